@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -196,25 +197,48 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 def _model(
     folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
 ) -> ModelPredictor:
+    manifest = read_manifest(folder)
+    alone = f"{manifest.name} is an export, which runs on the processor alone"
+    if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
+        _refuse(alone, device=device)
+        return _export(folder, manifest, threads)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.text.pieces import PieceTokenizer
 
-    manifest = read_manifest(folder)
     check_files(folder, manifest)
-    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
+    tokenizer = _tokenizer(folder, manifest)
     if types is not None:
         check_open_types(folder, manifest)
-        if manifest.runtime == "torch":
-            return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     if manifest.runtime == "onnx":
-        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        if manifest.types_graph:
-            return _typed(folder, manifest, tokenizer, types, threads)
-        return ModelPredictor(manifest, tokenizer, _onnx(folder, threads), read=reader_of(folder, manifest))
+        _refuse(alone, device=device)
+        return _typed(folder, manifest, tokenizer, types, threads)
+    if types is not None:
+        return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     scorer = _torch(folder, manifest, threads, device)
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+
+
+def _export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
+    """An exported model: its graph is opened while its files are checked and its tokenizer is read.
+
+    What is wrong is said in the order of these checks, whichever fails first.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        opening = pool.submit(_onnx, folder, threads)
+        check_files(folder, manifest)
+        tokenizer = _tokenizer(folder, manifest)
+        from fascicle.runtime.inputs import reader_of
+        from fascicle.runtime.predictor import ModelPredictor
+
+        return ModelPredictor(manifest, tokenizer, opening.result(), read=reader_of(folder, manifest))
+
+
+def _tokenizer(folder: Path, manifest: Manifest) -> PieceTokenizer:
+    from fascicle.text.pieces import PieceTokenizer
+
+    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
+    _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
+    return tokenizer
 
 
 def load_filter(

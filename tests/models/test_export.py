@@ -13,7 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.models.export.onnx import export_onnx, largest_difference  # noqa: E402
-from fascicle.models.export.optimise import quantise  # noqa: E402
+from fascicle.models.export.optimise import merge, quantise  # noqa: E402
 from fascicle.runtime.session import OnnxSession  # noqa: E402
 
 SIZES = {
@@ -97,6 +97,35 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_the_graph_equals_the_module_for_any_shape(exported: tuple[Tagger, Path], shape: tuple[int, int, int]) -> None:
     model, path = exported
     assert largest_difference(model, path, inputs=batch_of(*shape)) < 1e-4
+
+
+def test_a_merged_graph_says_the_same(exported: tuple[Tagger, Path], tmp_path: Path) -> None:
+    model, path = exported
+    merge(path, tmp_path / "merged.onnx")
+    for shape in SHAPES:
+        assert largest_difference(model, tmp_path / "merged.onnx", inputs=batch_of(*shape)) < 1e-4
+
+
+def test_a_merged_graph_of_8_bits_has_less_to_merge_and_says_the_same(tmp_path: Path) -> None:
+    import onnx
+
+    paths = [tmp_path / f"{name}.onnx" for name in ("plain", "int8", "merged")]
+    export_onnx(tagger("bert"), paths[0], example=batch_of(2, 9, 4), dynamic=DYNAMIC, outputs=["emissions"])
+    quantise(paths[0], paths[1])
+    merge(paths[1], paths[2])
+    before, after = (OnnxSession.open(path, threads=1) for path in paths[1:])
+    for shape in SHAPES:
+        batch = {name: tensor.numpy() for name, tensor in batch_of(*shape).items()}
+        np.testing.assert_allclose(after.run(batch)["emissions"], before.run(batch)["emissions"], atol=1e-5)
+    graphs = [onnx.load(str(path)) for path in paths[1:]]
+    assert len(graphs[1].graph.node) < len(graphs[0].graph.node)
+    assert {opset.domain for opset in graphs[1].opset_import} <= {"", "com.microsoft"}
+
+
+def test_what_cannot_be_merged_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "bad.onnx").write_bytes(b"no graph")
+    with pytest.raises(ModelError, match="cannot be run by ONNX Runtime"):
+        merge(tmp_path / "bad.onnx", tmp_path / "out.onnx")
 
 
 def test_int8_is_close(exported: tuple[Tagger, Path], tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fascicle.core.document import Document
 from fascicle.errors import ModelError
+from fascicle.loading import load_single
 from fascicle.runtime.session import OnnxSession
 
 onnx = pytest.importorskip("onnx")
@@ -84,3 +86,34 @@ def test_opening_loads_no_torch_and_turns_telemetry_off(graph: Path, tmp_path: P
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert list(home.iterdir()) == []  # with telemetry on, a device id and a queue of events appear here
+
+
+@pytest.mark.parametrize("threads", [1, 2, 64])
+def test_batches_are_of_the_size_that_the_session_takes_best(threads: int) -> None:
+    sizes: list[tuple[int, int]] = []
+    model = load_single("bc5cdr", threads=1)
+    scorer = model._scorer
+
+    class Recording:
+        batch_tokens = OnnxSession(_Nothing(), path=Path("x"), threads=threads).batch_tokens
+
+        def run(self, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            sizes.append(inputs["input_ids"].shape)
+            return scorer.run(inputs)
+
+    documents = [Document(id=str(n), text="Lithium may cause nephrogenic diabetes. " * (1 + n % 40)) for n in range(60)]
+    before = model.predict(documents)
+    model._scorer = Recording()
+    assert [patch.add for patch in model.predict(documents)] == [patch.add for patch in before]
+    most = Recording.batch_tokens
+    assert all(rows * pieces <= most or rows == 1 for rows, pieces in sizes)
+    assert max(rows * pieces for rows, pieces in sizes) > most // 2
+
+
+class _Nothing:
+    """A session without inputs and outputs."""
+
+    def get_inputs(self) -> list[object]:
+        return []
+
+    get_outputs = get_inputs

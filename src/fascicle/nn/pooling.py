@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from fascicle.nn.rows import joined_rows, rows_at
+
 
 class FirstPooling(nn.Module):
     """The state of each unit's first piece (units that are pieces need no other pooling)."""
@@ -24,7 +26,7 @@ class FirstPooling(nn.Module):
         Returns:
             ``[B, U, d]``; rows beyond the units of a window repeat some state and mean nothing.
         """
-        return states.gather(1, first_piece.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+        return rows_at(states, first_piece)
 
 
 class MaxPooling(nn.Module):
@@ -45,8 +47,8 @@ class MaxPooling(nn.Module):
         """
         # The lowest number, included in the maximum, stands for "nothing yet": ONNX has no maximum without it.
         lowest = torch.finfo(states.dtype).min
-        slots, index = _slots(states, first_piece, unit_of_piece)
-        pooled = (slots + lowest).scatter_reduce(1, index, states, reduce="amax", include_self=True)[:, :-1]
+        slots, places = _slots(states, first_piece, unit_of_piece)
+        pooled = joined_rows(slots + lowest, places, states, join="max")[:, :-1]
         return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
 
 
@@ -57,9 +59,9 @@ class MeanPooling(nn.Module):
 
     def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
         """Scatters; arguments and shapes as in ``MaxPooling``."""
-        slots, index = _slots(states, first_piece, unit_of_piece)
-        total = slots.scatter_add(1, index, states)
-        counts = slots[..., :1].scatter_add(1, index[..., :1], torch.ones_like(states[..., :1]))
+        slots, places = _slots(states, first_piece, unit_of_piece)
+        total = joined_rows(slots, places, states, join="add")
+        counts = joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
         return (total / counts.clamp(min=1))[:, :-1]
 
 
@@ -72,7 +74,6 @@ POOLINGS: dict[str, type[FirstPooling] | type[MaxPooling] | type[MeanPooling]] =
 
 def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
     """Zeros with one row more than there are units, where pieces of no unit go; and the row of each piece."""
-    width, units = states.shape[2], first_piece.shape[1]
-    slots = states.new_zeros(states.shape[0], units + 1, width)
-    index = torch.where(unit_of_piece < 0, units, unit_of_piece)
-    return slots, index.unsqueeze(-1).expand(-1, -1, width)
+    units = first_piece.shape[1]
+    slots = states.new_zeros(states.shape[0], units + 1, states.shape[2])
+    return slots, torch.where(unit_of_piece < 0, units, unit_of_piece)

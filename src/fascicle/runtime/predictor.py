@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats, Ints
@@ -23,7 +24,7 @@ from fascicle.decoding.distributions import GoldDistribution, Prober
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
-from fascicle.runtime.batching import length_sorted_batches
+from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.manifest import Manifest
@@ -38,7 +39,10 @@ from fascicle.text.windows import Window
 
 
 class Scorer(Protocol):
-    """The network: one padded batch in, named score tables out."""
+    """The network: one padded batch in, named score tables out.
+
+    One with an attribute ``batch_tokens`` is given batches of at most so many padded pieces.
+    """
 
     def run(self, inputs: Batch) -> Tables:
         """Scores one batch of ``text.batch.collate``."""
@@ -107,6 +111,8 @@ class ModelPredictor(Annotator):
         self._max_characters = max_characters
         self._kinds = kinds
         self._reads = read
+        head = manifest.answering
+        self._breakers = kind_of(head, kinds).limits(head).breakers
 
     @property
     def name(self) -> str:
@@ -293,10 +299,8 @@ class ModelPredictor(Annotator):
     def _answer(self, document: Document) -> Answer:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
         capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
-        head = self.manifest.answering
-        breakers = kind_of(head, self._kinds).limits(head).breakers
         unseen = Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown)
-        return Answer(self.manifest, unseen, breakers=breakers)
+        return Answer(self.manifest, unseen, breakers=self._breakers)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """What is taken of each window of each document."""
@@ -304,11 +308,14 @@ class ModelPredictor(Annotator):
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
-        for chosen in length_sorted_batches(lengths):
+
+        def score(chosen: NDArray[np.intp]) -> tuple[list[Window], Ints, Tables]:
             together = [windows[i] for i in chosen]
             batch = collate(together, read.pieces, self._tokenizer)
-            rows = take(self._scorer.run(batch), together, batch["unit_count"])
-            for i, row in zip(chosen.tolist(), rows, strict=True):
+            return together, batch["unit_count"], self._scorer.run(batch)
+
+        for chosen, (together, counts, tables) in scored_batches(self._scorer, lengths, score):
+            for i, row in zip(chosen.tolist(), take(tables, together, counts), strict=True):
                 taken[i] = row
         in_order = iter(taken)
         return [[next(in_order) for _ in cut] for cut in read.windows]

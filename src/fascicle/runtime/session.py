@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.errors import ModelError
+from fascicle.runtime.batching import MAX_TOKENS, TOKENS_A_THREAD
 
-__all__ = ["OnnxSession", "load_onnxruntime", "usable_cores"]
+__all__ = ["OnnxSession", "load_onnxruntime", "session_options", "usable_cores"]
 
 # The merged "add, then layer norm" runs on plain loops; the two operators apart are vectorised. Measured on sentences
 # of BC5CDR with MiniLM in int8: about a seventh more throughput.
@@ -33,7 +35,15 @@ def load_onnxruntime() -> Any:
 
 
 class OnnxSession:
-    """Runs one graph. Safe to share between threads; pickled by its path."""
+    """Runs one graph. Safe to share between threads; pickled by its path.
+
+    Attributes:
+        path: of the graph.
+        threads: that one run may use.
+        batch_tokens: padded pieces of the batches that it takes best.
+        inputs: names, in the order of the graph.
+        outputs: names, in the order of the graph.
+    """
 
     def __init__(self, session: Any, *, path: Path, threads: int) -> None:
         """Wraps an open session; use :meth:`open`.
@@ -44,8 +54,12 @@ class OnnxSession:
             threads: How many threads it was given.
         """
         self._session = session
+        self._lock = Lock()
+        self._file = _identity(path)
+        self._alone = threads == 1  # whether a run stays on the thread of its caller
         self.path = path
         self.threads = threads
+        self.batch_tokens = min(MAX_TOKENS, threads * TOKENS_A_THREAD)
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
@@ -67,17 +81,20 @@ class OnnxSession:
         path = Path(path)
         if not path.is_file():
             raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
-        runtime = load_onnxruntime()
-        try:
-            session = runtime.InferenceSession(
-                str(path), _options(runtime, count), providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER
-            )
-        except Exception as error:  # its errors share no base class below Exception
-            reason = str(error).strip().split("\n", 1)[0]
-            raise ModelError(
-                f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)
-            ) from error
-        return cls(session, path=path, threads=count)
+        return cls(_opened(path, count), path=path, threads=count)
+
+    def run_side_by_side(self) -> bool:
+        """Lets every run, from now on, stay on the thread of its caller, so that several run at once.
+
+        The graph is opened again, in place of the one that shares its threads: both would take twice the memory.
+
+        Returns:
+            Whether it is so; not where the file is no longer the one that was opened.
+        """
+        with self._lock:
+            if not self._alone and _identity(self.path) == self._file:
+                self._session, self._alone = _opened(self.path, 1), True
+            return self._alone
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Computes every output.
@@ -111,15 +128,45 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def _opened(path: Path, threads: int) -> Any:
+    runtime = load_onnxruntime()
+    options, disabled = session_options(runtime, threads=threads)
+    try:
+        return runtime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+        )
+    except Exception as error:  # its errors share no base class below Exception
+        reason = str(error).strip().split("\n", 1)[0]
+        raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)) from error
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """What changes if another file takes the name of this one; nothing if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _reopen(path: Path, threads: int) -> OnnxSession:
     return OnnxSession.open(path, threads=threads)
 
 
-def _options(runtime: Any, threads: int) -> Any:
+def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
+    """How ONNX Runtime opens graphs here.
+
+    Args:
+        runtime: of ``load_onnxruntime``.
+        threads: that one run may use.
+
+    Returns:
+        Options of a session, and the merges that it must not make.
+    """
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: warnings would go to stderr past every logger
     # One pattern per pair of batch and length would be kept: with sorted batches that is thousands, never reused.
     options.enable_mem_pattern = False
-    return options
+    return options, list(_SLOWER)

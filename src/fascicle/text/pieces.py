@@ -25,7 +25,8 @@ from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
 _BLANKS = ("▁", "Ġ")  # how SentencePiece and byte-level tokenizers write a blank
-_SPACES = np.array([i for i in range(0x3001) if chr(i).isspace()], dtype=np.uint32)
+_LAST_SPACE = 0x3000
+_IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])  # the last for all that follow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +159,10 @@ class PieceTokenizer:
     def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
         ids = np.array(encoding.ids, dtype=np.int64)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        # A blank that is not in the text has the range of the character after it, which belongs to the next piece.
-        blank = np.isin(ids, self._blanks)
-        offsets[blank, 1] = offsets[blank, 0]
+        if self._blanks:
+            # A blank that is not in the text has the range of the character after it, which is of the next piece.
+            blank = np.isin(ids, self._blanks)
+            offsets[blank, 1] = offsets[blank, 0]
         return ids, offsets
 
 
@@ -257,7 +259,7 @@ def _without_edge_spaces(spans: Ints, text: str) -> Ints:
     if not len(spans):
         return spans
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
-    space = np.isin(codes, _SPACES)
+    space = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
     index = np.arange(len(codes) + 1)
     solid = np.append(~space, True)
     following = np.minimum.accumulate(np.where(solid, index, len(codes))[::-1])[::-1]

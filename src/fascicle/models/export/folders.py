@@ -22,7 +22,7 @@ from fascicle.models.export.cards import filter_card, model_card
 from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales
 from fascicle.models.export.graph import Graph, texts_of
 from fascicle.models.export.onnx import export_onnx, largest_difference
-from fascicle.models.export.optimise import quantise
+from fascicle.models.export.optimise import merge, quantise
 from fascicle.models.export.types_graph import TypesGraphModule
 from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
@@ -205,7 +205,7 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             facts.append(_quantise(cargo, plain, place / GRAPH, folder))
             plain.unlink()
         else:
-            plain.rename(place / GRAPH)
+            plain.rename(place / GRAPH)  # not merged: other tools can go on with a graph of standard operators alone
         for name in (TOKENIZER, *cargo.beside):
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
@@ -230,7 +230,9 @@ def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
         recorder = RangeRecorder(dynamic, Path(name) / "recorder.onnx")
         tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=cargo.manifest.tokenizer.pad)
         cargo.predict(tokenizer, recorder, cargo.sample)
-        fixed = fix_scales(dynamic, target, ranges=recorder.ranges)
+        scaled = Path(name) / "scaled.onnx"
+        fixed = fix_scales(dynamic, scaled, ranges=recorder.ranges)
+        merge(scaled, target)
     return (
         f"int8: {done.products} matrix products and {done.tables} embedding tables, {fixed} activations with fixed "
         f"scales measured on {cargo.measured(cargo.sample)}; {done.bytes_before / 1e6:.1f} MB became "
