@@ -1,6 +1,6 @@
 """The service behind Ray Serve: replicas on the machines of a cluster, each with workers of its own.
 
-serve run --working-dir deploy ray_serve:application pipelines=/data/pipeline.toml replicas=4 workers=2
+serve run --app-dir deploy --working-dir deploy ray_serve:application pipelines=/data/pipeline.toml replicas=4 workers=2
 
 Each machine needs Fascicle with the extras ``serve`` and ``scale``, the pipelines under the same paths, and the token
 in a file (``token_file=/etc/fascicle/token``) or in ``FASCICLE_TOKEN`` of the process that starts Ray there.
