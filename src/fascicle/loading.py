@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -22,10 +21,7 @@ from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.foreign import is_checkpoint
 from fascicle.settings.folders.manifest import (
-    MANIFEST,
-    TYPES_GRAPH,
     Manifest,
-    TokenizerFacts,
     check_files,
     check_open_types,
     read_manifest,
@@ -44,7 +40,6 @@ if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.plugged import PluggedPredictor
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.session import OnnxSession
     from fascicle.text.annotator import Annotator
     from fascicle.text.pieces import PieceTokenizer
 
@@ -197,48 +192,27 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 def _model(
     folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
 ) -> ModelPredictor:
+    from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
+
     manifest = read_manifest(folder)
     alone = f"{manifest.name} is an export, which runs on the processor alone"
     if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
         _refuse(alone, device=device)
-        return _export(folder, manifest, threads)
+        return open_export(folder, manifest, threads)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 
     check_files(folder, manifest)
-    tokenizer = _tokenizer(folder, manifest)
+    tokenizer = read_tokenizer(folder, manifest.tokenizer)
     if types is not None:
         check_open_types(folder, manifest)
     if manifest.runtime == "onnx":
         _refuse(alone, device=device)
-        return _typed(folder, manifest, tokenizer, types, threads)
+        return open_typed(folder, manifest, tokenizer, types, threads)
     if types is not None:
         return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     scorer = _torch(folder, manifest, threads, device)
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
-
-
-def _export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
-    """An exported model: its graph is opened while its files are checked and its tokenizer is read.
-
-    What is wrong is said in the order of these checks, whichever fails first.
-    """
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        opening = pool.submit(_onnx, folder, threads)
-        check_files(folder, manifest)
-        tokenizer = _tokenizer(folder, manifest)
-        from fascicle.runtime.inputs import reader_of
-        from fascicle.runtime.predictor import ModelPredictor
-
-        return ModelPredictor(manifest, tokenizer, opening.result(), read=reader_of(folder, manifest))
-
-
-def _tokenizer(folder: Path, manifest: Manifest) -> PieceTokenizer:
-    from fascicle.text.pieces import PieceTokenizer
-
-    tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    _check_tokenizer(folder, tokenizer, manifest.tokenizer, name=MANIFEST)
-    return tokenizer
 
 
 def load_filter(
@@ -261,16 +235,15 @@ def load_filter(
         UsageError: a device on which the filter cannot run.
     """
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.text.pieces import PieceTokenizer
+    from fascicle.runtime.opening import open_graph, read_tokenizer
 
     place = model_folder(Path(folder).expanduser())
     manifest = read_filter_manifest(place)
     check_files(place, manifest, name=FILTER)
-    tokenizer = PieceTokenizer.from_file(place / "tokenizer.json", pad=manifest.tokenizer.pad)
-    _check_tokenizer(place, tokenizer, manifest.tokenizer, name=FILTER)
+    tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return MentionFilter(manifest, tokenizer, _onnx(place, threads))
+        return MentionFilter(manifest, tokenizer, open_graph(place, threads))
     return MentionFilter(manifest, tokenizer, _torch_filter(place, manifest, threads, device))
 
 
@@ -322,45 +295,12 @@ def _plugin(name: str) -> PluggedPredictor:
     return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
 
 
-def _check_tokenizer(folder: Path, tokenizer: PieceTokenizer, facts: TokenizerFacts, *, name: str) -> None:
-    if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
-        raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
-
-
 def _checkpoint(model: str | os.PathLike[str], threads: int | None, device: str | None) -> ModelPredictor:
     with _needs_torch(threads):
         from fascicle.models.device import device_named
         from fascicle.models.token_classifier import load_token_classifier
     folder = Path(model).expanduser()
     return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model), device=device_named(device))
-
-
-def _onnx(folder: Path, threads: int | None, *, name: str = "model.onnx") -> OnnxSession:
-    from fascicle.runtime.session import OnnxSession
-
-    return OnnxSession.open(folder / name, threads=threads)
-
-
-def _typed(
-    folder: Path,
-    manifest: Manifest,
-    tokenizer: PieceTokenizer,
-    types: str | os.PathLike[str] | None,
-    threads: int | None,
-) -> ModelPredictor:
-    """An export that reads about types, of its own or of a file."""
-    from fascicle.runtime.inputs import reader_of
-    from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.types import TypedScorer, type_vectors, with_types
-
-    if types is not None:
-        manifest = with_types(manifest, read_types(types))
-    try:
-        vectors = type_vectors(manifest, tokenizer, _onnx(folder, threads, name=TYPES_GRAPH))
-    except RecipeError as error:
-        raise RecipeError(str(error), at=str(folder if types is None else types)) from None
-    scorer = TypedScorer(scorer=_onnx(folder, threads), vectors=vectors)
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
 def _retyped(

@@ -79,7 +79,7 @@ def measured(dev: Part, test: Part, chosen: Mapping[str, Any]) -> dict[str, obje
             "over_single": bootstrap_difference(scores, single).as_dict(),
             "fit": facts_of(fitted),
             "by_systems": {
-                "union": by_systems(set().union(*systems), systems, gold),
+                "union": by_systems({key for one in systems for key in one}, systems, gold),
                 "vote": by_systems(keys_of(majority_vote), systems, gold),
                 "filter": by_systems(keys_of(kept), systems, gold),
             },

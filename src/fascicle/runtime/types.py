@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats32, Ints
-from fascicle.runtime.predictor import Scorer
 from fascicle.runtime.session import OnnxSession
 from fascicle.settings.folders.manifest import Manifest, TypesGraph
 from fascicle.settings.heads import BinderSettings
@@ -23,6 +22,14 @@ from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
 _TOGETHER = 32  # types that are read at a time
 
 
+class Network(Protocol):
+    """What takes the vectors of types beside the arrays of a batch."""
+
+    def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Scores one batch."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TypedScorer:
     """A network that is given the vectors of the types with each batch.
@@ -32,12 +39,13 @@ class TypedScorer:
         vectors: of the types, ``[kinds, K, h]``.
     """
 
-    scorer: Scorer
+    scorer: Network
     vectors: Floats32
 
     def run(self, inputs: Mapping[str, Ints]) -> Mapping[str, NDArray[Any]]:
         """See ``runtime.predictor.Scorer``."""
-        return self.scorer.run({**inputs, TYPE_VECTORS: self.vectors})
+        given: dict[str, NDArray[Any]] = {**inputs, TYPE_VECTORS: self.vectors}
+        return self.scorer.run(given)
 
 
 def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
