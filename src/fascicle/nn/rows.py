@@ -32,7 +32,8 @@ def rows_at(states: Tensor, places: Tensor) -> Tensor:
         ``[B, U, d]``.
     """
     if is_in_onnx_export():
-        return _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-any-return]
+        taken: Tensor = _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
+        return taken
     return states.gather(1, _wide(places, states))
 
 
@@ -50,7 +51,8 @@ def joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) ->
     """
     if is_in_onnx_export():
         rows = torch.arange(places.shape[0], device=places.device).unsqueeze(1).expand_as(places)
-        joined: Tensor = _JoinedRows.apply(slots, torch.stack([rows, places], dim=-1), states, join)
+        pairs = torch.stack([rows, places], dim=-1)
+        joined: Tensor = _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
         return joined
     return _joined(slots, places, states, join)
 
