@@ -36,6 +36,7 @@ from benchmarks.speed.runs import texts
 from fascicle.client.settings import ClientSettings
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.text.annotator import Annotator
 
 _HEADERS = {"Content-Type": "application/json"}
 _WORDS = 250
@@ -88,10 +89,14 @@ def latency(port: int, repeats: int) -> dict[str, Any]:
     body = json.dumps({"documents": [{"text": text}]}).encode()
     connection = http.client.HTTPConnection("127.0.0.1", port)
 
-    def ask() -> None:
+    def ask() -> bytes:
         connection.request("POST", "/v1/annotate", body, _HEADERS)
-        assert connection.getresponse().read().count(b'"done"') == 1
+        answer = connection.getresponse().read()
+        assert answer.count(b'"done"') == 1
+        return answer
 
+    (answer,) = json.loads(ask())["documents"]
+    assert answer["document"].get("mentions", []) == _mentions(model, text)
     seconds: dict[str, list[float]] = {"model": [], "service": []}
     for turn in range(repeats + 5):
         for name, call in (("model", lambda: model(text)), ("service", ask)):
@@ -122,7 +127,7 @@ def load(port: int, process: psutil.Process, seconds: float) -> dict[str, Any]:
     """Latencies, refusals, wrong answers and memory at half and at twice the capacity."""
     given = texts()
     model = fascicle.load("bc5cdr", threads=1)
-    wanted = [json.loads(codec.encode(model(("text-1", text)))).get("mentions", []) for text in given]
+    wanted = [_mentions(model, text) for text in given]
     bodies = [json.dumps({"documents": [{"text": text}]}).encode() for text in given]
     capacity = asyncio.run(_closed(port, bodies, seconds=min(30.0, seconds)))
     half = asyncio.run(_open(port, bodies, wanted, rate=capacity / 2, seconds=min(120.0, seconds)))
@@ -199,6 +204,11 @@ async def _ask(port: int, body: bytes) -> tuple[int, bytes]:
         return 0, b""
     start, _, content = answer.partition(b"\r\n\r\n")
     return (int(start.split(b" ")[1]), content) if start else (0, b"")
+
+
+def _mentions(model: Annotator, text: str) -> Any:
+    """What a client is to get for a text."""
+    return json.loads(codec.encode(model(("text-1", text)))).get("mentions", [])
 
 
 def _part_cores(pid: int) -> None:

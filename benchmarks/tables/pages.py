@@ -36,6 +36,7 @@ from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
 from benchmarks.tables import runs as run_tables
+from benchmarks.tables import serving as serve_tables
 from benchmarks.tables import speed as speed_tables
 from benchmarks.tables.best import best_recipes
 from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
@@ -50,6 +51,8 @@ PAGES = (
     DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-calibrate.md",
+    DOCS / "how-to-serve.md",
+    DOCS / "how-to-curate.md",
     DOCS / "how-to-link.md",
     DOCS / "scores.md",
     DOCS / "corpus-check.md",
@@ -376,7 +379,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-weights": lambda: bundling_study_tables.weights(_grid("bundling-studies"), _grid("bundling")),
     "bundling-taggers": _studies(bundling_study_tables.taggers),
     "bundling-representations": _studies(bundling_study_tables.representations),
-    "bundling-others": _studies(bundling_study_tables.others),
+    "bundling-others": lambda: bundling_study_tables.others(_grid("bundling-studies"), _grid("binder")),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
     **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
     **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
@@ -384,8 +387,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
-    **speed_tables.TABLES,
     "teachers-beside": _small_teacher,
+    **speed_tables.TABLES,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
@@ -414,6 +417,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer-words": lambda: in_words(RESULTS),
     "runs": lambda: run_tables.measured(RESULTS),
     "runs-cost": lambda: run_tables.costs(RESULTS),
+    "serving": lambda: serve_tables.measured(RESULTS),
+    "curation-curve": lambda: serve_tables.curve(RESULTS),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
@@ -423,6 +428,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "combining-control": lambda: combining_tables.control(RESULTS),
     "combining-filters": lambda: combining_tables.filters(RESULTS),
     "combining-agreement": lambda: combining_tables.agreement(RESULTS),
+    "combining-agreement-kept": lambda: combining_tables.agreement_kept(RESULTS),
     "combining-filter-rates": lambda: combining_tables.filter_rates(RESULTS),
     "combining-seconds": lambda: combining_tables.seconds(RESULTS),
     "combining-claims": lambda: combining_tables.claims(_grid("claims")),

@@ -21,7 +21,6 @@ from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.foreign import is_checkpoint
 from fascicle.settings.folders.manifest import (
-    MANIFEST,
     Manifest,
     check_files,
     check_open_types,
@@ -193,19 +192,24 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 def _model(
     folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
 ) -> ModelPredictor:
-    from fascicle.runtime.opening import open_export, open_tokenizer
+    from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
 
     manifest = read_manifest(folder)
-    if manifest.runtime == "onnx" and types is None:
-        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return open_export(folder, manifest, threads=threads)
+    alone = f"{manifest.name} is an export, which runs on the processor alone"
+    if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
+        _refuse(alone, device=device)
+        return open_export(folder, manifest, threads)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 
     check_files(folder, manifest)
-    tokenizer = open_tokenizer(folder, manifest.tokenizer, name=MANIFEST)
+    tokenizer = read_tokenizer(folder, manifest.tokenizer)
     if types is not None:
         check_open_types(folder, manifest)
+    if manifest.runtime == "onnx":
+        _refuse(alone, device=device)
+        return open_typed(folder, manifest, tokenizer, types, threads)
+    if types is not None:
         return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
     scorer = _torch(folder, manifest, threads, device)
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
@@ -231,12 +235,12 @@ def load_filter(
         UsageError: a device on which the filter cannot run.
     """
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.opening import open_graph, open_tokenizer
+    from fascicle.runtime.opening import open_graph, read_tokenizer
 
     place = model_folder(Path(folder).expanduser())
     manifest = read_filter_manifest(place)
     check_files(place, manifest, name=FILTER)
-    tokenizer = open_tokenizer(place, manifest.tokenizer, name=FILTER)
+    tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
         return MentionFilter(manifest, tokenizer, open_graph(place, threads))

@@ -174,3 +174,13 @@ def test_the_filter_without_a_network(runs: Path) -> None:
     assert three["micro"]["f1"] == three["fit"]["f1_of_unseen_dev"] == 1.0  # who agrees tells right from wrong
     assert three["over_single"]["estimate"] > 0 >= three["over_vote"]["estimate"]
     assert set(found["rows"]) == {"SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF"}
+    systems = [agreement.keys_of(said) for said in module.singles(part(runs, "test")).values()]
+    gold = {(d.id, m.type, m.spans) for d in part(runs, "test").documents for m in d.mentions}
+    union = three["by_systems"]["union"]
+    for number, counts in enumerate(union, start=1):
+        keys = {k for one in systems for k in one if sum(k in other for other in systems) == number}
+        assert counts == {"right": len(keys & gold), "wrong": len(keys - gold)}
+    assert three["by_systems"]["vote"] == [{"right": 0, "wrong": 0}, *union[1:]]
+    kept = three["by_systems"]["filter"]
+    assert sum(one["right"] for one in kept) == three["micro"]["tp"]
+    assert sum(one["wrong"] for one in kept) == three["micro"]["predicted"] - three["micro"]["tp"]

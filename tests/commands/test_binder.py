@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,90 @@ def test_other_types_with_the_same_weights(cli: Cli, run: Path, tmp_path: Path) 
     assert with_python.manifest.types == ("Aillness", "Zdrug")
 
 
+@pytest.fixture(scope="module")
+def open_exports(run: Path) -> dict[str, Path]:
+    pytest.importorskip("onnx")
+    from fascicle.cli import main
+
+    folders = {"fp32": run.parent / "open-fp32", "int8": run.parent / "open-int8"}
+    assert main(["export", str(run), "-o", str(folders["fp32"]), "--types-encoder"]) == 0
+    assert main(["export", str(run), "-o", str(folders["int8"]), "--types-encoder", "--int8"]) == 0
+    return folders
+
+
+def test_an_export_with_its_encoder_of_types_answers_as_torch_does(
+    run: Path, open_exports: dict[str, Path], toy_corpus: Path, tmp_path: Path
+) -> None:
+    """For its own types, for one, and for more than are read at a time."""
+    documents = list(fascicle.read(toy_corpus))
+    words = ("aspirin", "cancer", "pain", "fever", "heart", "caffeine")
+    many = [(f"T{at:02}", f"{words[at % 6]} of {words[at // 6]}") for at in range(36)]
+    files: list[Path | None] = [
+        None,
+        types_file(tmp_path / "one.toml", ("X", DISEASE)),
+        types_file(tmp_path / "many.toml", ("A", CHEMICAL), ("D", DISEASE), *many),
+    ]
+    for types in files:
+        theirs = fascicle.load(run / "best", types=types).predict(documents)
+        assert any(patch.add for patch in theirs)
+        ours = fascicle.load(open_exports["fp32"], types=types).predict(documents)
+        for patch, other in zip(ours, theirs, strict=True):
+            assert [m.key for m in patch.add] == [m.key for m in other.add]
+            assert [m.score for m in patch.add] == pytest.approx([m.score for m in other.add], abs=1e-4)
+    for types in files[:2]:
+        eight = fascicle.load(open_exports["int8"], types=types).predict(documents)
+        theirs = fascicle.load(run / "best", types=types).predict(documents)
+        for patch, other in zip(eight, theirs, strict=True):
+            assert [m.key for m in patch.add] == [m.key for m in other.add]
+            assert [m.score for m in patch.add] == pytest.approx([m.score for m in other.add], abs=0.2)
+
+
+def test_an_export_looks_for_other_types_without_torch(open_exports: dict[str, Path], tmp_path: Path) -> None:
+    types = types_file(tmp_path / "t.toml", ("Zdrug", CHEMICAL), ("Aillness", DISEASE))
+    blocked = "import sys\nfor name in ('torch', 'transformers', 'safetensors'): sys.modules[name] = None\n"
+    argv = [str(one) for one in annotate(open_exports["fp32"], types)]
+    called = f"from fascicle.cli import main\nraise SystemExit(main({argv!r}))"
+    result = subprocess.run([sys.executable, "-c", blocked + called], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    found = [(m["type"], TEXT[slice(*m["spans"][0])]) for m in json.loads(result.stdout)["mentions"]]
+    assert found == [("Zdrug", "aspirin"), ("Aillness", "lung cancer")]
+
+
+VIEWS = [
+    {"type_view": "instances"},
+    {"type_view": "name", "types": None},
+    {"type_pool": "mean", "inference": "joint"},
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_of_types_is_exported(
+    view: dict[str, Any], cli: Cli, tiny_encoder: Path, toy_corpus: Path, toy_types: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("onnx")
+    given = {"encoder": tiny_encoder, "corpus": toy_corpus, "types": toy_types, "epochs": 6, **view}
+    assert cli("train", write_recipe(tmp_path / "r.toml", **given), "-o", tmp_path / "run").code == 0
+    assert cli("export", tmp_path / "run", "-o", tmp_path / "open", "--types-encoder").code == 0
+    documents = list(fascicle.read(toy_corpus))
+    theirs = fascicle.load(tmp_path / "run").predict(documents)
+    for patch, other in zip(fascicle.load(tmp_path / "open").predict(documents), theirs, strict=True):
+        assert [m.key for m in patch.add] == [m.key for m in other.add]
+        assert [m.score for m in patch.add] == pytest.approx([m.score for m in other.add], abs=1e-4)
+
+
+def test_what_cannot_be_exported_with_an_encoder_of_types(
+    refused: Refused, run: Path, model: Path, open_exports: dict[str, Path], tmp_path: Path
+) -> None:
+    fixed = variant(run, tmp_path / "a", thresholds="dev-by-type")
+    for folder, said in ((fixed, 'trained with thresholds = "dev-by-type"'), (model, "learns its types as labels")):
+        assert said in refused("export", folder, "-o", tmp_path / "out", "--types-encoder")
+        assert not (tmp_path / "out").exists()
+    cut = tmp_path / "cut"
+    shutil.copytree(open_exports["fp32"], cut)
+    (cut / "types.onnx").unlink()
+    assert "lacks types.onnx" in refused("annotate", "--model", cut, "--text", TEXT)
+
+
 def test_other_types_need_a_model_that_reads_them(
     refused: Refused, run: Path, exported: dict[str, Path], model: Path, tmp_path: Path
 ) -> None:
@@ -161,11 +247,15 @@ def test_other_types_need_a_model_that_reads_them(
     for folder, reason in (
         (model, "its family is 'softmax', which learns its types as labels; only 'binder' reads about them"),
         ("bc5cdr", "its family is "),
-        (exported["fp32"], "an export holds no more than the vectors of its own types; give the folder of the "),
+        (exported["fp32"], "it was exported without what reads about types; export it again with --types-encoder, or "),
         (variant(run, tmp_path / "a", thresholds="global"), 'it was trained with thresholds = "global"'),
         (
             variant(run, tmp_path / "c", thresholds="dev"),
-            'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"',
+            'it was trained with thresholds = "dev", fitted for its own types; train with "dynamic"',
+        ),
+        (
+            variant(run, tmp_path / "e", thresholds="dev-by-type"),
+            'it was trained with thresholds = "dev-by-type", fitted for its own types; train with "dynamic"',
         ),
         (
             shifted(run, tmp_path / "d", 0.25),

@@ -6,6 +6,7 @@ import math
 from itertools import product
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.reading import TYPES, manifest_of, pieces_of
 
 from fascicle.decoding.decoders import MatchDecoder, Tables
-from fascicle.decoding.kinds import decoder_of
+from fascicle.decoding.kinds import APART, KINDS, decoder_of
 from fascicle.errors import ModelError
 from fascicle.settings.heads import BinderSettings
 from fascicle.text.windows import Window, answers_for, windows_of
@@ -25,7 +26,7 @@ Row = tuple[int, int, int, float, float]  # start, end, type, score of the span,
 def tables_of(windows: list[Window], chance: np.random.Generator, head: BinderSettings) -> Tables:
     rows, units = len(windows), max(w.units[1] - w.units[0] for w in windows)
     shapes: dict[str, tuple[int, ...]] = {"spans": (rows, units, WIDTH, len(TYPES))}
-    if head.thresholds != "dev":
+    if not head.thresholds.startswith("dev"):
         shapes["span_threshold"] = (rows, len(TYPES))
     if head.inference == "joint":
         shapes |= {"starts": (rows, units, len(TYPES)), "ends": (rows, units, len(TYPES))}
@@ -34,7 +35,7 @@ def tables_of(windows: list[Window], chance: np.random.Generator, head: BinderSe
 
 
 def algorithm_1(
-    tables: Tables, windows: list[Window], *, head: BinderSettings, shift: float, across_types: bool
+    tables: Tables, windows: list[Window], *, head: BinderSettings, shifts: list[float], across_types: bool
 ) -> list[Row]:
     """With a document read through windows: a span is that of the window that answers for it, or of the best one."""
     maximum = head.merge == "maximum"
@@ -51,8 +52,8 @@ def algorithm_1(
                 or tables["ends"][b, j, k] < tables["end_threshold"][b, k]
             ):
                 continue
-            if score > null + shift:
-                found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shift))
+            if score > null + shifts[k]:
+                found.append((window.units[0] + i, window.units[0] + j + 1, k, score, score - null - shifts[k]))
     found = [max((r for r in found if r[:3] == key), key=lambda r: r[3]) for key in {r[:3] for r in found}]
     if head.decoding == "nested":
         return sorted(found)
@@ -68,7 +69,7 @@ FORMS = [
     {"decoding": decoding, "merge": merge, **how}
     for decoding in ("nested", "greedy")
     for merge in ("middle", "maximum")
-    for how in ({}, {"inference": "joint"}, {"thresholds": "dev"})
+    for how in ({}, {"inference": "joint"}, {"thresholds": "dev"}, {"thresholds": "dev-by-type"})
 ]
 
 
@@ -76,16 +77,16 @@ FORMS = [
     seed=st.integers(0, 10**6),
     counts=st.lists(st.integers(1, 12), min_size=1, max_size=3),
     form=st.sampled_from(FORMS),
-    shift=st.sampled_from([0.0, 1.0, -1.5]),
+    shifts=st.lists(st.sampled_from([0.0, 1.0, -1.5]), min_size=len(TYPES), max_size=len(TYPES)),
     across_types=st.booleans(),
 )
 def test_it_is_algorithm_1(
-    seed: int, counts: list[int], form: dict[str, Any], shift: float, across_types: bool
+    seed: int, counts: list[int], form: dict[str, Any], shifts: list[float], across_types: bool
 ) -> None:
     chance, head = np.random.default_rng(seed), BinderSettings(width=WIDTH, **form)
-    decoder = decoder_of(manifest_of(head, nothing=shift))
-    if across_types:
-        decoder = MatchDecoder(head, types=len(TYPES), nothing=shift, across_types=True)
+    manifest = manifest_of(head)
+    decision = msgspec.structs.replace(manifest.decision, nothing=0.5, nothing_by_type=tuple(s - 0.5 for s in shifts))
+    decoder = decoder_of(msgspec.structs.replace(manifest, decision=decision), APART if across_types else KINDS)
     documents = [
         windows_of(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
         for i, n in enumerate(counts)
@@ -95,7 +96,7 @@ def test_it_is_algorithm_1(
         tables = tables_of(windows, chance, head)
         sizes = np.array([w.units[1] - w.units[0] for w in windows])
         taken.append(decoder.take(tables, windows, sizes))
-        expected.append(algorithm_1(tables, windows, head=head, shift=shift, across_types=across_types))
+        expected.append(algorithm_1(tables, windows, head=head, shifts=shifts, across_types=across_types))
     for (spans, scores), rows in zip(decoder.decide(taken, documents), expected, strict=True):
         assert spans.tolist() == [list(row[:3]) for row in rows]
         assert scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[4])) for row in rows])

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,25 @@ def test_slow_clients_keep_nobody_waiting(locked: Standing, start: bytes) -> Non
         assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
         if start.endswith(b"{"):
             assert sock.recv(65_536).split(b" ")[1] == b"408"
+
+
+def test_who_does_not_read_a_stream_is_cut_off_without_a_fault(
+    locked: Standing, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = "POST /v1/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+    head += f"Authorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    line = json.dumps({"text": "x and x " * 500}).encode() + b"\n"
+    with socket.create_connection(("127.0.0.1", locked.port), timeout=4) as sock, suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        sock.sendall(head.encode())
+        for _ in range(20_000):
+            sock.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+    until = time.monotonic() + 30
+    while not any(one["route"] == "/v1/stream" and one.get("cut") for one in locked.log):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert not [record for record in caplog.records if record.exc_info]
+    assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
 
 
 def test_two_lengths_are_no_request(locked: Standing) -> None:

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from fascicle.client.settings import ClientSettings
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.serving.records import Problem
 
 pytest.importorskip("httpx2")
 pytestmark = pytest.mark.loopback
@@ -145,7 +147,7 @@ def test_a_refusal_is_an_error_at_once(client: fascicle.Client, wrong: dict[str,
 def test_trouble_on_the_way_costs_nothing(served: Standing, small: Path) -> None:
     documents = many(260)
     wanted = list(open_pipeline(small).stream(documents))
-    troubles = ["drop", "429", "half", "503", "drop", "502", "half", "429"]
+    troubles = ["drop", "429", "half", "503", "500", "502", "half", "429"]
     with (
         rough(served.port, troubles) as (port, done),
         fascicle.Client(f"http://127.0.0.1:{port}", settings=QUICK) as client,
@@ -164,6 +166,27 @@ def test_trouble_without_end_is_an_error(served: Standing) -> None:
             with pytest.raises(ServiceError) as caught:
                 client.annotate(["pain"])
             assert (caught.value.status, len(done)) == (status, 3)
+
+
+FAULT = Problem(title="Internal Server Error", status=500, detail="this is a fault", code="internal")
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "again", "asked"),
+    [
+        (429, b"", False, True),  # refused: nothing was begun
+        (503, b"", False, True),
+        (502, b"", True, True),  # of whatever stands before the service, and lost it meanwhile
+        (500, b"Internal Server Error", True, True),
+        (502, b"", False, False),  # a job may have begun
+        (500, b"Internal Server Error", False, False),
+        (500, msgspec.json.encode(FAULT), True, False),  # of the service, which would fail again
+        (404, b"", True, False),
+    ],
+)
+def test_what_is_asked_again(status: int, content: bytes, again: bool, asked: bool) -> None:
+    call = calls.Call(method="POST", path="/v1/jobs", again=again)
+    assert calls.asked_again(call, status, content) is asked
 
 
 def test_the_other_client_says_the_same(served: Standing, small: Path) -> None:

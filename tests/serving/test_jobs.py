@@ -11,7 +11,9 @@ from standing import Poison, Standing, standing
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.errors import OutputError
 from fascicle.formats.files import read
+from fascicle.serving.jobs import Jobs
 from fascicle.serving.opening import Opening
 from fascicle.settings.serving import ServeSettings
 
@@ -93,3 +95,36 @@ def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
         assert (found["status"], found["documents"]) == ("done", 300)
         out = second.ask("GET", f"/v1/jobs/{kept}/result").content
         assert [codec.decode(line).id for line in out.splitlines()] == [f"d{at}" for at in range(300)]
+
+
+def test_what_a_kill_leaves_of_jobs_nobody_was_told_of_is_cleared(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = tmp_path / "jobs"
+    settings = ServeSettings(jobs_folder=str(folder))
+    half, damaged, notes = folder / ("a" * 32), folder / ("b" * 32), folder / "notes"
+    for one in (half, damaged, notes):
+        one.mkdir(parents=True)
+        (one / "input-in.jsonl").write_bytes(b"half of a file")
+    (damaged / "job.json").write_bytes(b"{}")  # known, and not ours to judge
+    with standing({"poison": Poison()}, settings) as first:
+        assert not half.exists()
+        assert damaged.exists()
+        assert notes.exists()
+        done = send(first, lines(["x"]), "&pipeline=poison")
+        assert ended(first, done)["status"] == "done"
+        monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)  # the kill comes while files are removed
+        assert first.ask("DELETE", f"/v1/jobs/{done}").status == 204
+        monkeypatch.undo()
+    with standing({"poison": Poison()}, settings) as second:
+        assert second.ask("GET", f"/v1/jobs/{done}").status == 404
+        assert not (folder / done).exists()
+
+
+def test_two_services_do_not_share_jobs(tmp_path: Path) -> None:
+    settings = ServeSettings(jobs_folder=str(tmp_path / "jobs"))
+    first, second = Jobs({"poison": Poison()}, settings), Jobs({"poison": Poison()}, settings)
+    first.start()
+    with pytest.raises(OutputError, match="another service"):
+        second.start()
+    first.close()
+    second.start()
+    second.close()

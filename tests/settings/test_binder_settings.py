@@ -34,6 +34,10 @@ def refused(**model: Any) -> str:
         ({"specials": "include", "level": "piece"}, 'specials = "include" is not allowed with family = "binder"'),
         ({"decoding": "optimal"}, "model.decoding = 'optimal' is not allowed: allowed are 'nested', 'greedy'"),
         ({"inference": "joint", "positions": False}, 'inference = "joint" needs positions = true'),
+        (
+            {"inference": "joint", "thresholds": "dev-by-type"},
+            'inference = "joint" is not allowed with thresholds = "dev-by-type"',
+        ),
         ({"inference": "joint", "thresholds": "dev"}, 'inference = "joint" is not allowed with thresholds = "dev"'),
         (
             {"type_view": "description"},

@@ -164,5 +164,58 @@ def test_types_that_do_not_compete_have_values_of_their_own(tiny_recipe: Maker, 
         msgspec.structs.replace(manifest, types=("Chemical",)).__post_init__()
 
 
+@pytest.mark.parametrize("decoding", ["nested", "greedy"])
+def test_each_type_of_a_bi_encoder_has_the_best_threshold_of_its_own(
+    tiny_recipe: Maker, tmp_path: Path, decoding: str
+) -> None:
+    """By plain search over the steps from the highest score down, with the other types out of the way."""
+    model = {"family": "binder", "thresholds": "dev-by-type", "decoding": decoding, "hidden": 16, "dropout": 0.0}
+    recipe = tiny_recipe(model=model, training={"epochs": 3})
+    *_, finished = run_recipe(recipe, tmp_path / "run")
+    best = tmp_path / "run" / "best"
+    manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    scorer = TorchScorer(model=load_model(best, manifest))
+    own = manifest.decision.nothing_by_type
+    assert own
+    assert finished.answer.tuned["nothing_by_type"] == dict(zip(manifest.types, own, strict=True))
+
+    def scored(values: tuple[float, ...]) -> Any:
+        decision = msgspec.structs.replace(manifest.decision, nothing_by_type=values)
+        patches = ModelPredictor(msgspec.structs.replace(manifest, decision=decision), tokenizer, scorer).predict(dev)
+        return score(layers(dev), {d.id: p.add for d, p in zip(dev, patches, strict=True)})
+
+    top = max(map(float, finished.answer.tuned["dev_f1_by_nothing"]))
+    for kind, value in enumerate(own):
+
+        def f1(one: float, kind: int = kind) -> float:
+            alone = scored(tuple(one if k == kind else 1e3 for k in range(len(own))))
+            return alone.by_type[manifest.types[kind]].rates().f1
+
+        coarse = {top * number / 25: f1(top * number / 25) for number in range(-25, 26)}
+        assert f1(value) >= max(coarse.values()) > 0
+        good = [one for one, found in coarse.items() if found == max(coarse.values())]
+        assert min(good) - top / 25 < value < max(good) + top / 25
+    assert scored(own).micro.f1 == finished.answer.dev.micro.f1
+
+
+def test_a_type_that_dev_lacks_has_the_threshold_that_is_best_for_all(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = tiny_recipe(model={"family": "binder", "thresholds": "dev-by-type"}, training={"epochs": 2})
+    for _ in run_recipe(recipe, tmp_path / "run"):
+        pass
+    best = tmp_path / "run" / "best"
+    manifest = read_manifest(best)
+    absent = manifest.types[0]
+    dev = [
+        msgspec.structs.replace(d, mentions=tuple(m for m in d.mentions if m.type != absent))
+        for d in read_parts(recipe.corpus).dev
+    ]
+    tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
+    decision, tried = fit_nothing(manifest, tokenizer, TorchScorer(model=load_model(best, manifest)), dev)
+    good = [float(value) for value, f1 in tried.items() if f1 == max(tried.values())]
+    assert decision.nothing_by_type
+    assert min(good) <= decision.nothing_by_type[0] <= max(good)
+
+
 def test_other_families_say_nothing_of_types(tiny_run: Path) -> None:
     assert "nothing_by_type" not in (tiny_run / "best" / "model.json").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.runs import finish
 
@@ -129,6 +130,64 @@ def test_it_learns_what_it_is_shown(trained: tuple[Path, list[Any]], documents: 
     false = {(d.id, m.type, m.spans) for d in documents for m in wrong(d)}
     assert len(kept & true) > 0.9 * len(true)
     assert len(kept & false) < 0.1 * len(false)
+
+
+def test_the_epoch_is_chosen_by_what_is_kept(
+    make: Maker, tmp_path: Path, tiny_run: Path, documents: list[Document]
+) -> None:
+    """The F1 of the filtered predictions on the held-out documents, at the best of all thresholds, by plain search."""
+    hard = {d.id: [Mention((word,), "Disease") for word in d.words or ()][:3] for d in documents}
+    mistakes = write_said(tmp_path / "hard.jsonl", documents, hard)
+    recipe = make(
+        members={"dev": [str(tiny_run), str(mistakes)]},
+        model={"pool": "mean"},
+        training={"epochs": 8, "learning_rate": 3e-3},
+        filter={"select": "kept-f1", "held_out": 0.4},
+    )
+    folder = tmp_path / "run"
+    events = finish(recipe, folder)
+    epochs = [event for event in events if isinstance(event, FilterEpoch)]
+    last = events[-1]
+    assert isinstance(last, FilterFinished)
+    best = max(epochs, key=lambda event: (event.kept_f1 or 0.0, -event.epoch))
+    assert last.epoch == best.epoch
+    assert len({event.kept_f1 for event in epochs}) > 1
+    split = json.loads((folder / "split.json").read_text(encoding="utf-8"))["dev"]["held_out"]
+    held = [d for d in read_parts(recipe.corpus).dev if d.id in split]
+    said = [{p.id: p.mentions for p in read(Source(path=str(path)))} for path in (predicted(tiny_run), mistakes)]
+    union = [list({(m.type, m.spans): m for one in said for m in one[d.id]}.values()) for d in held]
+    chances = list(load_filter(folder).chances(held, union))
+    flat = [(d.id, m.type, m.spans) for d, mentions in zip(held, union, strict=True) for m in mentions]
+    gold = {(d.id, m.type, m.spans) for d in held for m in d.layer(GOLD)}
+    f1 = []
+    for cut, _ in chances:
+        kept = {key for key, (chance, _) in zip(flat, chances, strict=True) if chance >= cut}
+        f1.append(2 * len(kept & gold) / (len(kept) + len(gold)))
+    assert best.kept_f1 == pytest.approx(max(f1))
+    line = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[best.epoch - 1])
+    assert line["held_out"]["kept-f1"] == best.kept_f1
+
+
+def predicted(run: Path) -> Path:
+    """What the chosen model of a run says of dev."""
+    return next(path for path in sorted((run / "predictions").glob("dev.tsv*")))
+
+
+def test_what_is_kept_needs_gold_in_the_held_out_documents(
+    make: Maker, tmp_path: Path, documents: list[Document]
+) -> None:
+    from fascicle.formats import write as write_documents
+
+    bare = [msgspec.structs.replace(d, mentions=()) for d in documents]
+    write_documents(tmp_path / "dev.jsonl", bare)
+    said = write_said(tmp_path / "said.jsonl", bare, {d.id: [*d.layer(GOLD), *wrong(d)] for d in documents})
+    recipe = make(
+        corpus={"dev": str(tmp_path / "dev.jsonl"), "documents": "auto"},
+        members={"dev": [str(said)]},
+        filter={"select": "kept-f1"},
+    )
+    with pytest.raises(RecipeError, match='"kept-f1" needs a gold mention in the held-out documents of dev'):
+        finish(recipe, tmp_path / "run")
 
 
 def test_what_is_kept_depends_on_no_other_mention(trained: tuple[Path, list[Any]], documents: list[Document]) -> None:

@@ -120,18 +120,25 @@ OTHERS = (  # model, its cell, what is bundled onto it, the cell of that
     ("biaffine", ("biaffine", "fp32", ""), "a tagger, alpha = 0.1", ("biaffine-bundle", "fp32", "biaffine")),
     ("SeqCRF", ("crf", "", ""), "SpanNER, alpha = 0.1", ("bundle", "crf", "crf")),
     ("SeqCRF", ("crf", "fp32", ""), "SpanNER, alpha = 0.9", ("crf-bundle", "fp32", "crf")),
+    ("BINDER", ("binder", "", ""), "a tagger, alpha = 0.1", ("binder-bundle", "", "binder")),
 )
 
 
-def others(studies: Grid) -> str:
-    """Table 8's question: other models, alone and with a second head bundled onto them."""
-    dev = dev_of(studies)
+def others(studies: Grid, binder: Grid) -> str:
+    """Table 8's question: other models, alone and with a second head bundled onto them.
+
+    Args:
+        studies: the grid of the studies.
+        binder: the grid that has BINDER alone.
+    """
+    dev, of_binder = dev_of(studies), dev_of(binder)
     body = []
     for model, alone, what, together in OTHERS:
-        first, second = dev.f1("conll04", *together), dev.f1("conll04", *alone)
+        single = of_binder if model == "BINDER" else dev
+        first, second = dev.f1("conll04", *together), single.f1("conll04", *alone)
         common = {seed: first[seed] - second[seed] for seed in second if seed in first}
-        planned = len(dev.seeds("conll04", *alone) & dev.seeds("conll04", *together))
-        cells = [dev.cell("conll04", *alone), dev.cell("conll04", *together)]
+        planned = len(single.seeds("conll04", *alone) & dev.seeds("conll04", *together))
+        cells = [single.cell("conll04", *alone), dev.cell("conll04", *together)]
         body.append([model, what, *cells, over_seeds(common, planned, sign="+")])
     return markdown(["dev F1 on conll04", "bundled with", "alone", "bundled", "gain, same seeds"], body)
 

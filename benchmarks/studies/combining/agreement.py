@@ -33,9 +33,13 @@ from benchmarks.common import GRIDS, row, write_result
 from benchmarks.studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
 from fascicle.combination.agreement import AgreementFilter, fit_agreement
 from fascicle.combination.align import System, Votes, align
+from fascicle.combination.rules import majority
+from fascicle.core.document import Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import read_grid
+
+Key = tuple[str, str, object]
 
 
 def main() -> int:
@@ -61,15 +65,24 @@ def measured(dev: Part, test: Part, chosen: Mapping[str, Any]) -> dict[str, obje
     on_dev, on_test = singles(dev), singles(test)
     vote = test.score(combined(on_test, chosen["members"], rule_of(chosen["rule"])))
     single = test.score(on_test[chosen["single"]])
+    gold = keys_of(layers(test.documents))
     rows = {}
     for members in dict.fromkeys((("SpanPred", "SEQ"), tuple(SYSTEMS), tuple(chosen["members"]))):
         fitted = fit_agreement(votes_of(on_dev, members), layers(dev.documents))
-        scores = test.score(fitted.kept(votes_of(on_test, members)))
+        kept = fitted.kept(votes_of(on_test, members))
+        scores = test.score(kept)
+        systems = [keys_of(on_test[name]) for name in members]
+        majority_vote = combined(on_test, members, majority())
         rows[" ∪ ".join(members)] = {
             **row(scores),
             "over_vote": bootstrap_difference(scores, vote).as_dict(),
             "over_single": bootstrap_difference(scores, single).as_dict(),
             "fit": facts_of(fitted),
+            "by_systems": {
+                "union": by_systems({key for one in systems for key in one}, systems, gold),
+                "vote": by_systems(keys_of(majority_vote), systems, gold),
+                "filter": by_systems(keys_of(kept), systems, gold),
+            },
         }
     return {"corpus": test.corpus, "dev_sha256": dev.sha256, "test_sha256": test.sha256, "rows": rows}
 
@@ -77,6 +90,19 @@ def measured(dev: Part, test: Part, chosen: Mapping[str, Any]) -> dict[str, obje
 def votes_of(said: Mapping[str, Found], members: Sequence[str]) -> Votes:
     """Some of the systems side by side."""
     return align([System(name=name, mentions=said[name]) for name in members])
+
+
+def keys_of(found: Mapping[str, Sequence[Mention]]) -> set[Key]:
+    """Mentions by document, type and place."""
+    return {(i, m.type, m.spans) for i, mentions in found.items() for m in mentions}
+
+
+def by_systems(kept: set[Key], systems: Sequence[set[Key]], gold: set[Key]) -> list[dict[str, int]]:
+    """What is kept of the mentions that one system predicts, two systems, and so on: right and wrong ones."""
+    found = [{"right": 0, "wrong": 0} for _ in systems]
+    for key in kept:
+        found[sum(key in one for one in systems) - 1]["right" if key in gold else "wrong"] += 1
+    return found
 
 
 def facts_of(fitted: AgreementFilter) -> dict[str, object]:

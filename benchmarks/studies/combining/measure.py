@@ -12,7 +12,8 @@ difference to the single system that was best on dev, paired. The control is a v
 
 ``judge`` lets filters look at test, and puts what they keep beside the runs, in folders of the same form, from which
 ``score`` takes it. Filters are run folders ``CORPUS-meta2-s1`` (over SpanPred and SEQ), ``CORPUS-meta3-s1`` (over all
-three), and ``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone. They learn from dev, so ``choose``
+three), ``CORPUS-meta3-best-s1``, which saw mistakes of the best epochs alone, and ``CORPUS-meta3-kept-s1``, which was
+taught for 15 epochs and chosen by what it keeps. They learn from dev, so ``choose``
 leaves them out; what they keep is a row, and never what was chosen.
 """
 
@@ -54,6 +55,7 @@ FILTERS: Mapping[str, tuple[tuple[str, ...], str]] = {  # its members, and what 
     "meta2": (("SpanPred", "SEQ"), ""),
     "meta3": (("SpanPred", "SEQ", "SeqCRF"), ""),
     "meta3-best": (("SpanPred", "SEQ", "SeqCRF"), ", without earlier epochs"),
+    "meta3-kept": (("SpanPred", "SEQ", "SeqCRF"), ", 15 epochs, chosen by what it keeps"),
 }
 PLACE = RESULTS / "combining"
 Found = dict[str, tuple[Mention, ...]]

@@ -139,6 +139,22 @@ def agreement(results: Path) -> str:
     return markdown(["corpus", "systems", "F1", "less the best vote", "less the best single system"], body)
 
 
+def agreement_kept(results: Path) -> str:
+    """What the filters without a network keep, by the number of systems that predict a mention, beside a vote.
+
+    Args:
+        results: the folder of results files.
+    """
+    body = []
+    for corpus in CORPORA:
+        rows = read_result(results / "combining", f"{corpus}.agreement").get("rows", {})
+        found = rows.get("SpanPred ∪ SEQ ∪ SeqCRF", {}).get("by_systems", {})
+        for kind, name in (("union", "all"), ("vote", "the vote"), ("filter", "the filter")):
+            counts = [f"{one['right']:,} / {one['wrong']:,}" for one in found.get(kind, [])]
+            body.append([corpus, name, *(counts or [MISSING] * 3)])
+    return markdown(["corpus", "kept by", "of one system: right / wrong", "of two", "of three"], body)
+
+
 def filter_rates(results: Path) -> str:
     """What filters taught at several rates reject of the examples held out.
 

@@ -99,7 +99,7 @@ class AsyncClient:
                 continue
             if found.is_success:
                 return found.content
-            if last or found.status_code not in calls.RETRIED:
+            if last or not calls.asked_again(call, found.status_code, found.content):
                 raise calls.error_of(found.status_code, found.content)
             await asyncio.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")

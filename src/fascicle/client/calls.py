@@ -17,7 +17,9 @@ from fascicle.errors import CODES, FascicleError, InputError
 from fascicle.serving.records import Problem, RawAnswer, RawAnswers
 
 T = TypeVar("T")
-RETRIED: Final = frozenset({429, 502, 503, 504})
+_REFUSED: Final = frozenset({429, 503})
+_LOST: Final = frozenset({502, 504})
+_FAULT: Final = 500
 TOO_LARGE: Final = 413
 _FIRST_PAUSE: Final = 0.25  # seconds; each later pause may be twice as long
 _LONGEST_PAUSE: Final = 30.0
@@ -177,6 +179,31 @@ def error_of(status: int, content: bytes) -> ServiceError:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ServiceError(f"the service answered with the status {status}; look at its address", status=status)
     return ServiceError(problem.detail, status=status, code=problem.code)
+
+
+def asked_again(call: Call, status: int, content: bytes) -> bool:
+    """Whether a request is sent again that was not answered.
+
+    A service that refuses has not begun. Where something before the service lost it, such as a proxy whose service
+    died, the request may have been begun; a fault of the service itself would come again.
+
+    Args:
+        call: the request.
+        status: of the answer.
+        content: of the answer.
+    """
+    if status in _REFUSED:
+        return True
+    return call.again and (status in _LOST or (status == _FAULT and _is_foreign(content)))
+
+
+def _is_foreign(content: bytes) -> bool:
+    """Whether the answer of an error is none of a service of Fascicle."""
+    try:
+        msgspec.json.decode(content, type=Problem)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return True
+    return False
 
 
 def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:

@@ -10,7 +10,7 @@ class ClientSettings:
     """How often and how patiently a client asks.
 
     Attributes:
-        attempts: of a request, the first one among them; with pauses between them, eight take about a minute.
+        attempts: of a request, the first one among them; with pauses between them, eight take about half a minute.
         seconds: for an answer.
         ahead: portions of documents that are on their way at a time.
     """

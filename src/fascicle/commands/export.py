@@ -35,6 +35,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "training part of the run's recipe",
     )
     parser.add_argument("--name", help="of the exported model; becomes the source of its mentions")
+    parser.add_argument(
+        "--types-encoder",
+        action="store_true",
+        help="of a bi-encoder: also export what reads about types, so that annotate --types works with the folder",
+    )
     add_overwrite(parser)
     add_json(parser, what="the description of the model")
 
@@ -46,7 +51,13 @@ def run(args: argparse.Namespace) -> int:
     target = Path(args.output)
     with needs_extra("train"):
         manifest = export(
-            args.model, target, int8=args.int8, sample=args.calibrate, name=args.name, overwrite=args.overwrite
+            args.model,
+            target,
+            int8=args.int8,
+            sample=args.calibrate,
+            name=args.name,
+            types_encoder=args.types_encoder,
+            overwrite=args.overwrite,
         )
     if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
         say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")

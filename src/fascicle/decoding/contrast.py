@@ -35,7 +35,7 @@ class Matches:
     margins: Floats
 
 
-def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: float = 0.0) -> Matches:
+def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> Matches:
     """Find the pairs whose score is above the threshold.
 
     Args:
@@ -44,7 +44,7 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: flo
             `[B, K]` too, a span also needs a start and an end that are not below theirs. What lies behind the units of
             a window has no influence.
         counts: Units in each window, `[B]`, from 0 to `U`.
-        shift: Added to the thresholds of spans.
+        shift: Added to the thresholds of spans; one number, or `[K]`.
 
     Raises:
         ValueError: If names, shapes or counts do not agree, or the score of a span is NaN.
@@ -72,7 +72,9 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: flo
     )
 
 
-def match_distributions(tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: float = 0.0) -> Floats:
+def match_distributions(
+    tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: ArrayLike = 0.0
+) -> Floats:
     """How sure a bi-encoder is of each type of spans that are given: one logistic number for each, no distribution.
 
     The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of none is the product of
@@ -83,7 +85,7 @@ def match_distributions(tables: Mapping[str, NDArray[Any]], rows: Ints, spans: I
         rows: The window of each span, `[m]`.
         spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
             `L` units.
-        shift: Added to the thresholds of spans.
+        shift: Added to the thresholds of spans; one number, or `[K]`.
 
     Returns:
         `[m, 1 + K]`, none first.

@@ -219,13 +219,21 @@ class SpanDecoder:
 class MatchDecoder:
     """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
 
-    def __init__(self, head: BinderSettings, *, types: int, nothing: float = 0.0, across_types: bool = False) -> None:
+    def __init__(
+        self,
+        head: BinderSettings,
+        *,
+        types: int,
+        nothing: float | Sequence[float] = 0.0,
+        across_types: bool = False,
+    ) -> None:
         """Prepares.
 
         Args:
             head: settings.
             types: number of entity types.
-            nothing: added to every threshold of spans; where a head has none, it is the threshold.
+            nothing: added to every threshold of spans, or to those of each type; where a head has none, it is the
+                threshold.
             across_types: mentions of different types do not compete, see ``Limits``.
         """
         self._across_types = across_types
@@ -237,7 +245,7 @@ class MatchDecoder:
         """What each window proposes: of the spans that it answers for, or of all that it holds (``merge``)."""
         _check(tables, "spans", columns=self._types)
         joint = self._head.inference == "joint"
-        dynamic = self._head.thresholds != "dev"
+        dynamic = not self._head.fitted
         if ("starts" in tables, "span_threshold" in tables) != (joint, dynamic):
             raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
         if tables["spans"].shape[2] != self._head.width:

@@ -104,12 +104,12 @@ def _match_limits(head: BinderSettings) -> Limits:
     return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
 
 
-def _match_decoder(head: BinderSettings, decision: Decision, types: int) -> MatchDecoder:
-    return MatchDecoder(head, types=types, nothing=decision.nothing)
+def _match_decoder(head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False) -> MatchDecoder:
+    return MatchDecoder(head, types=types, nothing=nothing_of(decision, types), across_types=across_types)
 
 
 def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> SpanProber:
-    return SpanProber(partial(match_distributions, shift=decision.nothing), spans, types=types)
+    return SpanProber(partial(match_distributions, shift=nothing_of(decision, types)), spans, types=types)
 
 
 def _label_limits(head: MultiLabelSettings) -> Limits:
@@ -117,8 +117,7 @@ def _label_limits(head: MultiLabelSettings) -> Limits:
 
 
 def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> LabelDecoder:
-    own = decision.nothing_by_type or (0.0,) * types
-    return LabelDecoder(head, thresholds=[decision.nothing + value for value in own])
+    return LabelDecoder(head, thresholds=nothing_of(decision, types))
 
 
 def _label_prober(head: MultiLabelSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
@@ -141,6 +140,23 @@ KINDS: Final[Kinds] = MappingProxyType(
         SpanSettings: _SPANS,
     }
 )
+
+
+APART: Final[Kinds] = MappingProxyType(
+    {**KINDS, BinderSettings: replace(_MATCHES, decoder=partial(_match_decoder, across_types=True))}
+)
+"""The same, but each type of a bi-encoder is decided as if there were no other."""
+
+
+def nothing_of(decision: Decision, types: int) -> list[float]:
+    """What is added to the score of "no mention" of each type.
+
+    Args:
+        decision: of a model.
+        types: their number.
+    """
+    own = decision.nothing_by_type or (0.0,) * types
+    return [decision.nothing + value for value in own]
 
 
 def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:

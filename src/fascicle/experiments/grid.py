@@ -236,7 +236,7 @@ def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
     """Gives the descriptions of the types of a corpus to the heads of a cell that read about types and name no file."""
     return {
         key: {"types": types, **value}
-        if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS
+        if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS and not value.get("instances")
         else value
         for key, value in values.items()
     }

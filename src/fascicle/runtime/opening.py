@@ -1,70 +1,78 @@
-"""Exported models from their folders: every file is checked, and what can be done at once is."""
+"""Opening exports: their graphs, their tokenizers, and the predictors that they make, without torch."""
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.errors import ModelError
+from fascicle.errors import ModelError, RecipeError
 from fascicle.runtime.session import OnnxSession
-from fascicle.settings.folders.manifest import MANIFEST, Manifest, TokenizerFacts, check_files
-from fascicle.text.pieces import PieceTokenizer
+from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, TokenizerFacts, check_files
+from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.pieces import PieceTokenizer
 
-__all__ = ["open_export", "open_graph", "open_tokenizer"]
 
-
-def open_export(folder: Path, manifest: Manifest, *, threads: int | None) -> ModelPredictor:
-    """An exported model; the graph is opened while files are checked and read, and what decodes is imported.
+def open_export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
+    """An exported model: its graph is opened while its files are checked and its tokenizer is read.
 
     What is wrong is said in the order of these checks, whichever fails first.
-
-    Args:
-        folder: of the model.
-        manifest: read from it.
-        threads: of the network; all usable cores by default.
-
-    Raises:
-        ModelError: a file that is missing or damaged, or not the one that the manifest describes.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
         opening = pool.submit(open_graph, folder, threads)
         check_files(folder, manifest)
-        tokenizer = open_tokenizer(folder, manifest.tokenizer, name=MANIFEST)
+        tokenizer = read_tokenizer(folder, manifest.tokenizer)
         from fascicle.runtime.inputs import reader_of
         from fascicle.runtime.predictor import ModelPredictor
 
         return ModelPredictor(manifest, tokenizer, opening.result(), read=reader_of(folder, manifest))
 
 
-def open_graph(folder: Path, threads: int | None) -> OnnxSession:
-    """The network of an exported model or filter.
+def open_typed(
+    folder: Path,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    types: str | os.PathLike[str] | None,
+    threads: int | None,
+) -> ModelPredictor:
+    """An export that reads about types, of its own or of a file."""
+    from fascicle.runtime.inputs import reader_of
+    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.types import TypedScorer, type_vectors, with_types
 
-    Args:
-        folder: of the model.
-        threads: of the network; all usable cores by default.
+    if types is not None:
+        manifest = with_types(manifest, read_types(types))
+    try:
+        vectors = type_vectors(manifest, tokenizer, open_graph(folder, threads, name=TYPES_GRAPH))
+    except RecipeError as error:
+        raise RecipeError(str(error), at=str(folder if types is None else types)) from None
+    scorer = TypedScorer(scorer=open_graph(folder, threads), vectors=vectors)
+    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
-    Raises:
-        ModelError: no graph, or a damaged one.
-    """
-    return OnnxSession.open(folder / "model.onnx", threads=threads)
 
-
-def open_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str) -> PieceTokenizer:
-    """The tokenizer of a model or filter.
+def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST) -> PieceTokenizer:
+    """The tokenizer of a model folder.
 
     Args:
         folder: of the model.
         facts: what its description says of the tokenizer.
-        name: of the file with the description.
+        name: of that description.
 
     Raises:
-        ModelError: a damaged tokenizer, or another than the one described.
+        ModelError: it is another one.
     """
+    from fascicle.text.pieces import PieceTokenizer
+
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=facts.pad)
     if (tokenizer.sha256, tokenizer.prefix, tokenizer.suffix) != (facts.sha256, facts.prefix, facts.suffix):
         raise ModelError(f"the tokenizer in {folder} is not the one its {name} describes; copy the folder again")
     return tokenizer
+
+
+def open_graph(folder: Path, threads: int | None, *, name: str = "model.onnx") -> OnnxSession:
+    """A graph of an export."""
+    return OnnxSession.open(folder / name, threads=threads)

@@ -146,6 +146,10 @@ class ModelPredictor(Annotator):
         """The same model with another ``Decision.nothing``."""
         return self._deciding(nothing=nothing)
 
+    def with_nothing_by_type(self, values: Sequence[float]) -> ModelPredictor:
+        """The same model with another ``Decision.nothing_by_type``, and nothing beside it."""
+        return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
+
     def _deciding(self, **changes: Any) -> ModelPredictor:
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         changed = copy(self)

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fascicle.serving.pieces import CutError
 from fascicle.serving.problems import ProblemError, answer_of
 from fascicle.settings.serving import ServeSettings
 
@@ -77,6 +78,8 @@ class Guard:
                 await Response(status_code=204, headers=_ALLOWED)(scope, receive, answer)
                 return
             await self._app(scope, receive, answer)
+        except CutError:
+            scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
         finally:
             self._running -= 1
             self._log(

@@ -8,30 +8,27 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import re
 import secrets
-import shutil
 import signal
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 import msgspec
 
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving import job
+from fascicle.serving import job, kept
 from fascicle.serving.job import Broken, Ended, JobOrder, Reached
+from fascicle.serving.kept import FACTS, ID
 from fascicle.serving.naming import suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
-FACTS: Final = "job.json"
-_ID: Final = re.compile(r"[0-9a-f]{32}")
 _WAIT: Final = 0.2  # seconds between two looks at a job that may have been cancelled
 State = Literal["receiving", "waiting", "running", "done", "failed"]
 _OPEN: Final = ("receiving", "waiting", "running")
@@ -80,15 +77,22 @@ class Jobs:
         self._closing = False
         self._thread: threading.Thread | None = None
         self._folder: Path | None = None
+        self._lock: BinaryIO | None = None
         self._own: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self) -> None:
-        """Goes on with the jobs of a folder that is kept, and waits for others."""
+        """Goes on with the jobs of a folder that is kept, and waits for others.
+
+        Raises:
+            OutputError: another service has the folder.
+        """
         if self._thread is not None:
             return
         if self._settings.jobs_folder:
             self._folder = Path(self._settings.jobs_folder).expanduser().resolve()
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = kept.held(self._folder)
+            kept.sweep(self._folder)
             self._known = {one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one}
         else:
             self._own = tempfile.TemporaryDirectory(prefix="fascicle-jobs-", ignore_cleanup_errors=True)
@@ -105,6 +109,8 @@ class Jobs:
             self._thread.join()
         if self._own is not None:
             self._own.cleanup()
+        if self._lock is not None:
+            self._lock.close()
 
     def open(self, *, pipeline: str, file: str, reading: str, format: str) -> Job:  # noqa: A002
         """A job that waits for its file.
@@ -147,7 +153,7 @@ class Jobs:
         Raises:
             ProblemError: there is none of this id.
         """
-        found = self._known.get(name) if _ID.fullmatch(name) else None
+        found = self._known.get(name) if ID.fullmatch(name) else None
         if found is None:
             raise ProblemError(404, "there is no such job; it may have been removed")
         return found
@@ -174,7 +180,7 @@ class Jobs:
         with self._condition:
             self.get(name)
             del self._known[name]
-        shutil.rmtree(self._place(name), ignore_errors=True)
+        kept.remove(self._place(name))
 
     def of_pipeline(self, name: str) -> Served:
         """What opens a pipeline in another process.

@@ -16,7 +16,7 @@ from fascicle.serving.records import Problem
 from fascicle.version import VERSION
 
 _EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 500, 503)  # statuses of problems that any route may have
-_WITH_BODY: Final = (413, 415)
+_WITH_BODY: Final = (413, 415, 507)
 _MEANS: Final[Mapping[int, str]] = MappingProxyType(
     {
         401: "the token is missing or wrong",
@@ -31,6 +31,7 @@ _MEANS: Final[Mapping[int, str]] = MappingProxyType(
         422: "the content or a parameter is not allowed",
         429: "as much text is waiting as may wait; Retry-After says for how long",
         503: "the service is ending, or not ready",
+        507: "the disk of the service is full",
     }
 )
 _PART: Final = re.compile(r"{(\w+)(?::\w+)?}")

@@ -9,6 +9,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 
+class CutError(Exception):
+    """A client that does not read what it asked for; the connection ends without the end of the answer."""
+
+
 class Pieces(Response):
     """Sends pieces as they are made.
 
@@ -29,12 +33,19 @@ class Pieces(Response):
         self._pieces, self._idle = pieces, idle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends all pieces; a client that does not read ends it."""
+        """Sends all pieces.
+
+        Raises:
+            CutError: the client does not read.
+        """
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
             async for piece in self._pieces:
-                async with asyncio.timeout(self._idle):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                try:
+                    async with asyncio.timeout(self._idle):
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                except TimeoutError:
+                    raise CutError from None
         finally:
             await self._pieces.aclose()
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -12,6 +12,7 @@ from fascicle.settings.base import Natural, Rate, Settings
 
 Level = Literal["word", "piece"]
 WIDEST = 256
+FEWEST_INSTANCES: Final = 3  # read for each type at inference (*binder* Table 5)
 FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
 
 
@@ -23,10 +24,12 @@ class Needs:
         width: a width that is found in the training data.
         opening: a special token before a text.
         types: path of a file that describes the types; empty for none.
+        drawn: number of instances of each type that are drawn from train to describe it.
         reads: what of each type it reads: a ``type_view``; empty if types are labels or learnt vectors.
         fixed: why it cannot look for other types than it was trained on; empty if it can.
         windows: which windows it is trained on: ``"all"``, or those with ``"mentions"``.
-        threshold: a threshold that is fitted on dev; without it its scores mean nothing.
+        threshold: what is fitted on dev, without which its scores mean nothing: ``"one"`` threshold, or one for each
+            of its ``"types"``; empty if nothing is.
         masks: whether its loss can leave out exactly what it says of types that a text does not annotate.
         soft: whether it can be taught probabilities of tags.
     """
@@ -34,10 +37,11 @@ class Needs:
     width: bool = False
     opening: bool = False
     types: str = ""
+    drawn: int = 0
     reads: str = ""
     fixed: str = ""
     windows: Literal["all", "mentions"] = "all"
-    threshold: bool = False
+    threshold: Literal["", "one", "types"] = ""
     masks: bool = False
     soft: bool = False
 
@@ -209,7 +213,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         inference: ``"span"``: the score of the span decides; ``"joint"``: the scores of its start and end must also
             reach their thresholds (Algorithm 1).
         thresholds: threshold of a score: ``"dynamic"``, the score of the whole text; ``"global"``, one learnt number
-            per type; ``"dev"``, one number that is fitted on dev (Table 6).
+            per type; ``"dev"``, one number that is fitted on dev (Table 6); ``"dev-by-type"``, one for each type.
         decoding: ``"nested"`` (every span is decided alone), or ``"greedy"``: without overlaps, the highest score first
             (Algorithm 1).
         merge: score of a span that lies in several windows of a long text: that of the window that keeps its
@@ -218,6 +222,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         type_view: representation of a type (Table 5). From that file: its ``"description"``, its ``"keyword"``, or its
             examples (``"instances"``: one drawn for each batch, the mean of the first three at inference). Without a
             file: its ``"name"`` as text, or a learnt vector (``"atomic"``).
+        instances: number of instances of each type that are drawn from train, in place of a file; 0 for none.
         type_encoder: ``"shared"``: the encoder of the text also reads the types; ``"own"``: a second encoder, which
             starts from the same checkpoint, reads them.
         type_pool: the vector of a text about a type: the state of its first special token (``"cls"``), or the
@@ -235,11 +240,12 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
     shared: bool = False
     positions: bool = True
     inference: Literal["span", "joint"] = "span"
-    thresholds: Literal["dynamic", "global", "dev"] = "dynamic"
+    thresholds: Literal["dynamic", "global", "dev", "dev-by-type"] = "dynamic"
     decoding: Literal["nested", "greedy"] = "greedy"
     merge: Literal["middle", "maximum"] = "middle"
     types: str = ""
     type_view: Literal["description", "keyword", "instances", "name", "atomic"] = "name"
+    instances: Annotated[int, Meta(ge=0, le=10_000)] = 0
     type_encoder: Literal["shared", "own"] = "shared"
     type_pool: Literal["cls", "mean"] = "cls"
     windows: Literal["all", "mentions"] = "all"
@@ -256,13 +262,20 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             raise ValueError(f'{name} = "{getattr(self, name)}" is not allowed with family = "binder": leave it out')
         if self.inference == "joint" and not self.positions:
             raise ValueError('inference = "joint" needs positions = true: else starts and ends have no scores')
-        if self.inference == "joint" and self.thresholds == "dev":
-            raise ValueError('inference = "joint" is not allowed with thresholds = "dev", which is one for spans only')
+        if self.inference == "joint" and self.fitted:
+            raise ValueError(
+                f'inference = "joint" is not allowed with thresholds = "{self.thresholds}", which is for spans only'
+            )
         self._check_types()
         if not self.positions:
             self._refuse_changed("positions = false", "start_weight", "end_weight")
-        if self.thresholds == "dev":
-            self._refuse_changed('thresholds = "dev"', "beta")
+        if self.fitted:
+            self._refuse_changed(f'thresholds = "{self.thresholds}"', "beta")
+
+    @property
+    def fitted(self) -> bool:
+        """Whether its thresholds are fitted on dev; the network gives none."""
+        return self.thresholds in ("dev", "dev-by-type")
 
     @property
     def needs(self) -> Needs:
@@ -270,10 +283,11 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         return Needs(
             opening=True,
             types=self.types,
+            drawn=self.instances,
             reads="" if self.type_view == "atomic" else self.type_view,
             fixed=self._fixed(),
             windows=self.windows,
-            threshold=self.thresholds == "dev",
+            threshold={"dev": "one", "dev-by-type": "types"}.get(self.thresholds, ""),  # type: ignore[arg-type]
             masks=True,
         )
 
@@ -282,13 +296,15 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             return 'it was trained with type_view = "atomic" and reads nothing about types; train with another view'
         if self.thresholds == "global":
             return 'it was trained with thresholds = "global", which are learnt type by type; train with "dynamic"'
-        if self.thresholds == "dev":
-            return 'it was trained with thresholds = "dev", one that was fitted for its own types; train with "dynamic"'
+        if self.fitted:
+            how = f'it was trained with thresholds = "{self.thresholds}"'
+            return f'{how}, fitted for its own types; train with "dynamic"'
         return ""
 
     def _check_types(self) -> None:
         view = f'type_view = "{self.type_view}"'
-        if self.type_view in FILE_VIEWS and not self.types:
+        self._check_instances()
+        if self.type_view in FILE_VIEWS and not self.types and not self.instances:
             raise ValueError(f"{view} needs a file of descriptions: give its path as types")
         if self.type_view not in FILE_VIEWS and self.types:
             allowed = ", ".join(f'"{name}"' for name in FILE_VIEWS)
@@ -299,6 +315,17 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
             self._refuse_changed(view, "type_encoder", "type_pool")
         if self.type_view == "instances":
             self._refuse_changed(view, "type_pool")
+
+    def _check_instances(self) -> None:
+        if not self.instances:
+            return
+        given = f"instances = {self.instances}"
+        if self.type_view != "instances":
+            raise ValueError(f'{given} has no effect with type_view = "{self.type_view}": leave it out')
+        if self.instances < FEWEST_INSTANCES:
+            raise ValueError(f"{given} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more")
+        if self.types:
+            raise ValueError(f"{given} and types = {self.types!r} exclude each other: draw instances, or name a file")
 
     def _refuse_changed(self, given: str, *names: str) -> None:
         """Refuses settings that another makes meaningless, unless they are the defaults."""

@@ -38,6 +38,7 @@ def export(
     int8: bool = False,
     sample: str | os.PathLike[str] | Iterable[Document] | None = None,
     name: str | None = None,
+    types_encoder: bool = False,
     overwrite: bool = False,
 ) -> Manifest | FilterManifest:
     """Exports a trained model or filter; needs the extra ``train``.
@@ -49,13 +50,15 @@ def export(
         sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
             mentions. By default the training part of the recipe of the run.
         name: of the exported model; becomes the source of its mentions.
+        types_encoder: also export what reads about types, so that the folder can look for other types.
         overwrite: replace a folder that was exported before.
 
     Returns:
         What the folder says of itself.
 
     Raises:
-        UsageError: a name that no model may have, or no sample for 8-bit weights.
+        UsageError: a name that no model may have, no sample for 8-bit weights, or an encoder of types that the model
+            does not have.
         ModelError: there is no such model.
         InputError: the sample cannot be read.
         OutputError: the folder exists.
@@ -67,10 +70,15 @@ def export(
     from fascicle.models.export.folders import export_filter, export_model
 
     is_filter = described_by(source).name == FILTER
+    if is_filter and types_encoder:
+        raise UsageError(f"{source} is a filter, which reads about no types; leave out the argument types_encoder")
     check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
     texts = _sample(source, sample) if int8 else []
-    make = export_filter if is_filter else export_model
-    return make(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
+    if is_filter:
+        return export_filter(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
+    return export_model(
+        source, target, sample=texts, int8=int8, name=name, types_encoder=types_encoder, overwrite=overwrite
+    )
 
 
 def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:

@@ -77,6 +77,7 @@ def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: in
 
 T = TypeVar("T")
 FEATURES: Final = "features"
+TYPE_VECTORS: Final = "type_vectors"  # what a text is compared with, where that is no part of the network
 _OF_UNITS: Final = ("first_piece", "last_piece", "unit_of_piece", "unit_count", FEATURES)
 
 

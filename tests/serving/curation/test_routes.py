@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -166,3 +167,27 @@ def test_without_a_file_there_is_no_curation(small: Path) -> None:
         assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0}
         assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
         assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404
+
+
+def test_a_file_that_takes_nothing_is_no_fault_and_loses_nothing(curated: Standing) -> None:
+    added(curated, "stuck")
+    store = curated.service.curation
+    assert store is not None
+    connection = store._connection
+    connection.execute("PRAGMA busy_timeout = 50")
+    other = sqlite3.connect(curated.service.settings.curation, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")  # as a program that copies the file may do
+    reply = step(curated, "stuck", 1, finished=True)
+    assert (reply.status, "retry-after" in reply.headers) == (503, True)
+    other.execute("ROLLBACK")
+    other.close()
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    long = {"documents": [{"id": "long", "text": "x" * 100_000}], "who": "Ada"}
+    assert curated.ask("POST", "/v1/curation/documents", long).status == 507
+    connection.execute(f"PRAGMA max_page_count = {1 << 30}")
+    connection.execute("PRAGMA query_only = 1")  # as a file system that became read-only
+    assert step(curated, "stuck", 2, finished=True).status == 503
+    connection.execute("PRAGMA query_only = 0")
+    assert step(curated, "stuck", 1, finished=True).status == 200
+    assert curated.ask("POST", "/v1/curation/documents", long).status == 200

@@ -49,11 +49,27 @@ def steps(service: Standing, name: str) -> list[dict[str, Any]]:
     return list(service.ask("GET", f"/v1/curation/document?id={name}").json["steps"])
 
 
+def test_curation_begins_at_the_first_open_mention(opened: Opened, shown: Standing) -> None:
+    page = opened(document("first"), curator="Ada")
+    press(page, "k")
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    press(page, "a")
+    tally(page, "2 of 5")
+    press(page, "Escape", "Escape", "Escape")  # nothing is chosen
+    until(page, "!document.querySelector('.mark.chosen')")
+    press(page, "x")  # decides about nothing that was not chosen
+    until(page, "document.querySelector('#panel-head')?.textContent === 'headache'")
+    tally(page, "2 of 5")
+    press(page, "x")
+    tally(page, "3 of 5")
+    assert [len(step["edits"]) for step in steps(shown, "first")] == [2, 1]
+
+
 def test_everything_is_decided_by_keys_and_undone(opened: Opened, shown: Standing) -> None:
     page = opened(document("keys"), curator="Ada")
     press(page, "k")
     tally(page, "0 of 5")
-    press(page, "n", "a")  # both layers say Aspirin, and are decided together
+    press(page, "a")  # both layers say Aspirin, and are decided together
     tally(page, "2 of 5")
     until(page, "document.querySelector('#panel-head')?.textContent === 'headache'")
     press(page, "s", "Shift+ArrowLeft", "Enter")  # severe headache
@@ -85,7 +101,7 @@ def test_decisions_are_there_when_the_page_is_opened_again(opened: Opened) -> No
     first = opened(document("again"), document("other"), curator="Ada")
     press(first, "k")
     tally(first, "0 of 5")
-    press(first, "n", "x")
+    press(first, "x")
     tally(first, "2 of 5")
     second = opened(curator="Bob", fails="409")
     second.click("#resume")
@@ -128,7 +144,6 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(opened: Ope
     page.keyboard.type("Ada")
     key("Enter")
     tally(page, "0 of")
-    key("n")
     page.wait_for_selector(".mark.chosen")
     key("x")
     page.wait_for_selector(".mark.rejected")
@@ -166,7 +181,7 @@ def test_a_step_whose_answer_is_lost_is_saved_once(opened: Opened, shown: Standi
             route.abort()
 
     page.route("**/v1/curation/steps", lose)
-    press(page, "n", "x")
+    press(page, "x")
     tally(page, "2 of 5")
     assert len(steps(shown, "lost")) == 1
 

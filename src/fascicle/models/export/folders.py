@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
@@ -21,8 +20,10 @@ from fascicle.files.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export.cards import filter_card, model_card
 from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales
+from fascicle.models.export.graph import Graph, texts_of
 from fascicle.models.export.onnx import export_onnx, largest_difference
 from fascicle.models.export.optimise import merge, quantise
+from fascicle.models.export.types_graph import TypesGraphModule
 from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS, MentionFilter
@@ -30,16 +31,25 @@ from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.described import CARD
-from fascicle.settings.folders.manifest import Manifest, check_files, read_manifest, write_manifest
+from fascicle.settings.folders.manifest import (
+    TYPES_GRAPH,
+    Manifest,
+    TypesGraph,
+    check_files,
+    check_open_types,
+    read_manifest,
+    write_manifest,
+)
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
+from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.pieces import PieceTokenizer
 
 GRAPH = "model.onnx"
 SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
-_EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7}
-_OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19}
+_EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
+_OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
 
 M = TypeVar("M", Manifest, FilterManifest)
 
@@ -51,6 +61,7 @@ def export_model(
     sample: Sequence[Document] = (),
     int8: bool = True,
     name: str | None = None,
+    types_encoder: bool = False,
     overwrite: bool = False,
 ) -> Manifest:
     """Exports a model folder of torch.
@@ -64,6 +75,8 @@ def export_model(
             measured on the first ``SAMPLE_CHARACTERS`` of them.
         int8: store weights and embeddings in 8 bits.
         name: of the exported model; the old one by default.
+        types_encoder: also write what reads about types, so that the export can look for other ones; in 32 bits, for
+            it reads little.
         overwrite: replace an existing folder.
 
     Returns:
@@ -71,7 +84,8 @@ def export_model(
 
     Raises:
         ModelError: the folder is no torch model, or cannot be written as ONNX.
-        UsageError: 8 bits without sample texts, or a folder that is an export already.
+        UsageError: 8 bits without sample texts, a folder that is an export already, or a model that can look for no
+            other types.
         OutputError: the target exists.
     """
     folder = model_folder(folder)
@@ -81,14 +95,19 @@ def export_model(
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
     read = reader_of(folder, manifest)  # which refuses dictionaries that are not among the files
+    if types_encoder:
+        check_open_types(folder, manifest)
+    model = load_model(folder, manifest)
+    second = TypesGraphModule(model) if types_encoder else None
     cargo = _Cargo(
         kind="model",
-        graph=_AnsweringGraph(load_model(folder, manifest)),
-        manifest=_as_exported(manifest, name or manifest.name),
+        graph=_AnsweringGraph(model, second),
+        second=second,
+        manifest=_as_exported(manifest, name or manifest.name, second),
         sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
-        predict=lambda tokenizer, recorder, texts: ModelPredictor(manifest, tokenizer, recorder, read=read).predict(
-            texts
-        ),
+        predict=lambda tokenizer, recorder, texts: ModelPredictor(
+            manifest, tokenizer, second.beside(recorder) if second else recorder, read=read
+        ).predict(texts),
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
         card=model_card,
         write=write_manifest,
@@ -145,20 +164,6 @@ def export_filter(
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
 
 
-class _Graph(nn.Module):
-    """A network as a function of tensors by name, which is what is traced."""
-
-    outputs: tuple[str, ...]
-
-    @abstractmethod
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """Inputs of given sizes with padding in the last row."""
-
-    @abstractmethod
-    def axes(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of every input and output."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Cargo(Generic[M]):
     """What is exported.
@@ -172,30 +177,30 @@ class _Cargo(Generic[M]):
         measured: the size of the sample in words.
         card: manifest and facts -> the text of the card.
         write: of the manifest.
+        second: what reads about types, as a graph of its own.
         beside: further files of the folder, which stay as they are.
     """
 
     kind: str
-    graph: _Graph
+    graph: Graph
     manifest: M
     sample: list[Document]
     predict: Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
     measured: Callable[[list[Document]], str]
     card: Callable[[M, Sequence[str]], str]
     write: Callable[[Path, M], M]
+    second: TypesGraphModule | None = None
     beside: Sequence[str] = ()
 
 
 def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwrite: bool) -> M:
-    graph = cargo.graph
     with atomic_folder(target, kind=cargo.kind, overwrite=overwrite) as place:
         plain = place / "plain.onnx"
-        example = graph.example(_EXAMPLE_SIZES)
-        export_onnx(graph, plain, example=example, dynamic=graph.axes(), outputs=list(graph.outputs))
-        gap = largest_difference(graph, plain, inputs=graph.example(_OTHER_SIZES))
-        if gap > _TOLERANCE:
-            raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
+        gap = _write(cargo.graph, plain)
         facts = [f"largest difference of a score between torch and the fp32 graph: {gap:.1e}"]
+        if cargo.second is not None:
+            gap = _write(cargo.second, place / TYPES_GRAPH)
+            facts.append(f"`{TYPES_GRAPH}` reads about types, in 32 bits; its vectors differ by at most {gap:.1e}")
         if int8:
             facts.append(_quantise(cargo, plain, place / GRAPH, folder))
             plain.unlink()
@@ -205,6 +210,16 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
         return cargo.write(place, cargo.manifest)
+
+
+def _write(graph: Graph, path: Path) -> float:
+    """Writes a graph; returns the largest difference between it and torch."""
+    example = graph.example(_EXAMPLE_SIZES)
+    export_onnx(graph, path, example=example, dynamic=graph.axes(), outputs=list(graph.outputs))
+    gap = largest_difference(graph, path, inputs=graph.example(_OTHER_SIZES))
+    if gap > _TOLERANCE:
+        raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
+    return gap
 
 
 def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
@@ -230,12 +245,15 @@ def _check_torch(folder: Path, runtime: str, *, what: str) -> None:
         raise UsageError(f"{folder} is an exported {what} already; give the folder of a training run")
 
 
-def _as_exported(manifest: Manifest, name: str) -> Manifest:
+def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None) -> Manifest:
     """The manifest of a graph, which holds no other head than the answering one."""
     answer = manifest.decision.answer
     described = {head: said for head, said in manifest.descriptions.items() if head == answer}
     heads = {answer: manifest.heads[answer]}
-    return msgspec.structs.replace(manifest, runtime="onnx", name=name, heads=heads, descriptions=described)
+    graph = TypesGraph(longest=second.longest) if second else msgspec.UNSET
+    return msgspec.structs.replace(
+        manifest, runtime="onnx", name=name, heads=heads, descriptions=described, types_graph=graph
+    )
 
 
 def _copies(manifest: Manifest) -> list[str]:
@@ -282,16 +300,17 @@ def _cut(document: Document, characters: int) -> Document:
     )
 
 
-class _AnsweringGraph(_Graph):
-    """The answering head of a model."""
+class _AnsweringGraph(Graph):
+    """The answering head of a model; with a graph for types, their vectors are an input and their number is free."""
 
-    def __init__(self, model: NerModel) -> None:
+    def __init__(self, model: NerModel, second: TypesGraphModule | None = None) -> None:
         super().__init__()
         self.model = model
         head = model.head(model.answer)
         self.outputs = head.outputs
-        self.table_axes = head.axes
-        self.inputs = ("input_ids", "attention_mask", *head.inputs)
+        self.table_axes = second.free(head.axes) if second else head.axes
+        self.second = (second,)  # a tuple, which torch does not look into
+        self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
         self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
 
     def forward(
@@ -302,6 +321,7 @@ class _AnsweringGraph(_Graph):
         last_piece: Tensor | None = None,
         unit_of_piece: Tensor | None = None,
         features: Tensor | None = None,
+        type_vectors: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         given = {
             "input_ids": input_ids,
@@ -310,14 +330,15 @@ class _AnsweringGraph(_Graph):
             "last_piece": last_piece,
             "unit_of_piece": unit_of_piece,
             "features": features,
+            TYPE_VECTORS: type_vectors,
         }
         tables = self.model.answers({name: t for name, t in given.items() if t is not None})
         return tuple(tables[name].detach() for name in self.outputs)
 
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """See ``_Graph``."""
+        """See ``Graph``."""
         batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
-        read, generator = _texts(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
+        read, generator = texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
         unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
         unit_of[:, 0] = unit_of[:, -1] = -1
         first = torch.randint(0, pieces, (batch, units), generator=generator)
@@ -328,10 +349,12 @@ class _AnsweringGraph(_Graph):
             "unit_of_piece": unit_of,
             "features": torch.randint(0, 2, (batch, units, self._columns), generator=generator),
         }
+        if second := self.second[0]:
+            tensors[TYPE_VECTORS] = second.vectors(sizes["types"], generator)
         return {name: tensors[name] for name in self.inputs}
 
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``_Graph``."""
+        """See ``Graph``."""
         known = {
             "input_ids": ("batch", "pieces"),
             "attention_mask": ("batch", "pieces"),
@@ -339,11 +362,12 @@ class _AnsweringGraph(_Graph):
             "last_piece": ("batch", "units"),
             "unit_of_piece": ("batch", "pieces"),
             "features": ("batch", "units", ""),
+            TYPE_VECTORS: ("", "types", ""),
         }
         return {name: known[name] for name in self.inputs} | dict(self.table_axes)
 
 
-class _FilterGraph(_Graph):
+class _FilterGraph(Graph):
     """A filter."""
 
     outputs = (LOGITS,)
@@ -356,19 +380,9 @@ class _FilterGraph(_Graph):
         return self.model.logits(input_ids, attention_mask).detach()
 
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """See ``_Graph``."""
-        return _texts(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
+        """See ``Graph``."""
+        return texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
 
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``_Graph``."""
+        """See ``Graph``."""
         return {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), LOGITS: ("batch", "")}
-
-
-def _texts(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
-    """Piece ids with padding in the last row, and the generator to draw more from."""
-    batch, pieces = sizes["batch"], sizes["pieces"]
-    generator = torch.Generator().manual_seed(0)
-    mask = torch.ones(batch, pieces, dtype=torch.long)
-    mask[-1, pieces // 2 :] = 0
-    ids = torch.randint(0, vocabulary, (batch, pieces), generator=generator)
-    return {"input_ids": ids, "attention_mask": mask}, generator

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Ints
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import Basis, Head
-from fascicle.models.heads.types import TypeEncoder, make_types, type_texts
+from fascicle.models.heads.types import TypeEncoder, make_types, texts_of
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.settings.heads import BinderSettings
+from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
 from fascicle.text.windows import Window
 
@@ -62,7 +63,7 @@ class BinderHead(Head):
             dropout=settings.dropout,
             shared=settings.shared,
             positions=settings.positions,
-            thresholds=settings.thresholds,
+            thresholds="dev" if settings.fitted else settings.thresholds,
         )
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
@@ -111,11 +112,15 @@ class BinderHead(Head):
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """In evaluation mode the tables of ``outputs``, see ``nn.contrast``; in training mode those of its loss."""
+        """In evaluation mode the tables of ``outputs``, see ``nn.contrast``; in training mode those of its loss.
+
+        In evaluation mode a batch may bring the vectors of the types, as ``TYPE_VECTORS``, in place of its own.
+        """
         text = self._text(states, batch)
         if self.training:
             return self.scorer.grid(text, self.scorer.project_types(self.types()), counts=batch["unit_count"])
-        types = dict(zip(self.scorer.kinds, self._vectors(), strict=True))
+        vectors = batch[TYPE_VECTORS] if TYPE_VECTORS in batch else self._vectors()
+        types = {kind: vectors[at] for at, kind in enumerate(self.scorer.kinds)}
         width = self.settings.width
         tables = self.scorer(text, types, longest=width, pieces=width)
         return {name: tables[name] for name in self.outputs}
@@ -137,7 +142,7 @@ class BinderHead(Head):
         if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
             super().look_for(basis)  # refuses
             return
-        self.types.read(type_texts(self.settings, basis))
+        self.types.read(texts_of(self.settings, basis))
         self.types.to(self.vectors.device)
         self.vectors = self.vectors.new_zeros(len(self.scorer.kinds), len(basis.types), self.settings.hidden)
         self.forget()
@@ -192,7 +197,7 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
         start=settings.start_weight if positions else 0.0,
         end=settings.end_weight if positions else 0.0,
         span=settings.span_weight,
-        beta=1.0 if settings.thresholds == "dev" else settings.beta,
+        beta=1.0 if settings.fitted else settings.beta,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.decoding.kinds import nothing_of
 from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.heads.binder import BinderHead
 from fascicle.nn.contrast import TOO_WIDE
@@ -51,7 +52,7 @@ def largest_similarity(model: TorchScorer, manifest: Manifest) -> float:
     bound = float(head.scorer.log_scales["span"].detach().exp())
     if head.scorer.thresholds is not None:
         bound = max(bound, float(head.scorer.thresholds.detach().abs().max()))
-    return bound + abs(manifest.decision.nothing)
+    return bound + max(map(abs, nothing_of(manifest.decision, len(manifest.types))))
 
 
 def similarities(
@@ -81,7 +82,9 @@ def similarities(
         for chosen in length_sorted_batches([w.pieces[1] - w.pieces[0] + extra for w in windows]):
             together = [windows[i] for i in chosen]
             batch = collate(together, cut.pieces, tokenizer)
-            yield _of_batch(scorer.run(batch), together, gold, nothing=manifest.decision.nothing)
+            yield _of_batch(
+                scorer.run(batch), together, gold, nothing=nothing_of(manifest.decision, len(manifest.types))
+            )
 
 
 def _gold(document: Document, read: Reading, at: int, types: Sequence[str]) -> Ints:
@@ -97,7 +100,7 @@ def _gold(document: Document, read: Reading, at: int, types: Sequence[str]) -> I
 
 
 def _of_batch(
-    tables: dict[str, Floats32], windows: Sequence[Window], gold: Sequence[Ints], *, nothing: float
+    tables: dict[str, Floats32], windows: Sequence[Window], gold: Sequence[Ints], *, nothing: Sequence[float]
 ) -> Similarities:
     spans = tables["spans"]
     rows, units, longest, kinds = spans.shape
@@ -112,7 +115,7 @@ def _of_batch(
         inside = own[(own[:, 0] >= first) & (own[:, 1] <= window.units[1]) & (own[:, 1] - own[:, 0] <= longest)]
         entities[row, inside[:, 0] - first, inside[:, 1] - inside[:, 0] - 1, inside[:, 2]] = True
     candidates &= (spans > TOO_WIDE).all(axis=3)
-    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + spans.dtype.type(nothing)
+    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(nothing, spans.dtype)
     read = np.array([window.units[0] < window.units[1] for window in windows], dtype=np.bool_)
     return Similarities(
         entity=tuple(spans[..., k][candidates & entities[..., k]] for k in range(kinds)),

@@ -129,7 +129,8 @@ class Store:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # where the disk is full, SQLite has gone back by itself
+                    self._connection.execute("ROLLBACK")
                 raise
 
     def add(self, documents: Sequence[Document], who: str) -> list[Kept]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -208,6 +209,21 @@ async def _done(service: Service, does: Callable[[Store], T]) -> T:
         raise ProblemError(404, str(error), code="unknown-name") from None
     except ValueError as error:
         raise ProblemError(422, str(error)) from None
+    except sqlite3.OperationalError as error:
+        raise _not_usable(error) from None
+
+
+def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
+    """What is said where the file takes nothing: it is locked, or its disk is full or read-only."""
+    if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        return ProblemError(
+            507, "the disk of the service is full, and nothing was saved; make room, and send this again"
+        )
+    return ProblemError(
+        503,
+        f"the file of decisions cannot be used now ({error}), and nothing was saved; send this again later",
+        headers={"Retry-After": "5"},
+    )
 
 
 def _all(store: Store) -> list[Decided]:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.base import Natural, Settings
+from fascicle.settings.base import LARGEST, Natural, Settings
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
@@ -22,6 +22,7 @@ from fascicle.settings.types import TypeDescriptions
 
 FORMAT = 1
 MANIFEST = "model.json"
+TYPES_GRAPH = "types.onnx"
 _WORDING = Wording(
     broken="is not a Fascicle model",
     repair="copy or export the folder again",
@@ -63,7 +64,7 @@ class Decision(Settings, frozen=True, kw_only=True):
         decoding: one that the family of the answering head has.
         nothing: added to the score of "no mention" (the tag O, the class None, the threshold of a bi-encoder) of each
             unit or span: positive for fewer mentions.
-        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where types do not compete.
+        nothing_by_type: added to ``nothing`` for each type, in the order of the types, where each was decided alone.
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
@@ -96,6 +97,16 @@ class Learnt(Settings, frozen=True, kw_only=True):
     labelled_by: str | UnsetType = UNSET
 
 
+class TypesGraph(Settings, frozen=True, kw_only=True):
+    """The second graph of an export, ``types.onnx``, which reads about types.
+
+    Attributes:
+        longest: pieces that it reads at a time, special tokens included.
+    """
+
+    longest: Annotated[int, Meta(ge=1, le=LARGEST)]
+
+
 class Manifest(Settings, frozen=True, kw_only=True):
     """The content of ``model.json``.
 
@@ -113,6 +124,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         descriptions: what is said of the types to each head that reads it, by the name of the head.
         corpora: what it learnt from each of several corpora, by their names.
         inputs: what is looked up about the units of a text.
+        types_graph: of an export that can look for other types.
         files: sha256 of every other file of the folder.
     """
 
@@ -129,6 +141,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
     corpora: dict[str, Learnt] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
     inputs: InputFacts | UnsetType = UNSET  # the same
+    types_graph: TypesGraph | UnsetType = UNSET  # the same
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,13 +154,15 @@ class Manifest(Settings, frozen=True, kw_only=True):
             decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
+        if self.types_graph and self.runtime != "onnx":
+            raise ValueError("types_graph is of exports alone")
         if self.decision.nothing_by_type and len(self.decision.nothing_by_type) != len(self.types):
             raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")
         calibration = self.decision.calibration
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
         for name, head in self.heads.items():
-            needed = bool(head.needs.types)
+            needed = bool(head.needs.types or head.needs.drawn)
             described = self.descriptions.get(name)
             if needed != (described is not None) or (described is not None and described.names != self.types):
                 raise ValueError(f"the descriptions for the head {name!r} are not those of the types")
@@ -220,7 +235,8 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
     Raises:
         ModelError: a file that is missing, changed, or not listed with its hash.
     """
-    unlisted = _FILES[manifest.runtime] - manifest.files.keys()
+    second = {TYPES_GRAPH} if getattr(manifest, "types_graph", UNSET) else set()
+    unlisted = (_FILES[manifest.runtime] | second) - manifest.files.keys()
     if unlisted:
         raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
     for listed, expected in manifest.files.items():
@@ -245,11 +261,14 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
     """
     if fixed := manifest.answering.needs.fixed:
         reason = fixed
-    elif manifest.runtime == "onnx":
-        reason = "an export holds no more than the vectors of its own types; give the folder of the training run"
+    elif manifest.runtime == "onnx" and not manifest.types_graph:
+        reason = (
+            "it was exported without what reads about types; export it again with --types-encoder, or give the folder "
+            "of the training run"
+        )
     elif manifest.decision.calibration:
         reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
-    elif manifest.decision.nothing:
+    elif manifest.decision.nothing or manifest.decision.nothing_by_type:
         reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'
     else:
         return

@@ -104,7 +104,9 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
         incorrect_weight: weight of an incorrect example in the loss (0.23).
         held_out: share of the documents of train and of dev on which the epoch is chosen.
         threshold_part: share of the documents of dev on which only the threshold is chosen.
-        select: the epoch is chosen by ``"f1"`` of the correct examples, or by ``"accuracy"`` (as the authors do).
+        select: the epoch is chosen by ``"f1"`` of the correct examples, by ``"accuracy"`` (as the authors do), or by
+            ``"kept-f1"``: the F1 of what is kept of all predictions on the held-out documents of dev, at the threshold
+            that is best there.
         threshold: the threshold has the best ``"f1"`` of the kept mentions, the best recall at a ``"precision"`` of at
             least ``floor``, or the best precision at a ``"recall"`` of at least ``floor``. ``"half"``: it is 0.5.
         floor: lowest precision or recall, see ``threshold``.
@@ -115,7 +117,7 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
     incorrect_weight: Weight = 1.0
     held_out: Part = 0.15
     threshold_part: Part = 0.2
-    select: Literal["f1", "accuracy"] = "f1"
+    select: Literal["f1", "accuracy", "kept-f1"] = "f1"
     threshold: Literal["f1", "precision", "recall", "half"] = "f1"
     floor: Share = 0.0
 

@@ -65,14 +65,21 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class FilterEpoch(Validated):
-    """A filter with how it judged the held-out examples."""
+    """A filter with how it judged the held-out examples.
+
+    Attributes:
+        held_out: the counts.
+        kept_f1: F1 of what it keeps on the held-out documents, where the epoch is chosen by that.
+    """
 
     held_out: Verdict
+    kept_f1: float | None = None
 
     @property
     def figures(self) -> str:
         """Accuracy and F1 on held-out examples, in percent."""
-        return f"held-out accuracy {100 * self.held_out.accuracy:.2f} F1 {100 * self.held_out.f1:.2f}"
+        kept = "" if self.kept_f1 is None else f", F1 of what is kept {100 * self.kept_f1:.2f}"
+        return f"held-out accuracy {100 * self.held_out.accuracy:.2f} F1 {100 * self.held_out.f1:.2f}{kept}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD, Mention
+from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.files.atomic import renewed_folder
@@ -46,7 +46,7 @@ from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.filter.data import FilterSet, Material, gather
 from fascicle.training.filter.events import FilterEpoch, FilterFinished, Verdict
 from fascicle.training.filter.members import Member, read_members
-from fascicle.training.filter.threshold import Exam, fit_threshold
+from fascicle.training.filter.threshold import Exam, fit_threshold, kept_f1
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 
@@ -84,7 +84,9 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
-    exam = Exam(inputs=held[0], labels=held[1], documents=threshold, members=members[0])
+    held_out = [material.documents["dev"][identifier] for identifier in material.splits["dev"].held_out]
+    _check_held_out(recipe, held_out)
+    exam = Exam(inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0])
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         environment=describe_environment(),
@@ -134,9 +136,13 @@ class FilterTrainee(Trainee):
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
         verdict = Verdict.of(judge.probabilities(self.exam.inputs), self.exam.labels)
         facts = point.facts()
+        told = verdict.as_dict()
+        kept = kept_f1(judge, self.exam) if self.recipe.filter.select == "kept-f1" else None
+        if kept is not None:
+            told["kept-f1"] = kept
         return Judged(
-            lines=[point.line(held_out=verdict.as_dict())],
-            event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict),
+            lines=[point.line(held_out=told)],
+            event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict, kept_f1=kept),
         )
 
     def keep(self, place: Path, kept: Kept) -> None:
@@ -160,6 +166,14 @@ class FilterTrainee(Trainee):
             held_out=Verdict(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
             threshold=facts,
             scores=scores,
+        )
+
+
+def _check_held_out(recipe: FilterRecipe, documents: Sequence[Document]) -> None:
+    if recipe.filter.select == "kept-f1" and not any(d.layer(GOLD) for d in documents):
+        raise RecipeError(
+            'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, which have none; raise '
+            'filter.held_out, or choose "accuracy"'
         )
 
 

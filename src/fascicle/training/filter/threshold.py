@@ -12,6 +12,7 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import (
+    Curve,
     Threshold,
     best_threshold,
     judged,
@@ -35,12 +36,14 @@ class Exam:
     Attributes:
         inputs: held-out examples.
         labels: 1 for correct, ``[n]``.
+        held_out: documents of dev that the epoch is chosen on.
         documents: that the threshold is chosen on.
         members: what the systems predict when they are used.
     """
 
     inputs: Sequence[Marked]
     labels: Ints
+    held_out: Sequence[Document]
     documents: Sequence[Document]
     members: Sequence[Member]
 
@@ -63,13 +66,9 @@ def fit_threshold(
     if not documents:
         return ThresholdFacts(), {}, ""
     gold = {d.id: d.layer(GOLD) for d in documents}
-    systems = {member.name: _of(member.chosen or {}, documents) for member in exam.members}
+    systems = _systems(exam.members, documents)
     union = _union(systems.values(), documents)
-    flat = [(d, mention) for d in documents for mention in union[d.id]]
-    chances = iter([chance for chance, _ in judge.chances(documents, [union[d.id] for d in documents])])
-    scored: dict[str, list[Mention]] = {d.id: [] for d in documents}
-    for document, mention in flat:
-        scored[document.id].append(msgspec.structs.replace(mention, score=next(chances)))
+    scored = _scored(judge, union, documents)
     value, note = _chosen(gold, scored, settings)
     facts = ThresholdFacts(
         value=value,
@@ -82,17 +81,41 @@ def fit_threshold(
     return facts, {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()}, note
 
 
+def kept_f1(judge: MentionFilter, exam: Exam) -> float:
+    """F1 of what the filter keeps of the predictions on the held-out documents, at its best threshold there."""
+    documents = exam.held_out
+    union = _union(_systems(exam.members, documents).values(), documents)
+    if not any(union.values()):
+        return 0.0
+    best = best_threshold(_curve({d.id: d.layer(GOLD) for d in documents}, _scored(judge, union, documents)))
+    total = best.precision + best.recall
+    return 2 * best.precision * best.recall / total if total else 0.0
+
+
+def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[str, dict[str, list[Mention]]]:
+    return {member.name: _of(member.chosen or {}, documents) for member in members}
+
+
+def _scored(judge: MentionFilter, found: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+    """Mentions with their probability of being right as scores."""
+    chances = iter([chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])])
+    return {d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]] for d in documents}
+
+
+def _curve(gold: Found, scored: Found) -> Curve:
+    all_ = judged(gold, scored)
+    return precision_recall(all_.scores, all_.right, gold=sum(all_.gold.values()))
+
+
 def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
     """The threshold, and why it is not the one that was asked for, where that cannot be."""
     try:
-        all_ = judged(gold, scored)
-        curve = precision_recall(all_.scores, all_.right, gold=sum(all_.gold.values()))
-        return _by_aim(curve, settings).threshold, ""
+        return _by_aim(_curve(gold, scored), settings).threshold, ""
     except InputError as error:
         return 0.5, f"the threshold stays 0.5, for none could be chosen: {error}"
 
 
-def _by_aim(curve: Any, settings: FilterSettings) -> Threshold:
+def _by_aim(curve: Curve, settings: FilterSettings) -> Threshold:
     if settings.threshold == "precision":
         return threshold_for(curve, precision=settings.floor)
     if settings.threshold == "recall":

@@ -11,8 +11,8 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.decoding.decoders import Tables
-from fascicle.decoding.kinds import limits_of
-from fascicle.evaluation.scoring.scores import Scores
+from fascicle.decoding.kinds import APART, limits_of
+from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.batch import Batch
@@ -54,8 +54,8 @@ class ReplayedScorer:
 
 
 def is_unfitted(manifest: Manifest) -> bool:
-    """Whether the answering head means nothing before a threshold is fitted for it (*binder* Table 6)."""
-    return manifest.answering.needs.threshold
+    """Whether the answering head means nothing before thresholds are fitted for it (*binder* Table 6)."""
+    return bool(manifest.answering.needs.threshold)
 
 
 def fit_nothing(
@@ -72,7 +72,9 @@ def fit_nothing(
     Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen by its F1 alone.
 
     Where it is the threshold itself, and not a shift of one, it is sought from the highest score h down to -h: in steps
-    of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken.
+    of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken. Thresholds
+    of each type are sought so too, each by the F1 of its type as if there were no other type; a type that is never
+    found right has the best of the coarse values that all types share.
 
     Args:
         manifest: of the model, with the decision to change.
@@ -83,11 +85,17 @@ def fit_nothing(
         judge: scores what was found.
 
     Returns:
-        The decision, and dev F1 for each value that was tried, the same for all types.
+        The decision, and dev F1 for each value that was tried, the same for all types; those of single types are not
+        among them.
     """
     replayed = ReplayedScorer(scorer)
-    predictor = ModelPredictor(manifest, tokenizer, replayed, read=read or KeptReadings(dev))
-    trials = _Trials(predictor, replayed, dev, judge)
+    read = read or KeptReadings(dev)
+    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read), replayed, dev, judge)
+    if manifest.answering.needs.threshold == "types":
+        apart = ModelPredictor(manifest, tokenizer, replayed, read=read, kinds=APART)
+        found = _fitted_by_type(trials := _Trials(apart, replayed, dev, judge))
+        decision = msgspec.structs.replace(manifest.decision, nothing=0.0, nothing_by_type=found)
+        return decision, {str(value): f1 for value, f1 in trials.tried.items()}
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
     if limits_of(manifest.answering).across_types:
         f1_of = {value: trials.f1_by_type(value) for value in near_first}
@@ -132,11 +140,29 @@ class _Trials:
         """Of each type of the model."""
         scores = self._scores(value)
         self.tried[value] = chosen_by(self.judge, scores).f1
-        return {name: self.judge.f1_of_type(scores, name) for name in self._predictor.types}
+        return self._of_types(scores)
+
+    def f1_with(self, values: Sequence[float]) -> tuple[dict[str, float], Scores]:
+        """Of each type under a value of its own, and the scores of all."""
+        scores = self._scored(self._predictor.with_nothing_by_type(values))
+        if len(set(values)) == 1:
+            self.tried[values[0]] = chosen_by(self.judge, scores).f1
+        return self._of_types(scores), scores
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of the model."""
+        return self._predictor.types
+
+    def _of_types(self, scores: Scores) -> dict[str, float]:
+        return {name: self.judge.f1_of_type(scores, name) for name in self.types}
 
     def _scores(self, value: float) -> Scores:
+        return self._scored(self._predictor.with_nothing(value))
+
+    def _scored(self, predictor: ModelPredictor) -> Scores:
         self._replayed.rewind()
-        patches = self._predictor.with_nothing(value).predict(self._dev)
+        patches = predictor.predict(self._dev)
         return self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
 
     def highest(self) -> float:
@@ -161,6 +187,35 @@ def _fitted_threshold(trials: _Trials) -> float:
     for number in range(1 - _FINE, _FINE):
         trials.f1(near + number * step / _FINE)
     return _middle(trials.tried)
+
+
+def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
+    """One threshold for each type, all sought in the same runs over dev."""
+    names = trials.types
+    trials.f1_with((_NEVER,) * len(names))
+    step = trials.highest() / _COARSE
+    tried: dict[str, dict[float, float]] = {name: {} for name in names}
+    for number in range(_COARSE, -_COARSE - 1, -1):
+        f1, scores = trials.f1_with((step * number,) * len(names))
+        for name in names:
+            tried[name][step * number] = f1[name]
+        if trials.judge.average == "micro" and not any(_can_rise(tried[name], scores, name) for name in names):
+            break
+    near = [_middle(tried[name]) for name in names]
+    for number in range(1 - _FINE, _FINE):
+        values = [value + number * step / _FINE for value in near]
+        f1, _ = trials.f1_with(values)
+        for name, value in zip(names, values, strict=True):
+            tried[name][value] = f1[name]
+    del trials.tried[_NEVER]
+    of_all = _middle(trials.tried)
+    return tuple(_middle(tried[name]) if any(tried[name].values()) else of_all for name in names)
+
+
+def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
+    """Whether a lower threshold can still be better for a type; see ``_fitted_threshold``."""
+    counts = scores.by_type.get(name, Counts())
+    return 2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted) and counts.support > 0
 
 
 def _middle(tried: Mapping[float, float]) -> float:

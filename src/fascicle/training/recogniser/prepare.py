@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from fascicle.training.recogniser.data import TrainingSet, covering_width, train
 from fascicle.training.recogniser.inputs import NO_INPUTS, Inputs, read_inputs
 from fascicle.training.recogniser.mixture import Mixture, quotas
 from fascicle.training.recogniser.parts import Parts
+from fascicle.training.recogniser.prototypes import Draw, drawn_types
 from fascicle.version import VERSION
 
 COVERED = 0.99
@@ -255,26 +256,30 @@ def make_manifest(
             chosen_on=dev_sha256(recipe),
         ),
         encoder=pretrained.encoder.origin,
-        descriptions=descriptions_of(recipe, parts.types, parts.untaught),
+        descriptions=descriptions_of(recipe, parts, pretrained),
         corpora=parts.learnt() or msgspec.UNSET,
         inputs=inputs,
     )
 
 
-def descriptions_of(recipe: Recipe, types: Sequence[str], untaught: Sequence[str] = ()) -> dict[str, TypeDescriptions]:
+def descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dict[str, TypeDescriptions]:
     """What each head of a recipe that needs it reads of the types.
 
     Args:
         recipe: what to do.
-        types: of the corpus.
-        untaught: types of a dictionary that label nothing in it.
+        parts: its corpus.
+        pretrained: its encoder.
 
     Raises:
-        RecipeError: see ``settings.types.read_types`` and ``check_types``.
+        RecipeError: see ``settings.types.read_types``, ``check_types`` and ``prototypes.drawn_types``.
     """
     found: dict[str, TypeDescriptions] = {}
+    types, untaught = parts.types, parts.untaught
     for name, head in recipe.heads().items():
-        if path := head.needs.types:
+        if head.needs.drawn:
+            draw = Draw(number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter)
+            found[name] = drawn_types(parts.train, types, pretrained, draw=draw)
+        elif path := head.needs.types:
             described = read_types(path)
             # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
             wanted = recipe.corpus.types if recipe.corpus else None

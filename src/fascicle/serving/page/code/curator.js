@@ -98,6 +98,13 @@ export class Curator {
     for (const entry of this.store.documents) if (byId.has(entry.id)) this.#put(entry, byId.get(entry.id));
     this.store.update({ documents: this.store.documents, comparison: null, curation: { on: true, who } });
     say(`You curate as ${who}. A accepts, X rejects, question mark shows all keys.`);
+    if (!this.store.chosen && this.store.visible.some(open)) this.does.move(1, open);
+  }
+
+  /** Whether a mention is chosen that can be decided about; otherwise chooses one, for nobody decides about what is not. @param {Shown | null} shown */
+  #may(shown) {
+    if (this.on && !shown) this.does.move(1, open);
+    return this.on && shown;
   }
 
   /** @param {any} entry @param {{document: any, steps: any[]}} told */
@@ -165,13 +172,13 @@ export class Curator {
 
   /** @param {Shown | null} shown */
   accept(shown) {
-    if (!this.on || !shown) return;
+    if (!this.#may(shown)) return;
     this.save({ edits: this.#edits(shown, bare(shown.mention)) }).then(() => this.does.move(1, open));
   }
 
   /** @param {Shown | null} shown */
   reject(shown) {
-    if (!this.on || !shown) return;
+    if (!this.#may(shown)) return;
     this.save({ edits: this.#edits(shown, null) }).then(() => this.does.move(1, open));
   }
 
@@ -204,9 +211,14 @@ export class Curator {
     return this.save({ edits: [{ item: `added-${random()}`, after: { spans, type } }] });
   }
 
+  /** Lets the span of a mention be changed by keys. @param {Shown | null} shown */
+  respan(shown) {
+    if (this.#may(shown)) this.store.update({ marking: shown });
+  }
+
   /** @param {Shown | null} shown */
   async retype(shown) {
-    if (!this.on || !shown) return;
+    if (!this.#may(shown)) return;
     const type = await this.chooseType(shown.type);
     if (type && type !== shown.type) this.change(shown, { type, links: [] });
   }
@@ -229,7 +241,7 @@ export class Curator {
 
   /** @param {Shown | null} shown */
   async relink(shown) {
-    if (!this.on || !shown) return;
+    if (!this.#may(shown)) return;
     const told = await why(this.store.pipeline, this.store.documents[this.store.current].base, shown).catch(() => []);
     const candidates = told.flatMap((one) => one.candidates).slice(0, 8);
     const chosen = await pick(
@@ -301,7 +313,7 @@ export class Curator {
         act("Accept", "A", () => this.accept(shown)),
         act("Reject", "X", () => this.reject(shown)),
         act("Type", "T", () => this.retype(shown)),
-        act("Span", "S", () => this.store.update({ marking: shown })),
+        act("Span", "S", () => this.respan(shown)),
         act("Concept", "C", () => this.relink(shown)),
       ),
     );

@@ -38,7 +38,7 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
     decide(["x"], "reject", chosen(curator.reject)),
     decide(["t"], "another type", chosen(curator.retype)),
     decide(["c"], "another concept", chosen(curator.relink)),
-    decide(["s"], "another span", () => store.chosen && store.update({ marking: store.chosen })),
+    decide(["s"], "another span", chosen(curator.respan)),
     decide(["i"], "new mention, of the selected words or the next word", () => store.update({ marking: "new" })),
     decide(["u"], "the mention that is least sure", () => store.update({ chosen: curator.doubtful(), panel: true })),
     decide(["j"], "next mention that is not decided", () => move(1, (shown) => !shown.verdict)),

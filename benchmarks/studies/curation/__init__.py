@@ -1,0 +1,1 @@
+"""What the order of uncertainty is worth to a curator."""

@@ -1,0 +1,90 @@
+"""Looking for types that texts describe, without torch: the second graph of an export of a bi-encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.runtime.session import OnnxSession
+from fascicle.settings.folders.manifest import Manifest, TypesGraph
+from fascicle.settings.heads import BinderSettings
+from fascicle.settings.types import TypeDescriptions
+from fascicle.text.batch import TYPE_VECTORS
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
+
+_TOGETHER = 32  # types that are read at a time
+
+
+class Network(Protocol):
+    """What takes the vectors of types beside the arrays of a batch."""
+
+    def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Scores one batch."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TypedScorer:
+    """A network that is given the vectors of the types with each batch.
+
+    Attributes:
+        scorer: the network.
+        vectors: of the types, ``[kinds, K, h]``.
+    """
+
+    scorer: Network
+    vectors: Floats32
+
+    def run(self, inputs: Mapping[str, Ints]) -> Mapping[str, NDArray[Any]]:
+        """See ``runtime.predictor.Scorer``."""
+        given: dict[str, NDArray[Any]] = {**inputs, TYPE_VECTORS: self.vectors}
+        return self.scorer.run(given)
+
+
+def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
+    """What an export says of itself when it looks for other types.
+
+    Args:
+        manifest: of the export.
+        types: what to look for.
+    """
+    name = manifest.decision.answer
+    read = {name: types} if name in manifest.descriptions else {}
+    return msgspec.structs.replace(manifest, types=types.names, descriptions=read)
+
+
+def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSession) -> Floats32:
+    """The vectors of the types of an export, ``[kinds, K, h]``.
+
+    Args:
+        manifest: with a graph of types, and what is said of the types.
+        tokenizer: of the model.
+        session: of that graph.
+
+    Raises:
+        RecipeError: a type lacks what the model reads, or the encoder cannot read it.
+    """
+    head, graph = manifest.answering, manifest.types_graph
+    assert isinstance(head, BinderSettings)  # no other head has such a graph
+    assert isinstance(graph, TypesGraph)
+    reader = TypeReader(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
+    texts = type_texts(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)
+    parts = [session.run(_rows(texts, start))[TYPE_VECTORS] for start in range(0, len(texts.counts), _TOGETHER)]
+    vectors: Floats32 = np.concatenate(parts, axis=1)
+    return vectors
+
+
+def _rows(texts: TypeTexts, start: int) -> dict[str, Ints]:
+    """The texts of some types that are read at inference, without padding that all have."""
+    first = (texts.counts.cumsum() - texts.counts)[start : start + _TOGETHER]
+    rows = (first[:, None] + np.arange(texts.at_rest)).ravel()
+    mask = texts.mask[rows]
+    width = int(mask.sum(axis=1).max())
+    return {"input_ids": texts.ids[rows, :width], "attention_mask": mask[:, :width], "place": texts.place[rows]}

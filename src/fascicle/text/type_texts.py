@@ -1,0 +1,175 @@
+"""Texts that stand for entity types, in pieces: what an encoder reads to know a type, with torch or without.
+
+Source: *binder* §2.1 and Table 5. Shapes: K types, N texts, P pieces of a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.core.wording import counted, has_letters
+from fascicle.errors import RecipeError
+from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings
+from fascicle.settings.types import Instance, TypeDescriptions, parse_instance
+from fascicle.text.pieces import PieceTokenizer
+
+_OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is added to the vocabulary
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TypeReader:
+    """What reads texts about types.
+
+    Attributes:
+        tokenizer: of the encoder.
+        longest: pieces that it reads at a time, special tokens included.
+        origin: its name, for messages.
+    """
+
+    tokenizer: PieceTokenizer
+    longest: int
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TypeTexts:
+    """Texts about types as an encoder reads them, those of a type in a row.
+
+    Attributes:
+        ids: of the pieces, special tokens included, ``[N, P]``.
+        mask: 1 where there is a piece, ``[N, P]``.
+        place: position of the state that stands for the text, ``[N]``.
+        counts: texts of each type, ``[K]``.
+        at_rest: how many of them, the first ones, are read at inference; their vectors are averaged.
+    """
+
+    ids: Ints
+    mask: Ints
+    place: Ints
+    counts: Ints
+    at_rest: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Written:
+    """One text: whose it is, what it is called in messages, and where its mark stands (-1 for none)."""
+
+    type: str
+    what: str
+    text: str
+    mark: int = -1
+
+
+def type_texts(
+    settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None, *, reader: TypeReader
+) -> TypeTexts:
+    """Tokenises what stands for the types.
+
+    Args:
+        settings: of the head; ``type_view`` says what is read.
+        types: their names, in order.
+        descriptions: of exactly these types, where the view needs them.
+        reader: of the texts.
+
+    Raises:
+        RecipeError: a type lacks what the view needs, or its text has nothing that the encoder reads, or no word that
+            it knows, or more than it reads at a time, or the encoder cannot tell it from that of another type.
+    """
+    written = list(_written(settings, types, descriptions))
+    tokenizer, longest = reader.tokenizer, reader.longest
+    rows, places = [], []
+    for text, (ids, spans) in zip(written, tokenizer.encode([w.text for w in written]), strict=True):
+        row = [*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix]
+        if not len(ids):
+            raise RecipeError(f"{text.what} has nothing that {reader.origin} reads: write it in words")
+        if len(row) > longest:
+            raise RecipeError(
+                f"{text.what} has {counted(len(row), 'piece')} with special tokens, but {reader.origin} "
+                f"reads {longest}: shorten it"
+            )
+        place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
+        if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
+            raise RecipeError(f"{text.what} has no word that {reader.origin} knows: say it in words that it does")
+        rows.append(row)
+        places.append(place)
+    _refuse_twins(written, rows, origin=reader.origin)
+    return TypeTexts(
+        **_padded(rows, tokenizer),
+        place=np.array(places, dtype=np.int64),
+        counts=np.array([sum(w.type == name for w in written) for name in types], dtype=np.int64),
+        at_rest=FEWEST_INSTANCES if settings.type_view == "instances" else 1,
+    )
+
+
+def _written(
+    settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None
+) -> Iterator[_Written]:
+    view = settings.type_view
+    if view == "name":
+        for name in types:
+            yield _Written(type=name, what=f"the name of the type {name!r}", text=name.replace("_", " "))
+        return
+    described = _of_types(types, descriptions)
+    if view == "instances":
+        described.instances(FEWEST_INSTANCES)  # refuses types with fewer
+        for one in described.types:
+            for example in one.examples:
+                text, mark = _marked(parse_instance(example))
+                yield _Written(type=one.name, what=f"an example of {one.name!r}", text=text, mark=mark)
+        return
+    texts = described.texts("guideline" if view == "description" else "keyword")
+    for name, text in zip(described.names, texts, strict=True):
+        yield _Written(type=name, what=f"the {view} of {name!r}", text=text)
+
+
+def _of_types(types: Sequence[str], descriptions: TypeDescriptions | None) -> TypeDescriptions:
+    if descriptions is None or list(descriptions.names) != list(types):
+        raise ValueError("the descriptions are not those of the types")
+    return descriptions
+
+
+def _marked(instance: Instance) -> tuple[str, int]:
+    """The sentence with marks around its mention, apart from other words; and the place of the first mark."""
+    before, after = instance.text[: instance.start], instance.text[instance.end :]
+    opening = f"{'' if not before or before[-1].isspace() else ' '}{_OPENING} "
+    closing = f" {_CLOSING}{'' if not after or after[0].isspace() else ' '}"
+    return instance.marked(opening, closing), len(before) + opening.index(_OPENING)
+
+
+def _piece_at(text: _Written, spans: Ints) -> int:
+    """The piece that holds the mark."""
+    found = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
+    if not len(found):
+        raise RecipeError(f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view")
+    return int(found[0])
+
+
+def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
+    """Whether every piece with a letter or a digit is the unknown one; signs, and so marks, say nothing of a type."""
+    said = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
+    return unknown is not None and any(said) and bool((ids[said] == unknown).all())
+
+
+def _refuse_twins(written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str) -> None:
+    """Two types that an encoder reads as the same pieces would get the same vector."""
+    seen: dict[tuple[int, ...], _Written] = {}
+    for text, row in zip(written, rows, strict=True):
+        other = seen.setdefault(tuple(row), text)
+        if other.type != text.type:
+            raise RecipeError(
+                f"{other.what} and {text.what} are the same pieces to {origin}, which could not tell the types apart: "
+                "say what belongs to each in other words"
+            )
+
+
+def _padded(rows: Sequence[Sequence[int]], tokenizer: PieceTokenizer) -> dict[str, Ints]:
+    length = max(map(len, rows))
+    ids = np.full((len(rows), length), tokenizer.pad, dtype=np.int64)
+    mask = np.zeros((len(rows), length), dtype=np.int64)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)], mask[number, : len(row)] = row, 1
+    return {"ids": ids, "mask": mask}

@@ -1,0 +1,144 @@
+"""Instances of types drawn from the training part, for a bi-encoder that reads them (*binder* Table 5).
+
+An instance is a sentence with one of its mentions marked. What is drawn depends on the sentences and on the seed, and
+not on their order.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted, has_letters
+from fascicle.errors import RecipeError
+from fascicle.models.encoder import Pretrained
+from fascicle.settings.heads import FEWEST_INSTANCES
+from fascicle.settings.types import (
+    CLOSING,
+    MAX_CHARACTERS,
+    MAX_WORDS,
+    OPENING,
+    TypeDescription,
+    TypeDescriptions,
+    parse_instance,
+)
+from fascicle.text.pieces import all_sentences
+from fascicle.text.segment import Segmenter, segmenter
+
+_STREAM = 7  # of random numbers, apart from those of other draws with the seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """How instances are drawn.
+
+    Attributes:
+        number: of each type, as far as there are so many.
+        seed: of the run.
+        segmenter: of sentences, for documents that have none.
+    """
+
+    number: int
+    seed: int
+    segmenter: str
+
+
+def drawn_types(
+    documents: Sequence[Document], types: Sequence[str], pretrained: Pretrained, *, draw: Draw
+) -> TypeDescriptions:
+    """Descriptions of types by sentences of the training part.
+
+    A sentence is left out if it is too long for the encoder or for a description, if the encoder knows no word of it,
+    or if the same mention in it has several types.
+
+    Args:
+        documents: with gold.
+        types: that are to be described.
+        pretrained: what reads the sentences.
+        draw: how many, and how.
+
+    Raises:
+        RecipeError: a type has fewer sentences than inference reads, or its name cannot describe it.
+    """
+    examples = sorted({one for d in documents for one in _examples(d, frozenset(types), segmenter(draw.segmenter))})
+    pieces = _pieces([text for text, _ in examples], pretrained)
+    owners: dict[tuple[int, ...], set[str]] = {}
+    for (_, name), row in zip(examples, pieces, strict=True):
+        owners.setdefault(row, set()).add(name)
+    found: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in types}
+    for (text, name), row in zip(examples, pieces, strict=True):
+        if row and len(owners[row]) == 1:
+            found[name].setdefault(row, text)
+    chance = np.random.default_rng((draw.seed, _STREAM))
+    return _described({name: _chosen(list(of.values()), draw.number, chance) for name, of in sorted(found.items())})
+
+
+def _chosen(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:
+    return tuple(texts[at] for at in chance.permutation(len(texts))[:number].tolist())
+
+
+def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
+    for name, texts in chosen.items():
+        if len(texts) < FEWEST_INSTANCES:
+            raise RecipeError(
+                f"train has {counted(len(texts), 'sentence')} that can stand for the type {name!r}, and "
+                f"{FEWEST_INSTANCES} are read: describe the types in a file (model.types), or leave the type out "
+                "(corpus.types.drop)"
+            )
+    try:
+        listed = [
+            TypeDescription(name=name, description=name, examples=texts, source="drawn from train")
+            for name, texts in chosen.items()
+        ]
+        return TypeDescriptions(types=tuple(listed))
+    except ValueError as error:
+        raise RecipeError(f"instances of train cannot stand for the types: {error}") from None
+
+
+def _examples(document: Document, types: frozenset[str], segment: Segmenter) -> Iterator[tuple[str, str]]:
+    """Sentences of a document with a mention in double brackets, and its type."""
+    ranges = all_sentences(document, segment)
+    for mention in document.layer(GOLD):
+        if mention.type not in types or len(mention.spans) > 1:
+            continue
+        start, end = mention.start, mention.end
+        around = next(((low, high) for low, high in ranges if low <= start and end <= high), None)
+        if around is None:
+            continue
+        text = document.text
+        marked = f"{text[around[0] : start]}{OPENING}{text[start:end]}{CLOSING}{text[end : around[1]]}"
+        written = " ".join(marked.split())
+        if _fits(written):
+            yield written, mention.type
+
+
+def _fits(written: str) -> bool:
+    """Whether it can be an example of a description."""
+    if len(written) > MAX_CHARACTERS["example"] or len(written.split()) > MAX_WORDS["example"]:
+        return False
+    if any(unicodedata.category(character) == "Cc" for character in written):
+        return False
+    try:
+        parse_instance(written)
+    except ValueError:
+        return False
+    return True
+
+
+def _pieces(texts: Sequence[str], pretrained: Pretrained) -> list[tuple[int, ...]]:
+    """What the encoder reads of each example; empty if that is too much, or no word that it knows."""
+    tokenizer = pretrained.tokenizer
+    room = pretrained.encoder.longest - len(tokenizer.prefix) - len(tokenizer.suffix)
+    marked = [parse_instance(text).marked(" [ ", " ] ") for text in texts]
+    found = []
+    for text, (ids, spans) in zip(marked, tokenizer.encode(marked), strict=True):
+        known = any(
+            piece != tokenizer.unknown and has_letters(text[start:end])
+            for piece, (start, end) in zip(ids.tolist(), spans.tolist(), strict=True)
+        )
+        found.append(tuple(ids.tolist()) if known and len(ids) <= room else ())
+    return found
