@@ -63,7 +63,7 @@ class BinderHead(Head):
             dropout=settings.dropout,
             shared=settings.shared,
             positions=settings.positions,
-            thresholds="dev" if settings.fitted else settings.thresholds,
+            thresholds="dev" if settings.thresholds == "dev-by-type" else settings.thresholds,
         )
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
