@@ -78,9 +78,9 @@ def test_check_finds_what_the_parts_share() -> None:
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
-    assert fascicle.load("bc5cdr", device="auto")(TEXT).mentions
+    assert fascicle.load("biomed", device="auto")(TEXT).mentions
     with pytest.raises(UsageError, match="cuda"):
-        fascicle.load("bc5cdr", device="cuda")
+        fascicle.load("biomed", device="cuda")
 
 
 def test_verbs_come_when_they_are_used() -> None:

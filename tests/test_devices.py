@@ -16,7 +16,7 @@ from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
 
 TEXT = "aspirin caused pain"
-SHIPPED = "bc5cdr"
+SHIPPED = "biomed"
 
 
 def placed(*devices: str) -> list[str]:

@@ -171,16 +171,16 @@ def test_a_part_of_the_wrong_kind_is_refused(
 
 
 def test_clashes_are_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install("plug_a", predictors={"same": "Finder", "bc5cdr": "Finder"})
+    install("plug_a", predictors={"same": "Finder", "biomed": "Finder"})
     install("plug_b", predictors={"same": "Finder"})
     with pytest.raises(PluginError, match=r"plug_a 1\.2 and plug_b 1\.2"):
         fascicle.load("same")
-    assert fascicle.load("bc5cdr").name != "finder"
+    assert fascicle.load("biomed").name != "finder"
     assert main(["models", "--plugins", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     problems = {(one["name"], one["package"]): one["problem"] for one in found}
     assert "plug_b 1.2" in problems["same", "plug_a 1.2"]
-    assert "hidden" in problems["bc5cdr", "plug_a 1.2"]
+    assert "hidden" in problems["biomed", "plug_a 1.2"]
 
 
 def test_a_group_that_does_not_exist_is_reported(install: Install, capsys: pytest.CaptureFixture[str]) -> None:

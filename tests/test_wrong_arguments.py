@@ -46,7 +46,7 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "Section": {"start": 0, "end": 1},
     "find_abbreviations": {"text": DOCUMENT},
     "layers": {"documents": [DOCUMENT]},
-    "load": {"model": "bc5cdr"},
+    "load": {"model": "biomed"},
     "read": {"paths": "+in.txt"},
     "score": {"gold": {"a": ()}, "predicted": {"a": ()}},
     "write": {"path": "+out.jsonl", "documents": [DOCUMENT]},
@@ -124,7 +124,7 @@ LISTS: dict[str, Callable[[], Any]] = {
     "compare": lambda: fascicle.compare("gold.tsv", []),
     "check": lambda: fascicle.check([]),
     "export": lambda: fascicle.export("run", "out", int8=True, sample=[]),
-    "calibrate": lambda: fascicle.calibrate("bc5cdr", "empty.tsv", "out"),
+    "calibrate": lambda: fascicle.calibrate("biomed", "empty.tsv", "out"),
 }
 NO_FILE: dict[str, Callable[[], Any]] = {
     "annotate": lambda: fascicle.annotate("none.txt", "out.tsv"),
@@ -138,7 +138,7 @@ NO_FILE: dict[str, Callable[[], Any]] = {
     "compare": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "none.tsv"]),
     "check": lambda: fascicle.check("none.tsv"),
     "export": lambda: fascicle.export("run", "out", int8=True, sample="none.tsv"),
-    "calibrate": lambda: fascicle.calibrate("bc5cdr", "none.tsv", "out"),
+    "calibrate": lambda: fascicle.calibrate("biomed", "none.tsv", "out"),
     "train": lambda: fascicle.train("none.toml"),
 }
 NO_MODEL: dict[str, Callable[[str], Any]] = {
@@ -160,9 +160,9 @@ NO_SETTING: dict[str, Callable[[], Any]] = {
     "settings.resamples": lambda: fascicle.compare("gold.tsv", ["gold.tsv", "in.txt"], CompareSettings(resamples=-1)),
     "settings.examples": lambda: fascicle.check("gold.tsv", settings=CheckSettings(examples=-1)),
     "settings.examples links": lambda: fascicle.evaluate_links([LINKED], [LINKED], settings=LinkSettings(examples=-1)),
-    "settings.threads": lambda: fascicle.calibrate("bc5cdr", "gold.tsv", "out", CalibrateSettings(threads=0)),
+    "settings.threads": lambda: fascicle.calibrate("biomed", "gold.tsv", "out", CalibrateSettings(threads=0)),
     "settings.method": lambda: fascicle.calibrate(
-        "bc5cdr",
+        "biomed",
         "gold.tsv",
         "out",
         CalibrateSettings(method="nope"),  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, basis_of, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
-from fascicle.models.heads.types import type_texts
+from fascicle.models.heads.types import texts_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
@@ -94,7 +94,7 @@ def rival(recipe: Recipe, like: Pupil) -> PerTypePupil:
     manifest = like.prepared.manifest
     head = manifest.answering
     assert isinstance(head, BinderSettings)
-    texts = type_texts(head, basis_of("binder", manifest, pretrained.encoder, pretrained.tokenizer))
+    texts = texts_of(head, basis_of("binder", manifest, pretrained.encoder, pretrained.tokenizer))
     return PerTypePupil(OnePassPerType(pretrained.encoder, texts), like.prepared.data, recipe)
 
 

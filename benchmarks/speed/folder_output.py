@@ -1,6 +1,6 @@
 """What one output file for each input costs beside one file for all: CPU and wall time, and time to the first file.
 
-usage: python -m benchmarks.speed.folder_output [--files 10000] [--rounds 3] [--unit abstract|sentence] [--model bc5cdr]
+usage: python -m benchmarks.speed.folder_output [--files 10000] [--rounds 3] [--unit abstract|sentence] [--model biomed]
 
 The texts are the example abstracts, or sentences of them, one in a file. Both commands run in processes of their own,
 in turns, so that a noisy machine disturbs both alike. Between them a bare loop writes as many files of the same sizes:
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--unit", choices=("abstract", "sentence"), default="abstract")
-    parser.add_argument("--model", default="bc5cdr")
+    parser.add_argument("--model", default="biomed")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

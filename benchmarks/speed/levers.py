@@ -1,6 +1,6 @@
 """What each change of graph, batches or runtime gains, alone and interleaved with what it is compared with.
 
-usage: python -m benchmarks.speed.levers [--model bc5cdr@1] [--rounds 12] [--sentences 100] [--beside TEXT]
+usage: python -m benchmarks.speed.levers [--model biomed@1] [--rounds 12] [--sentences 100] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1 is a gain. Written:
 ``results/levers.json``.
@@ -35,7 +35,7 @@ Run = Callable[[Mapping[str, Any]], np.ndarray]
 def main() -> None:
     """Measures and writes ``results/levers.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--model", default="bc5cdr@1")
+    parser.add_argument("--model", default="biomed@1")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--beside", default="nothing else")

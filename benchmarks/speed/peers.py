@@ -183,7 +183,7 @@ class _Logits(torch.nn.Module):
 
 def ours(threads: int) -> Work:
     """The shipped model, from texts to mentions."""
-    model = load_single("bc5cdr", threads=threads)
+    model = load_single("biomed", threads=threads)
     return lambda texts: model.predict([Document(id=str(i), text=text) for i, text in enumerate(texts)])
 
 

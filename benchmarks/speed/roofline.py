@@ -1,6 +1,6 @@
 """Where the time of a model goes, and how far it is from what one core can do.
 
-usage: python -m benchmarks.speed.roofline [--model bc5cdr] [--beside TEXT]
+usage: python -m benchmarks.speed.roofline [--model biomed] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. One thread, CPU time: what else the machine does disturbs it less than the clock on
 the wall. ``--beside`` says what else ran, for the results. Written: ``results/roofline.json``.
@@ -55,7 +55,7 @@ _ALONE = 60  # sentences, one call each
 def main() -> None:
     """Measures and writes ``results/roofline.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--model", default="bc5cdr")
+    parser.add_argument("--model", default="biomed")
     parser.add_argument("--beside", default="nothing else")
     args = parser.parse_args()
     torch.set_num_threads(1)

@@ -137,10 +137,10 @@ def memory(place: Path, count: int) -> dict[str, Any]:
 def start(place: Path, *, repeats: int) -> dict[str, Any]:
     """Seconds of whole processes that annotate one abstract with the shipped model, in turns."""
     prepare(place, 1)
-    (place / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "bc5cdr"\n', encoding="utf-8")
+    (place / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8")
     seconds: dict[str, list[float]] = {"annotate": [], "run": []}
     for turn in range(repeats + 1):
-        for name, more in (("annotate", ["--model", "bc5cdr"]), ("run", ["--pipeline", str(place)])):
+        for name, more in (("annotate", ["--model", "biomed"]), ("run", ["--pipeline", str(place)])):
             command = [sys.executable, "-m", "fascicle", name, str(place / "in.jsonl"), *more]
             begun = time.perf_counter()
             subprocess.run([*command, "-o", str(place / f"{name}-{turn}.jsonl")], check=True, stderr=subprocess.DEVNULL)

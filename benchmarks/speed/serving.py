@@ -66,7 +66,7 @@ def main() -> None:
 def served(queue: int) -> Iterator[tuple[int, psutil.Process]]:
     """A service on a core of its own; its port and its process."""
     more = ["--queue", str(queue)] if queue else []
-    command = [sys.executable, "-m", "fascicle", "serve", "bc5cdr", "--no-link", "--port", "0", *more]
+    command = [sys.executable, "-m", "fascicle", "serve", "biomed", "--no-link", "--port", "0", *more]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     found = re.search(r":(\d+)/", process.stderr.readline())
@@ -84,7 +84,7 @@ def served(queue: int) -> Iterator[tuple[int, psutil.Process]]:
 
 def latency(port: int, repeats: int) -> dict[str, Any]:
     """Seconds for one text: of the model in this process, and of the service for one client, in turns."""
-    model = fascicle.load("bc5cdr", threads=1)
+    model = fascicle.load("biomed", threads=1)
     text = " ".join(" ".join(texts()).split()[:_WORDS])
     body = json.dumps({"documents": [{"text": text}]}).encode()
     connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -112,7 +112,7 @@ def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
     """Characters a second of the model offline, and of the service for a client, in turns."""
     given = texts()
     documents = [Document(id=f"d{at}", text=given[at % len(given)]) for at in range(count)]
-    model = fascicle.load("bc5cdr", threads=1)
+    model = fascicle.load("biomed", threads=1)
     wanted = list(model.stream(documents))
     seconds: dict[str, list[float]] = {"offline": [], "service": []}
     with fascicle.Client(f"http://127.0.0.1:{port}", settings=ClientSettings(attempts=50)) as client:
@@ -126,7 +126,7 @@ def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
 def load(port: int, process: psutil.Process, seconds: float) -> dict[str, Any]:
     """Latencies, refusals, wrong answers and memory at half and at twice the capacity."""
     given = texts()
-    model = fascicle.load("bc5cdr", threads=1)
+    model = fascicle.load("biomed", threads=1)
     wanted = [_mentions(model, text) for text in given]
     bodies = [json.dumps({"documents": [{"text": text}]}).encode() for text in given]
     capacity = asyncio.run(_closed(port, bodies, seconds=min(30.0, seconds)))

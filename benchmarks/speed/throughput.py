@@ -36,7 +36,7 @@ def main() -> None:
     args = parser.parse_args()
     path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
     documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[:: args.every]
-    shipped = load("bc5cdr")
+    shipped = load("biomed")
     model, tokenizer = hugging_face(args.run / "best")
     recogniser = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
     texts = [d.text for d in documents]

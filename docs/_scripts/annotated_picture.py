@@ -1,4 +1,4 @@
-"""Draws ``docs/annotated.svg``: an invented case note with the mentions that the shipped model finds in it.
+"""Draws ``docs/annotated.svg``: an invented paragraph with the mentions that the shipped model finds in it.
 
 usage: python docs/_scripts/annotated_picture.py
 
@@ -17,23 +17,40 @@ import fascicle
 
 OUT = Path(__file__).resolve().parents[1] / "annotated.svg"
 TEXT = (
-    "A woman with bipolar disorder had taken lithium for ten years when polyuria led to the diagnosis of nephrogenic "
-    "diabetes insipidus. Lithium was replaced by valproate, and amiloride reduced the polyuria within a week. Her "
-    "chronic renal failure did not improve."
+    "Doxorubicin slows the growth of breast cancer cells. Mice without Brca1 developed mammary tumours, and MCF-7 "
+    "cells that lack p53 were resistant to doxorubicin. T lymphocytes of patients with acute myeloid leukemia "
+    "produced more interleukin-2. Hepatitis B virus was found in Huh7 cells."
 )
-COLUMNS, ADVANCE, LINE, MARGIN, SIZE = 74, 9.0, 46, 20, 15  # characters; the rest in pixels
-LOOKS = {"Chemical": ("#dbeafe", "#1d4ed8", "none"), "Disease": ("#fde8d7", "#b45309", "4 2")}  # fill, line, dashes
+COLUMNS, ADVANCE, LINE, MARGIN, SIZE = 74, 9.0, 50, 20, 15  # characters; the rest in pixels
+LOOKS = {  # fill, line, dashes
+    "CellLine": ("#fef9c3", "#854d0e", "8 3"),
+    "CellType": ("#ffe4e6", "#be123c", "3 1"),
+    "Chemical": ("#dbeafe", "#1d4ed8", "none"),
+    "Disease": ("#fde8d7", "#b45309", "4 2"),
+    "Gene": ("#dcfce7", "#15803d", "1 2"),
+    "Species": ("#f3e8ff", "#7e22ce", "6 2 1 2"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A run of characters in one line, of one mention or of none."""
+class Box:
+    """What of a mention is in one line.
+
+    Attributes:
+        row: of the line.
+        start: first column.
+        end: after the last column.
+        type: of the mention.
+        first: whether the mention begins here.
+        inside: how many other mentions contain it.
+    """
 
     row: int
-    column: int
-    text: str
-    type: str = ""
-    first: bool = True
+    start: int
+    end: int
+    type: str
+    first: bool
+    inside: int
 
 
 def rows(text: str) -> list[tuple[int, int]]:
@@ -46,53 +63,71 @@ def rows(text: str) -> list[tuple[int, int]]:
     return [*found, (start, len(text))]
 
 
-def pieces(document: fascicle.Document) -> Iterator[Piece]:
-    """The text line by line, cut at the borders of mentions, which do not overlap."""
+def boxes(document: fascicle.Document) -> Iterator[Box]:
+    """The mentions line by line, outer ones first."""
+    ordered = sorted(document.mentions, key=lambda mention: (mention.start, -mention.end))
     for row, (begin, end) in enumerate(rows(document.text)):
-        at = begin
-        for mention in document.mentions:
+        for mention in ordered:
             start, stop = max(mention.start, begin), min(mention.end, end)
-            if start >= stop:
-                continue
-            yield Piece(row=row, column=at - begin, text=document.text[at:start])
-            words = document.text[start:stop]
-            yield Piece(row=row, column=start - begin, text=words, type=mention.type, first=start == mention.start)
-            at = stop
-        yield Piece(row=row, column=at - begin, text=document.text[at:end])
+            if start < stop:
+                yield Box(
+                    row=row,
+                    start=start - begin,
+                    end=stop - begin,
+                    type=mention.type,
+                    first=start == mention.start,
+                    inside=sum(_contains(other, mention) for other in ordered),
+                )
 
 
-def drawn(piece: Piece) -> str:
-    """The SVG of a piece: its words and, of a mention, a box and the name of the type."""
-    x, y, width = MARGIN + piece.column * ADVANCE, MARGIN + 22 + piece.row * LINE, len(piece.text) * ADVANCE
-    words = f'<text x="{x:g}" y="{y}" textLength="{width:g}" xml:space="preserve">{escape(piece.text)}</text>'
-    if not piece.type:
-        return words
-    fill, line, dashes = LOOKS[piece.type]
-    box = f'<rect x="{x - 2:g}" y="{y - 17}" width="{width + 4:g}" height="23" rx="4" fill="{fill}" stroke="{line}"'
-    label = f'<text x="{x:g}" y="{y + 17}" class="type" fill="{line}">{piece.type}</text>' if piece.first else ""
-    return f'{box} stroke-dasharray="{dashes}"/>{words}{label}'
+def _contains(outer: fascicle.Mention, inner: fascicle.Mention) -> bool:
+    return (outer.start, outer.end) != (inner.start, inner.end) and outer.start <= inner.start <= inner.end <= outer.end
+
+
+def words(row: int, text: str) -> str:
+    """The SVG of the text of a line."""
+    at = f'x="{MARGIN:g}" y="{_baseline(row)}" textLength="{len(text) * ADVANCE:g}"'
+    return f'<text {at} xml:space="preserve">{escape(text)}</text>'
+
+
+def drawn(box: Box) -> str:
+    """The SVG of a box, and below it, or above it if it is inside another one, the name of the type."""
+    x, y, width = MARGIN + box.start * ADVANCE, _baseline(box.row), (box.end - box.start) * ADVANCE
+    fill, line, dashes = LOOKS[box.type]
+    less = 2 * min(box.inside, 2)  # in pixels: so that the box around it stays visible
+    place = f'x="{x - 2:g}" y="{y - 17 + less}" width="{width + 4:g}" height="{23 - 2 * less}" rx="4"'
+    label = f'<text x="{x:g}" y="{y - 20 if box.inside else y + 17}" class="type" fill="{line}">{box.type}</text>'
+    shape = f'<rect {place} fill="{fill}" stroke="{line}" stroke-dasharray="{dashes}"/>'
+    return shape + (label if box.first else "")
+
+
+def _baseline(row: int) -> int:
+    return MARGIN + 26 + row * LINE
 
 
 def svg(document: fascicle.Document) -> str:
     """The picture of a document."""
     listed = "; ".join(f"{m.type}: {m.text_in(document.text)}" for m in document.mentions)
-    width, height = 2 * MARGIN + COLUMNS * ADVANCE, 2 * MARGIN + LINE * len(rows(document.text)) - 4
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" role="img">',
-        "<title>A case note with its chemicals and diseases marked</title>",
-        f"<desc>{escape(listed)}</desc>",
-        f"<style>text {{ font: {SIZE}px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }} "
-        ".type { font: 600 11px system-ui, sans-serif }</style>",
-        f'<rect width="{width:g}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d5db"/>',
-        *(drawn(piece) for piece in pieces(document) if piece.text),
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    lines = rows(document.text)
+    width, height = 2 * MARGIN + COLUMNS * ADVANCE, 2 * MARGIN + LINE * len(lines)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" width="{width:g}" role="img">',
+            "<title>A paragraph with the names of six types marked</title>",
+            f"<desc>{escape(listed)}</desc>",
+            f"<style>text {{ font: {SIZE}px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }} "
+            ".type { font: 600 11px system-ui, sans-serif }</style>",
+            f'<rect width="{width:g}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d5db"/>',
+            *(drawn(box) for box in boxes(document)),
+            *(words(row, document.text[begin:end]) for row, (begin, end) in enumerate(lines)),
+            "</svg>\n",
+        ]
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
     """Writes the picture; returns the exit code."""
-    (document,) = fascicle.load("bc5cdr", threads=1).annotate(TEXT)
+    (document,) = fascicle.load("biomed", threads=1).annotate(TEXT)
     out = Path(arguments[0]) if arguments else OUT
     out.write_text(svg(document), encoding="utf-8")
     return 0

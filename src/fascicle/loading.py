@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
     from fascicle.text.pieces import PieceTokenizer
 
-DEFAULT_MODEL = "bc5cdr"
+DEFAULT_MODEL = "biomed"
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
 def shipped_models() -> tuple[str, ...]:
-    """Names of the models inside the package, each with its version, e.g. ``"bc5cdr@1"``."""
+    """Names of the models inside the package, each with its version, e.g. ``"biomed@1"``."""
     return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
 
 

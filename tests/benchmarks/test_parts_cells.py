@@ -68,6 +68,13 @@ def test_cells_and_their_mean(grid: Grid, capsys: pytest.CaptureFixture[str]) ->
     assert "67.50" in dev_table(grid, grid.results)
 
 
+def test_an_arm_that_was_not_run_has_no_column(grid: Grid) -> None:
+    store(grid, "both-masked-s1", a_X=0.8, b_Y=0.4)
+    made = table(grid, grid.results)
+    assert rows(made)["dev F1"] == ["masked", "alone"]
+    assert "absent" in made
+
+
 def test_before_anything_is_run(grid: Grid) -> None:
     assert rows(table(grid, grid.results))["mean"][0] == "not run"
 

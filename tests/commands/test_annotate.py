@@ -295,8 +295,8 @@ def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
 def test_models_that_cannot_be_used(
     refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fascicle.loading.shipped_models", lambda: ("bc5cdr@1",))
-    assert "did you mean 'bc5cdr'" in refused("annotate", "--text", "x", "--model", "bc5dcr")
+    monkeypatch.setattr("fascicle.loading.shipped_models", lambda: ("biomed@1",))
+    assert "did you mean 'biomed'" in refused("annotate", "--text", "x", "--model", "biomde")
     (tmp_path / "foreign").mkdir()
     assert "holds no model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")
     (tmp_path / "foreign" / "model.json").write_text('{"model_type": "bert"}', encoding="utf-8")

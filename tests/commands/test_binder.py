@@ -246,8 +246,11 @@ def test_other_types_need_a_model_that_reads_them(
     said = "cannot look for other types: "
     for folder, reason in (
         (model, "its family is 'softmax', which learns its types as labels; only 'binder' reads about them"),
-        ("bc5cdr", "its family is "),
-        (exported["fp32"], "it was exported without what reads about types; export it again with --types-encoder, or "),
+        ("biomed", "its family is "),
+        (
+            exported["fp32"],
+            "it was exported without what reads about types; export it again with ",
+        ),
         (variant(run, tmp_path / "a", thresholds="global"), 'it was trained with thresholds = "global"'),
         (
             variant(run, tmp_path / "c", thresholds="dev"),
@@ -358,7 +361,7 @@ def test_descriptions_are_not_written_over(refused: Refused, run: Path, tmp_path
 def test_types_that_are_not_there(refused: Refused, run: Path, tmp_path: Path) -> None:
     assert "there are no descriptions of types at" in refused(*annotate(run / "best", tmp_path / "none.toml"))
     with pytest.raises(UsageError):
-        fascicle.load("bc5cdr", types=tmp_path / "none.toml")
+        fascicle.load("biomed", types=tmp_path / "none.toml")
 
 
 CHEMICAL_ONLY = '[[type]]\nname = "Chemical"\ndescription = "a drug"\n'

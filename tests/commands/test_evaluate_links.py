@@ -219,7 +219,7 @@ def test_bad_use_is_refused(home: Path, tmp_path: Path, refused: Refused) -> Non
     assert "--links" in refused("evaluate", gold, found, "--pack", home / "pack")
     assert "predictions" in refused("evaluate", gold, "--links")
     assert "no linker" in refused("evaluate", gold, "--links", "--linker", home)
-    assert "--model" in refused("evaluate", gold, found, "--links", "--model", "bc5cdr")
+    assert "--model" in refused("evaluate", gold, found, "--links", "--model", "biomed")
     assert "--prefix" in refused("evaluate", gold, found, "--links", "--prefix", "Disease")
     assert "--train" in refused("evaluate", gold, found, "--links", "--train-where", "a=b")
     assert "linker" in refused("evaluate", gold, "--links", "--linker", home / "pack", "--pack", home / "pack")

@@ -315,7 +315,7 @@ def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_p
     text = "acute renal failure after aspirin"
     gold = (Mention(((0, 19),), "Disease"), Mention(((6, 11),), "Disease"), Mention(((26, 33),), "Drug"))
     write(tmp_path / "gold.jsonl", [Document(id="1", text=text, mentions=gold)])
-    options = ("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--unreachable-for", "bc5cdr")
+    options = ("evaluate", tmp_path / "gold.jsonl", tmp_path / "gold.jsonl", "--unreachable-for", "biomed")
     assert cli(*options, "--report", tmp_path / "r.json").code == 0
     (found,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["unreachable"]
     assert (found["gold"], found["unreachable"]) == (3, 2)

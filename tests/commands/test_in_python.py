@@ -195,7 +195,7 @@ def place(
         Path("runs", "mine" if command == "train" else "typer").unlink()
     if command == "calibrate":  # the tiny model is always right, so that nothing can be fitted
         Path("runs/mine").unlink()
-        Path("runs/mine").symlink_to(find_model("bc5cdr"))
+        Path("runs/mine").symlink_to(find_model("biomed"))
         shutil.copyfile(EXAMPLES / "first-model" / "dev.tsv", "dev.tsv")
     if command.startswith("index"):
         make_packs(*() if command == "index build" else ("before", "pack"))

@@ -114,18 +114,18 @@ def test_settings(diseases: Path, others: Path) -> None:
     with pytest.raises(UsageError, match="Anatomy"):
         load(others, recognition=RecognitionSettings(types=("Anatomi",)))
     with pytest.raises(UsageError, match="no term pack"):
-        load("bc5cdr", recognition=RecognitionSettings())
+        load("biomed", recognition=RecognitionSettings())
     for wrong in ({"types": "types.toml"}, {"device": "cuda"}):
         with pytest.raises(UsageError, match="term pack"):
             load(diseases, **wrong)  # type: ignore[arg-type]
 
 
 def test_several_models_that_are_no_packs_are_refused(diseases: Path) -> None:
-    with pytest.raises(UsageError, match="bc5cdr is no term pack"):
-        load([diseases, "bc5cdr"])
+    with pytest.raises(UsageError, match="biomed is no term pack"):
+        load([diseases, "biomed"])
     with pytest.raises(UsageError):
         load([])
-    assert load(["bc5cdr"]).name == "bc5cdr@1"
+    assert load(["biomed"]).name == "biomed@1"
 
 
 def test_annotate_with_packs(cli: Cli, diseases: Path, others: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_format_of_one_source_has_those_of_all_packs(cli: Cli, diseases: Path,
 
 def test_what_is_for_packs_alone_and_what_is_not(cli: Cli, refused: Refused, diseases: Path, tmp_path: Path) -> None:
     assert "--nested" in refused("annotate", "--text", "a", "--nested")
-    assert "bc5cdr" in refused("annotate", "--text", "a", "--model", "bc5cdr", "--model", diseases)
+    assert "biomed" in refused("annotate", "--text", "a", "--model", "biomed", "--model", diseases)
     assert "term pack" in refused("annotate", "--text", "a", "--model", diseases, "--types", "types.toml")
     assert "Disease" in refused("annotate", "--text", "a", "--model", diseases, "--only", "Diseases")
     gold = tmp_path / "gold.jsonl"

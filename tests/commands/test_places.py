@@ -334,7 +334,7 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("corpus", "convert"): lambda run, corpus: [corpus, "--format", "brat"],
     ("export",): lambda run, corpus: [run],
     ("calibrate",): lambda run, corpus: [run / "best", corpus, "--method", "isotonic"],
-    ("ensemble",): lambda run, corpus: ["union", run / "best", "bc5cdr"],
+    ("ensemble",): lambda run, corpus: ["union", run / "best", "biomed"],
     ("index", "build"): lambda run, corpus: [vocabulary(corpus)],
     ("linker", "fit"): lambda run, corpus: [pack(corpus)],
 }

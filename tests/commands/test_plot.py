@@ -85,18 +85,18 @@ def test_a_model_beside_the_file_of_its_predictions(cli: Cli, tiny_run: Path, to
 @needs_shipped
 def test_an_exported_model_and_mentions_that_it_cannot_return(cli: Cli, tmp_path: Path) -> None:
     text = "Lithium caused acute renal failure in BRCA1 carriers."
-    spans = {((0, 7),): "Chemical", ((15, 34),): "Disease", ((38, 43),): "Gene", ((0, 3),): "Chemical"}
+    spans = {((0, 7),): "Chemical", ((15, 34),): "Disease", ((38, 43),): "Variant", ((0, 3),): "Chemical"}
     mentions = (*(Mention(s, t) for s, t in spans.items()), Mention(((15, 20), (27, 34)), "Disease"))
     write_documents(tmp_path / "gold.fascicle.jsonl", [Document(id="1", text=text, mentions=mentions)])
     path = tmp_path / "d.jsonl.gz"
-    result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", "--model", "bc5cdr", "--distributions", path)
+    result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", "--model", "biomed", "--distributions", path)
     assert result.code == 0
     assert "3 of 5 gold mentions have no probability" in result.err
     reasons = {(entry.type, entry.spans): entry.unreachable for entry in read_distributions(path)[1]}
     assert reasons == {
         ("Chemical", ((0, 7),)): "",
         ("Disease", ((15, 34),)): "",
-        ("Gene", ((38, 43),)): "unknown-type",
+        ("Variant", ((38, 43),)): "unknown-type",
         ("Chemical", ((0, 3),)): "inside-word",
         ("Disease", ((15, 20), (27, 34))): "discontinuous",
     }
@@ -107,10 +107,10 @@ def test_misuse_of_evaluate(refused: Refused, toy_corpus: Path, tmp_path: Path) 
     assert "name prediction files, or a model" in refused("evaluate", toy_corpus)
     assert "--model MODEL too" in refused("evaluate", toy_corpus, toy_corpus, "--distributions", tmp_path / "d.jsonl")
     assert "--model MODEL too" in refused("evaluate", toy_corpus, toy_corpus, "--threads", 1)
-    wrong = refused("evaluate", toy_corpus, "--model", "bc5cdr", "--distributions", tmp_path / "d.json")
+    wrong = refused("evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.json")
     assert "must end with .jsonl or .jsonl.gz" in wrong
     (tmp_path / "d.jsonl").touch()
-    there = refused("evaluate", toy_corpus, "--model", "bc5cdr", "--distributions", tmp_path / "d.jsonl")
+    there = refused("evaluate", toy_corpus, "--model", "biomed", "--distributions", tmp_path / "d.jsonl")
     assert "exists already" in there
     assert "there is no model" in refused("evaluate", toy_corpus, "--model", "nothing")
 

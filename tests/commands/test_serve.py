@@ -70,12 +70,12 @@ def ask(url: str, content: Any = None, **headers: str) -> Any:
     [
         ([], "--demo"),
         pytest.param(["none"], "none", marks=pytest.mark.slow),
-        (["bc5cdr", "--host", "0.0.0.0"], "token"),
-        (["bc5cdr", "--token-file", "none.txt"], "none.txt"),
-        (["bc5cdr", "a=bc5cdr", "a=bc5cdr"], "'a'"),
-        (["bc5cdr", "=bc5cdr"], "NAME=PATH"),
-        (["bc5cdr", "--port", "70000"], "65535"),
-        (["bc5cdr", "--workers", "0"], "workers"),
+        (["biomed", "--host", "0.0.0.0"], "token"),
+        (["biomed", "--token-file", "none.txt"], "none.txt"),
+        (["biomed", "a=biomed", "a=biomed"], "'a'"),
+        (["biomed", "=biomed"], "NAME=PATH"),
+        (["biomed", "--port", "70000"], "65535"),
+        (["biomed", "--workers", "0"], "workers"),
     ],
 )
 def test_what_cannot_be_served_is_refused_in_one_sentence(
@@ -91,7 +91,7 @@ def test_what_cannot_be_served_is_refused_in_one_sentence(
 def test_a_short_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for content in ("short", "", "0123456789 abcdefé"):
         (tmp_path / "token").write_text(content, encoding="utf-8")
-        assert main(["serve", "bc5cdr", "--token-file", str(tmp_path / "token")]) == 2
+        assert main(["serve", "biomed", "--token-file", str(tmp_path / "token")]) == 2
         err = capsys.readouterr().err
         assert not content or content not in err
 

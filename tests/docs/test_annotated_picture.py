@@ -49,7 +49,7 @@ def test_a_mention_that_is_broken_has_a_box_in_each_line(script: ModuleType) -> 
 
 @pytest.mark.skipif(not shipped_models(), reason="no model comes with this checkout")
 def test_the_picture_is_what_the_model_finds(script: ModuleType) -> None:
-    (document,) = fascicle.load("bc5cdr", threads=1).annotate(script.TEXT)
+    (document,) = fascicle.load("biomed", threads=1).annotate(script.TEXT)
     kept = ElementTree.fromstring(PICTURE.read_text(encoding="utf-8"))
     listed = (kept.findtext(f"{SVG}desc") or "").split("; ")
     found = [f"{m.type}: {m.text_in(document.text)}" for m in document.mentions]

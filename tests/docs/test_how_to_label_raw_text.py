@@ -26,14 +26,14 @@ def test_the_commands(capfd: pytest.CaptureFixture[str]) -> None:
     for block in blocks(PAGE, "sh"):
         for line in block.splitlines():
             assert main(shlex.split(line)[1:]) == 0
-    assert "bc5cdr" in capfd.readouterr().out
+    assert "biomed" in capfd.readouterr().out
     whole, safe = facts_of("abstracts.labels").end, facts_of("safe.labels").end
-    assert (whole.documents, safe.documents, safe.left_out) == (6, 5, {"same-id": 1})
+    assert (whole.documents, safe.documents, safe.left_out) == (7, 6, {"same-id": 1})
 
 
 def test_the_python(capfd: pytest.CaptureFixture[str]) -> None:
     (code,) = blocks(PAGE, "python")
     exec(compile(code, "page", "exec"), {})
     said = capfd.readouterr().out.splitlines()
-    assert said[0].startswith("6 ")
-    assert len(said) == 7
+    assert said[0].startswith("7 ")
+    assert len(said) == 8

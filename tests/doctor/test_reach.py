@@ -74,7 +74,7 @@ WORDS = {"acute renal failure": (0, 19), "renal": (6, 11), "failure": (12, 19), 
 
 
 def manifest(head: AnyHead) -> Manifest:
-    shipped = read_manifest(find_model("bc5cdr"))
+    shipped = read_manifest(find_model("biomed"))
     decision = msgspec.structs.replace(shipped.decision, answer="h", decoding=head.decoding)
     reading = ReadingSettings(unit="sentence", max_length=64)
     values = {"reading": reading, "types": ("Chemical", "Disease"), "heads": {"h": head}, "decision": decision}
@@ -83,7 +83,7 @@ def manifest(head: AnyHead) -> Manifest:
 
 def reached(head: AnyHead, *gold: tuple[Fragments, str]) -> Reach:
     document = Document(id="1", text=TEXT, mentions=tuple(Mention(spans, kind) for spans, kind in gold))
-    return reach_of([document], manifest(head), PieceTokenizer.from_file(find_model("bc5cdr") / "tokenizer.json"))
+    return reach_of([document], manifest(head), PieceTokenizer.from_file(find_model("biomed") / "tokenizer.json"))
 
 
 def span(name: str, kind: str = "Disease") -> tuple[Fragments, str]:

@@ -199,11 +199,11 @@ def test_a_pack_is_a_step(folder: Path) -> None:
 
 @pytest.mark.skipif(not shipped_models(), reason="the model is not in this checkout")
 def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
-    (tmp_path / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "bc5cdr"\n', encoding="utf-8")
+    (tmp_path / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "biomed"\n', encoding="utf-8")
     texts = [path.read_text(encoding="utf-8") for path in sorted(ABSTRACTS.glob("*.txt"))[:2]]
     with open_pipeline(tmp_path) as pipeline:
         found = list(pipeline.stream(texts))
-    assert found == load("bc5cdr", threads=1).annotate(texts)
+    assert found == load("biomed", threads=1).annotate(texts)
     assert all(document.mentions for document in found)
 
 

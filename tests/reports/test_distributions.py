@@ -259,7 +259,7 @@ def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
     gold = Path(__file__).parents[2] / "examples" / "report" / "gold.pubtator"
     said, picture = tmp_path / "said.jsonl", tmp_path / "pca.png"
-    assert main(["evaluate", str(gold), "--model", "bc5cdr", "--distributions", str(said), "--threads", "1"]) == 0
+    assert main(["evaluate", str(gold), "--model", "biomed", "--distributions", str(said), "--threads", "1"]) == 0
     assert main(["plot", "pca", str(said), "-o", str(picture)]) == 0
     pixels = image.imread(picture)[..., :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):

@@ -23,7 +23,7 @@ DOCUMENTS = [Document(id=str(n), text=TEXT * (1 + n % 7) + f"Aspirin {n}.") for 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the shipped model."""
-    return Path(shutil.copytree(find_model("bc5cdr"), tmp_path / "model"))
+    return Path(shutil.copytree(find_model("biomed"), tmp_path / "model"))
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> set[int]:

@@ -91,7 +91,7 @@ def test_opening_loads_no_torch_and_turns_telemetry_off(graph: Path, tmp_path: P
 @pytest.mark.parametrize("threads", [1, 2, 64])
 def test_batches_are_of_the_size_that_the_session_takes_best(threads: int) -> None:
     sizes: list[tuple[int, int]] = []
-    model = load_single("bc5cdr", threads=1)
+    model = load_single("biomed", threads=1)
     scorer = model._scorer
 
     class Recording:

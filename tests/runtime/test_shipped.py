@@ -6,12 +6,9 @@ import pytest
 
 from fascicle.loading import load, shipped_models
 
-_TWO = {
+_SIX = {
     "Lithium caused nephrogenic diabetes insipidus.": {"Chemical": "Lithium", "Disease": "diabetes insipidus"},
     "Aspirin reduced the risk of myocardial infarction.": {"Chemical": "Aspirin", "Disease": "myocardial infarction"},
-}
-_SIX = {
-    **_TWO,
     "Mutations of the BRCA1 gene cause breast cancer in women.": {"Gene": "BRCA1", "Disease": "breast cancer"},
     "Saccharomyces cerevisiae and mice were infected.": {"Species": "Saccharomyces cerevisiae"},
     "HeLa cells were transfected with a plasmid.": {"CellLine": "HeLa"},
@@ -20,7 +17,7 @@ _SIX = {
         "Gene": "interleukin-2",
     },
 }
-KNOWN = {"bc5cdr": _TWO, "biomed": _SIX, "biomed-fast": _SIX}
+KNOWN = {"biomed": _SIX, "biomed-fast": _SIX}
 
 
 @pytest.mark.parametrize("name", shipped_models())

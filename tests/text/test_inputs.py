@@ -24,7 +24,7 @@ from fascicle.text.shapes import PATTERNS, shapes_of
 
 TYPES = ("Chemical", "Disease")
 BOTH = Columns(types=TYPES, shapes=True)
-TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "bc5cdr@1" / "tokenizer.json")
+TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@1" / "tokenizer.json")
 
 
 @dataclass(frozen=True)

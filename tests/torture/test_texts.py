@@ -199,7 +199,7 @@ def test_encodings_give_the_same(
 
 @pytest.fixture(scope="module")
 def predictor() -> Any:
-    return load("bc5cdr")
+    return load("biomed")
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -32,12 +32,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def table(grid: Grid, results: Path) -> str:
     """A row for each cell and one for their mean; a column for each arm, and what it has more than the first.
 
+    Arms without any result are named below the table.
+
     Args:
         grid: of a study; the variants of its arms are left out.
         results: folder of its results files.
     """
     rows = rows_of(grid, results)
-    arms = [row for row in rows if row.system != ALONE and not row.variant]
+    planned = [row for row in rows if row.system != ALONE and not row.variant]
+    arms = [row for row in planned if row.values] or planned
     alone = {name: share for row in rows if row.system == ALONE for name, share in _cells(row).items()}
     found = {row.system: _cells(row) for row in arms}
     names = sorted({name for cells in found.values() for name in cells})
@@ -47,7 +50,9 @@ def table(grid: Grid, results: Path) -> str:
     body.append(["mean", *_shown(list(mean.values()), [of_alone])])
     body.append(["seeds", *(row.seeds() for row in arms), "", *[""] * (len(arms) - 1)])
     first, *others = found
-    return markdown(["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], body)
+    made = markdown(["dev F1", *found, ALONE, *(f"{arm} less {first}" for arm in others)], body)
+    left = [f"`{row.system}`" for row in planned if row not in arms]
+    return f"{made}\n\nNot run: {', '.join(left)}." if left else made
 
 
 def beside(pairs: Sequence[tuple[str, Row]]) -> str:

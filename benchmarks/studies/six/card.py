@@ -174,7 +174,8 @@ def _data(result: Value) -> Iterator[str]:
 def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     name, runs = manifest.name, result["runs"]
     refit, twin, *others = (one["name"] for one in runs)
-    also = f" --also {' '.join(others)}" if others else ""
+    made = [f"benchmarks/runs/{other.rpartition('-s')[0]}" for other in others]
+    also = f" --also {' '.join(made)}" if made else ""
     hours = ", ".join(f"`{one['name']}` {one['hours']:.1f}" for one in runs)
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")

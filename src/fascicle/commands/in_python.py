@@ -8,8 +8,8 @@ from typing import Final
 
 CALLS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "annotate": 'fascicle.annotate("texts/", "mentions.tsv", model="bc5cdr")',
-        "label": 'fascicle.tasks.label.label("texts/", "weak.labels", model="bc5cdr")',
+        "annotate": 'fascicle.annotate("texts/", "mentions.tsv", model="biomed")',
+        "label": 'fascicle.tasks.label.label("texts/", "weak.labels", model="biomed")',
         "train": 'fascicle.train("recipe.toml", "runs/mine")',
         "pretrain": 'fascicle.train("pretraining.toml", "runs/encoder")',
         "distill": 'fascicle.train("recipe.toml", "runs/student")',
@@ -17,7 +17,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "combine": 'fascicle.combine(["one.jsonl", "two.jsonl", "three.jsonl"], "majority")',
         "compare": 'fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])',
         "calibrate": 'fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")',
-        "ensemble": 'fascicle.tasks.ensemble.ensemble(["runs/mine", "bc5cdr"], "both", "union")',
+        "ensemble": 'fascicle.tasks.ensemble.ensemble(["runs/mine", "biomed"], "both", "union")',
         "export": 'fascicle.export("runs/mine", "mine", int8=True)',
         "init": 'fascicle.tasks.init.init("train.tsv", "recipe.toml", dev="dev.tsv")',
         "bench": 'fascicle.tasks.bench.bench("grid.toml")',

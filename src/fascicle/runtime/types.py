@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 import numpy as np
@@ -71,8 +71,8 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
     Raises:
         RecipeError: a type lacks what the model reads, or the encoder cannot read it.
     """
-    head, graph = manifest.answering, manifest.types_graph
-    assert isinstance(head, BinderSettings)  # no other head has such a graph
+    head = cast("BinderSettings", manifest.answering)  # no other head has such a graph
+    graph = manifest.types_graph
     assert isinstance(graph, TypesGraph)
     reader = TypeReader(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
     texts = type_texts(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)

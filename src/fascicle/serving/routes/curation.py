@@ -272,7 +272,7 @@ _EXAMPLE: Final = {
     "document": "a",
     "id": "00112233445566778899aabbccddeeff",
     "who": "Ada",
-    "edits": [{"item": '["bc5cdr@1","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
+    "edits": [{"item": '["biomed@1","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
 }
 _WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
 ROUTES: Final[Sequence[Endpoint]] = (

@@ -112,7 +112,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     Attributes:
         format: version of this structure.
-        name: of the model, e.g. ``"bc5cdr@1"``; becomes the source of its mentions.
+        name: of the model, e.g. ``"biomed@1"``; becomes the source of its mentions.
         fascicle: version that wrote it.
         runtime: ``"torch"`` (``model.safetensors``) or ``"onnx"`` (``model.onnx``).
         types: entity types, in the order of the labels.
@@ -263,8 +263,8 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
         reason = fixed
     elif manifest.runtime == "onnx" and not manifest.types_graph:
         reason = (
-            "it was exported without what reads about types; export it again with --types-encoder, or give the folder "
-            "of the training run"
+            "it was exported without what reads about types; export it again with its encoder of types, or give the "
+            "folder of the training run"
         )
     elif manifest.decision.calibration:
         reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
