@@ -96,14 +96,26 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
         (BinderSettings(type_view="atomic"), {"opening": True}),
         (
             BinderSettings(type_view="keyword", types="t.toml", windows="mentions", thresholds="dev"),
-            {"opening": True, "reads": "keyword", "types": "t.toml", "windows": "mentions", "threshold": True},
+            {"opening": True, "reads": "keyword", "types": "t.toml", "windows": "mentions", "threshold": "one"},
+        ),
+        (
+            BinderSettings(type_view="instances", instances=5, thresholds="dev-by-type"),
+            {"opening": True, "reads": "instances", "drawn": 5, "threshold": "types"},
         ),
     ],
     ids=repr,
 )
 def test_needs(head: HeadSettings, needs: dict[str, Any]) -> None:
     asked = {field.name: getattr(head.needs, field.name) for field in fields(Needs) if field.name != "fixed"}
-    nothing = {"width": False, "opening": False, "types": "", "reads": "", "windows": "all", "threshold": False}
+    nothing = {
+        "width": False,
+        "opening": False,
+        "types": "",
+        "drawn": 0,
+        "reads": "",
+        "windows": "all",
+        "threshold": "",
+    }
     assert asked == nothing | {"masks": True, "soft": False} | needs
 
 

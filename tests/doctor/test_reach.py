@@ -19,7 +19,7 @@ from fascicle.decoding.runs import tag_runs
 from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading import find_model
-from fascicle.settings.folders.manifest import Manifest, read_manifest
+from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
 from fascicle.settings.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
@@ -75,7 +75,7 @@ WORDS = {"acute renal failure": (0, 19), "renal": (6, 11), "failure": (12, 19), 
 
 def manifest(head: AnyHead) -> Manifest:
     shipped = read_manifest(find_model("biomed"))
-    decision = msgspec.structs.replace(shipped.decision, answer="h", decoding=head.decoding)
+    decision = Decision(answer="h", decoding=head.decoding)
     reading = ReadingSettings(unit="sentence", max_length=64)
     values = {"reading": reading, "types": ("Chemical", "Disease"), "heads": {"h": head}, "decision": decision}
     return msgspec.structs.replace(shipped, **values)
