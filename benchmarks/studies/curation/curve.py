@@ -144,7 +144,7 @@ def curate(
         model: annotates them first, if there is one.
     """
     folder.mkdir()
-    with served(str(model or "bc5cdr"), folder / "decisions.sqlite") as client:
+    with served(str(model or "biomed"), folder / "decisions.sqlite") as client:
         found = client.annotate(documents) if model else list(documents)
         for at in range(0, len(found), 50):
             part = [json.loads(codec.encode(one)) for one in found[at : at + 50]]
