@@ -13,6 +13,7 @@ import msgspec
 
 from fascicle.errors import OutputError, Place
 from fascicle.files.atomic import place_errors
+from fascicle.files.locks import lock
 
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
@@ -151,14 +152,10 @@ def _opened(path: Path) -> BinaryIO:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}; give another place", file=str(path)) from None
-    with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
-        import fcntl
-
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.close()
-            raise OutputError(f"another run is writing the same output ({path}); wait for it, or stop it") from None
-        except OSError:
-            pass  # a file system without locks
+    taken = OutputError(f"another run is writing the same output ({path}); wait for it, or stop it")
+    try:
+        lock(stream, refusal=taken)
+    except OutputError:
+        stream.close()
+        raise
     return stream

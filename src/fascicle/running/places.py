@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from fascicle.errors import OutputError
+from fascicle.files import locks
 from fascicle.files.atomic import place_errors, sync_folder
 from fascicle.files.remote import RemoteFolder, is_url
 
@@ -102,17 +103,8 @@ class LocalPlace:
             self._path.mkdir(exist_ok=True)
             lock = (self._path / _LOCK).open("ab")
         try:
-            with contextlib.suppress(ImportError):  # a system without such locks: two runs at once are not told apart
-                import fcntl
-
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise OutputError(
-                        f"another run is writing into {self._path}; wait for it, or stop it", file=str(self._path)
-                    ) from None
-                except OSError:
-                    pass  # a file system without locks
+            taken = f"another run is writing into {self._path}; wait for it, or stop it"
+            locks.lock(lock, refusal=OutputError(taken, file=str(self._path)))
             self._clear()
             yield
         finally:

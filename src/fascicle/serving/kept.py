@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from fascicle.errors import OutputError
+from fascicle.files import locks
 
 FACTS: Final = "job.json"
 ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -22,18 +23,12 @@ def held(folder: Path) -> BinaryIO:
         OutputError: another service has it.
     """
     lock = (folder / _LOCK).open("ab")
-    with contextlib.suppress(ImportError):  # a system without such locks: two services at once are not told apart
-        import fcntl
-
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            raise OutputError(
-                f"another service keeps jobs in {folder}; give this one a folder of its own", file=str(folder)
-            ) from None
-        except OSError:
-            pass  # a file system without locks
+    taken = f"another service keeps jobs in {folder}; give this one a folder of its own"
+    try:
+        locks.lock(lock, refusal=OutputError(taken, file=str(folder)))
+    except OutputError:
+        lock.close()
+        raise
     return lock
 
 
