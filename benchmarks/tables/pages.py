@@ -390,6 +390,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "teachers-beside": _small_teacher,
     **speed_tables.TABLES,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
+    "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
