@@ -31,6 +31,7 @@ from benchmarks.studies.labels import rows as label_rows
 from benchmarks.studies.linking import tables as link_tables
 from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
+from benchmarks.studies.parts import vote as teachers_vote
 from benchmarks.studies.pretraining import record as pretraining
 from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
@@ -109,17 +110,6 @@ def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
 def _cells(name: str) -> str:
     """F1 of each type of each corpus on dev."""
     return parts_cells.table(_grid(name), _grid(name).results)
-
-
-def _small_teacher() -> str:
-    """What a small model has on the cells of the big teacher."""
-    rows = {
-        name: next(
-            row for row in rows_of(_grid(grid), _grid(grid).results) if (row.system, row.variant) == (system, "")
-        )
-        for name, grid, system in (("mpnet", "teachers", "mpnet"), ("six-shape", "six", "shape"))
-    }
-    return parts_cells.beside(list(rows.items()))
 
 
 def _binder(number: int) -> Callable[[], str]:
@@ -387,7 +377,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-errors": lambda: family_tables.moved(RESULTS),
     "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
-    "teachers-beside": _small_teacher,
+    "teachers-beside": teachers_vote.table,
     **speed_tables.TABLES,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
