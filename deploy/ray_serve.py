@@ -8,16 +8,20 @@ in a file (``token_file=/etc/fascicle/token``) or in ``FASCICLE_TOKEN`` of the p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import msgspec
 from ray import serve
 from ray.serve import Application
 
+from fascicle.errors import UsageError
+
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.requests import Request
 
-_JOBS = "/v1/jobs"  # the next request about a job may meet another replica
+_JOBS = "/v1/jobs"
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -59,21 +63,35 @@ def application(args: dict[str, str]) -> Application:
 
     Args:
         args: the fields of `Wanted`.
+
+    Raises:
+        UsageError: one that is none.
     """
-    wanted = msgspec.convert(args, Wanted, strict=False)
-    pipelines = [one for one in wanted.pipelines.split(",") if one]
+    try:
+        wanted = msgspec.convert(args, Wanted, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"{error}; give pipelines=PATHS, and what you want of replicas=, workers=, queue= (numbers above 0) and "
+            "token_file=PATH"
+        ) from None
+    pipelines = [_placed(one) for one in wanted.pipelines.split(",") if one]
+    token_file = wanted.token_file and str(Path(wanted.token_file).absolute())
 
     def build() -> Starlette:  # in each replica
+        from starlette.routing import Route
+
         from fascicle.serving.app import create_app
         from fascicle.serving.opening import openings
         from fascicle.serving.routes.table import ROUTES
         from fascicle.settings.serving import ServeSettings
         from fascicle.tasks.serve import read_token
 
-        token = read_token(wanted.token_file)
+        token = read_token(token_file)
         settings = ServeSettings(workers=wanted.workers, queue=wanted.queue, token=token)
         routes = [one for one in ROUTES if not one.path.startswith(_JOBS)]
-        return create_app(openings(pipelines), settings, routes=routes)
+        app = create_app(openings(pipelines), settings, routes=routes)
+        app.router.routes.append(Route(_JOBS + "{rest:path}", _no_jobs, methods=["GET", "POST", "DELETE"]))
+        return app
 
     made = serve.deployment(serve.ingress(build)(Replica))
     options = {"num_cpus": wanted.workers * len(pipelines)}
@@ -83,3 +101,20 @@ def application(args: dict[str, str]) -> Application:
         ray_actor_options=options,
         max_ongoing_requests=256,  # as many as a service answers at a time: it is the service that refuses
     ).bind()
+
+
+def _placed(given: str) -> str:
+    """A pipeline as replicas find it, whose working folder is another one."""
+    name, sign, path = given.partition("=") if "=" in given else ("", "", given)
+    return name + sign + (str(Path(path).absolute()) if Path(path).exists() else path)
+
+
+async def _no_jobs(request: Request) -> NoReturn:
+    """Says why there are none: the next request about a job may meet another replica."""
+    from fascicle.serving.problems import ProblemError
+
+    raise ProblemError(
+        404,
+        "a service with replicas keeps no jobs; run files with `fascicle run --ray`, or send them to one service, "
+        "started with `fascicle serve --jobs FOLDER`",
+    )

@@ -120,3 +120,13 @@ def test_annotation_below_folders_is_found(tmp_path: Path, depth: int) -> None:
     (folder / "a.ann").write_text("T1\tChemical 0 7\taspirin\n", encoding="utf-8")
     assert detect(str(tmp_path)) == "brat"
     assert [mention.type for document in read(str(tmp_path)) for mention in document.mentions] == ["Chemical"]
+
+
+@pytest.mark.parametrize("blanks", [1, 60_000])
+@pytest.mark.parametrize(
+    ("content", "wanted"), [(b'[ {"documents": [', "bioc-json"), (b"", "records"), (b"[", "records")]
+)
+def test_blanks_before_a_record_are_passed_once(tmp_path: Path, blanks: int, content: bytes, wanted: str) -> None:
+    """With 60,000 blanks a pattern that tried every way to share them out took a minute."""
+    (tmp_path / "a.jsonl").write_bytes(b" " * blanks + content)
+    assert detect(str(tmp_path / "a.jsonl")) == wanted

@@ -35,9 +35,9 @@ _PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
 _BIOC: Final = re.compile(
-    r'\s*\[?\s*\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
+    r'\s*(?:\[\s*)?\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
 )
-_KAZU: Final = re.compile(r'\s*\[?\s*\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
+_KAZU: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
 _NATIVE: Final = "fascicle"

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.serving.curation.decisions import decided
+from fascicle.serving.curation.decisions import check_type, decided
 from fascicle.serving.curation.importing import take
 from fascicle.serving.curation.store import Store
 
@@ -34,6 +34,27 @@ def test_gold_accepts_rejects_and_adds(store: Store) -> None:
     found = decided(*store.document("a"))
     assert [one.verdict for one in found.items] == ["rejected", "accepted", "added"]
     assert told.decisions == 3
+
+
+@pytest.mark.parametrize("kind", ["", "A\nB", "Gene\u202e", "T" * 201])
+def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind: str) -> None:
+    good = Document(id="good", text=TEXT, mentions=(mention(0, 7, source=GOLD),))
+    bad = Document(id="bad", text=TEXT, mentions=(Mention(((0, 7),), kind or "x", None, GOLD),)) if kind else None
+    if bad is None:
+        with pytest.raises(ValueError, match="the type"):
+            check_type(kind)
+        return
+    with pytest.raises(ValueError, match="the type"):
+        take(store, [good, bad], "Ada")
+    assert store.count() == 0
+
+
+@pytest.mark.parametrize("name", ["", "i" * 1_001])
+def test_an_id_that_no_page_could_ask_for_takes_nothing(store: Store, name: str) -> None:
+    documents = [Document(id=one, text=TEXT, mentions=(mention(0, 7, source=GOLD),)) for one in ("good", name)]
+    with pytest.raises(ValueError, match="an id of"):
+        take(store, documents, "Ada")
+    assert store.count() == 0
 
 
 def test_a_file_without_gold_decides_nothing(store: Store) -> None:

@@ -82,3 +82,12 @@ def test_two_concepts_of_one_surface_are_left_to_a_person(tmp_path: Path) -> Non
 
 def test_what_was_accepted_or_not_decided_gives_no_rule(tmp_path: Path) -> None:
     assert rules([said(After(spans=(PLACES[0],), type="Gene", links=link(OLD)))], tmp_path) == []
+
+
+def test_a_concept_that_stayed_with_another_span_was_not_given_to_its_words(tmp_path: Path) -> None:
+    assert rules([said(After(spans=((0, 10),), type="Gene", links=link(OLD)))], tmp_path) == []
+    given = rules([said(After(spans=((0, 10),), type="Gene", links=link(NEW)))], tmp_path)
+    assert {(rule.action, rule.surface, rule.concept) for rule in given} == {
+        ("add", "CAT is fed", NEW),
+        ("prefer", "CAT is fed", NEW),
+    }

@@ -98,8 +98,17 @@ def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None
     query = "?name=back.label-studio.json&who=Bob"
     kind = {"Content-Type": "application/octet-stream"}
     reply = curated.ask("POST", f"/v1/curation/import{query}", content, kind)
-    assert reply.json == {"documents": 1, "decisions": 3}, reply.content
+    assert (reply.json["documents"], reply.json["decisions"]) == (1, 3), reply.content
     assert curated.ask("POST", f"/v1/curation/import{query}", content, kind).json["decisions"] == 0
+
+
+def test_what_an_import_loses_is_said(curated: Standing) -> None:
+    region = {"type": "labels", "value": {"start": 0, "end": 900, "labels": ["Gene"]}}
+    task = {"data": {"text": TEXT}, "meta": {"fascicle": {"id": "lost"}}, "annotations": [{"result": [region]}]}
+    kind = {"Content-Type": "application/octet-stream"}
+    reply = curated.ask("POST", "/v1/curation/import?name=t.json&who=Bob", json.dumps([task]).encode(), kind)
+    assert reply.json["decisions"] == 0
+    assert any("offset-outside: 1" in note for note in reply.json["notes"])
 
 
 def test_the_least_sure_document_comes_first(curated: Standing) -> None:
@@ -122,6 +131,16 @@ def test_what_does_not_fit_is_refused_in_one_sentence(curated: Standing) -> None
         (step(curated, "nowhere", 6, edits=[accept(0)]), 404),
         (step(curated, "refused", 7, after=first, who="", finished=True), 422),
         (step(curated, "refused", 8, after=first, finished=True, more=1), 422),
+        (
+            step(curated, "refused", 9, after=first, edits=[{**accept(1), "after": {"spans": [[0, 1]], "type": "\n"}}]),
+            422,
+        ),
+        (
+            curated.ask(
+                "POST", "/v1/curation/documents", {"documents": [{**DOCUMENT, "id": "i" * 1_001}], "who": "Ada"}
+            ),
+            422,
+        ),
         (curated.ask("GET", "/v1/curation/document?id=nowhere"), 404),
         (curated.ask("GET", "/v1/curation/document"), 422),
         (curated.ask("GET", "/v1/curation/documents?order=random"), 422),

@@ -210,7 +210,7 @@ def test_two_pipelines_and_two_layers_are_compared(opened: Opened) -> None:
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".mark")
     page.keyboard.press("m")
-    page.wait_for_selector("dialog .example")
+    page.wait_for_selector("dialog .choice")
     page.keyboard.press("1")
     page.wait_for_selector(".toggle[data-name='right'], .toggle[data-name='left']")
     page.keyboard.press("d")
@@ -219,8 +219,8 @@ def test_two_pipelines_and_two_layers_are_compared(opened: Opened) -> None:
     load(page, SHAPES)
     until(page, "document.querySelector('#heading h2').textContent.startsWith('shapes')")
     page.keyboard.press("m")
-    page.wait_for_selector("dialog .example")
-    page.locator("dialog .example", has_text="m and n").click()
+    page.wait_for_selector("dialog .choice")
+    page.locator("dialog .choice", has_text="m and n").click()
     page.wait_for_selector(".toggle[data-name='right']")
     assert words(page, ".toggle[data-name='right'] .count") == ["3"]
     assert words(page, ".toggle[data-name='left'] .count") == ["3"]

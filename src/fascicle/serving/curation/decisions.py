@@ -21,6 +21,7 @@ Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # how items begin that no mention of the document is behind
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
+_MOST_TYPE: Final = 200  # characters
 
 
 class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -216,11 +217,26 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
         key = key_of(edit.item)
         if not isinstance(key, str) and key not in known:
             raise ValueError(f"the document has no mention {edit.item[:200]}; give the key of one that it has")
+        if edit.after is not None:
+            check_type(edit.after.type)
         if edit.after is not None and edit.after.mention.end > len(document.text):
             raise ValueError(
                 f"a mention ends at {edit.after.mention.end}, and the text has {len(document.text)} characters; "
                 "offsets are code points"
             )
+
+
+def check_type(given: str) -> None:
+    """Refuses what no file of gold could hold as a type: one mention with it would stop every export.
+
+    Raises:
+        ValueError: with a sentence for users.
+    """
+    if not 0 < len(given) <= _MOST_TYPE or not given.isprintable():
+        raise ValueError(
+            f"the type {given[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without line breaks and other "
+            "characters that do not show"
+        )
 
 
 def gold_document(found: Decided, *, beside: bool = False) -> Document:

@@ -8,7 +8,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
-from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, decided
+from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, check_type, decided
 from fascicle.serving.curation.store import Kept, NewStep, Store
 
 
@@ -18,10 +18,12 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         documents: how many it has.
         decisions: edits that follow from its gold; those that were there already do not count.
+        notes: what was lost of the file, and how it was read.
     """
 
     documents: int
     decisions: int
+    notes: tuple[str, ...] = ()
 
 
 def take(store: Store, documents: list[Document], who: str) -> Imported:
@@ -37,7 +39,10 @@ def take(store: Store, documents: list[Document], who: str) -> Imported:
 
     Raises:
         ConflictError: a document has the id of another text; then none is taken.
+        ValueError: a document or a mention that cannot be curated; then none is taken.
     """
+    for mention in (one for given in documents for one in given.layer(GOLD)):
+        check_type(mention.type)
     without = [one.having(mentions=tuple(m for m in one.mentions if m.source != GOLD)) for one in documents]
     count = 0
     for given, kept in zip(documents, store.add(without, who), strict=True):

@@ -66,7 +66,8 @@ def _count(evidence: defaultdict[str, _Evidence], item: Item, text: str) -> None
         return  # a name of a pack is in one piece
     one = evidence[" ".join(place.text_in(text).split())]
     one.who.add(item.who)
-    before = _concepts(item.origin) if item.origin is not None and item.origin.spans == place.spans else frozenset()
+    origin = frozenset() if item.origin is None else _concepts(item.origin)
+    before = origin if item.origin is not None and item.origin.spans == place.spans else frozenset()
     if item.now is None:
         one.rejected += 1
         return
@@ -74,7 +75,7 @@ def _count(evidence: defaultdict[str, _Evidence], item: Item, text: str) -> None
     one.accepted += 1
     one.kept.update(before & now)
     one.left.update(before - now)
-    one.meant.update(now - before)
+    one.meant.update(now - origin)  # what stayed with another span was not given to its words
 
 
 def _concepts(mention: Mention) -> frozenset[str]:

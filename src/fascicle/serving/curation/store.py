@@ -21,6 +21,7 @@ from fascicle.serving.curation.decisions import Edit, Step, check
 
 _APPLICATION: Final = 0x46736363  # "Fscc": other databases are left alone
 _VERSION: Final = 1
+_MOST_ID: Final = 1_000  # characters
 _SCHEMA: Final = f"""
 BEGIN;
 CREATE TABLE documents (
@@ -142,7 +143,13 @@ class Store:
 
         Raises:
             ConflictError: one has the id of another text; then none is added.
+            ValueError: one has an id that no page could ask for; then none is added.
         """
+        for one in documents:
+            if not 0 < len(one.id) <= _MOST_ID:
+                raise ValueError(
+                    f"a document has an id of {len(one.id):,} characters; give it one of 1 to {_MOST_ID:,}"
+                )
         with self._writing() as connection:
             for document in documents:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()

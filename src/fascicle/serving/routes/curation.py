@@ -189,7 +189,8 @@ async def take_file(request: Request, service: Service) -> Response:
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
     given = [codec.decode(bytes(one)) for one in found.documents]
-    return _json(await _done(service, lambda store: take(store, given, who)))
+    taken = await _done(service, lambda store: take(store, given, who))
+    return _json(msgspec.structs.replace(taken, notes=found.notes))
 
 
 async def _done(service: Service, does: Callable[[Store], T]) -> T:
@@ -200,7 +201,9 @@ async def _done(service: Service, does: Callable[[Store], T]) -> T:
     """
     store = service.curation
     if store is None:
-        raise ProblemError(404, "no decisions are kept here; start the service with a file for them")
+        raise ProblemError(
+            404, "no decisions are kept here; start one service for all curators, with `fascicle serve --curation FILE`"
+        )
     try:
         return await asyncio.to_thread(does, store)
     except ConflictError as error:

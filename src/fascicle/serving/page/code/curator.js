@@ -4,6 +4,7 @@ import { button, counted, el, say } from "./dom.js";
 import { curated, doubt, redoable, undoable } from "./decisions.js";
 import { why } from "./panel.js";
 import { pick } from "./picking.js";
+import { titleOf } from "./reading.js";
 import { portions, service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
@@ -12,10 +13,9 @@ const WHO = "fascicle-curator";
 const CURIE = /^[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*$/;
 
 export class Curator {
-  /** @param {any} store @param {{move: (step: 1 | -1, meets?: (shown: Shown) => boolean) => void}} does */
-  constructor(store, does) {
+  /** @param {any} store */
+  constructor(store) {
     this.store = store;
-    this.does = does;
     this.waits = Promise.resolve();
   }
 
@@ -26,6 +26,8 @@ export class Curator {
   /** Starts or ends curation of the documents that are open. */
   async toggle() {
     if (this.on) return this.store.update({ curation: { ...this.store.curation, on: false } });
+    if (!this.store.curation)
+      return say("This service keeps no decisions. Start it as: fascicle serve --curation FILE", 12);
     const documents = this.store.documents.filter((entry) => entry.status === "done");
     if (!documents.length) return say("There is no document to curate.");
     await this.#attempt(async () => {
@@ -98,12 +100,27 @@ export class Curator {
     for (const entry of this.store.documents) if (byId.has(entry.id)) this.#put(entry, byId.get(entry.id));
     this.store.update({ documents: this.store.documents, comparison: null, curation: { on: true, who } });
     say(`You curate as ${who}. A accepts, X rejects, question mark shows all keys.`);
-    if (!this.store.chosen && this.store.visible.some(open)) this.does.move(1, open);
+    setTimeout(() => !this.store.chosen && this.store.visible.some(open) && this.#next());
+  }
+
+  /** Chooses the next mention that nobody decided about; after the last one, the first one. */
+  next() {
+    setTimeout(() => this.#next()); // when all parts know of the decision before
+  }
+
+  #next() {
+    const { visible, chosen, documents, current } = this.store;
+    const after = visible.indexOf(chosen) + 1;
+    const found = [...visible.slice(after), ...visible.slice(0, after)].find(open);
+    if (found) return this.store.update({ chosen: found });
+    const left = documents[current]?.undecided;
+    if (left) say(`Filters hide ${counted(left, "mention")} that nobody decided about.`);
+    else say("All mentions are decided. G says that the document is finished.");
   }
 
   /** Whether a mention is chosen that can be decided about; otherwise chooses one, for nobody decides about what is not. @param {Shown | null} shown */
   #may(shown) {
-    if (this.on && !shown) this.does.move(1, open);
+    if (this.on && !shown) this.next();
     return this.on && shown;
   }
 
@@ -120,8 +137,16 @@ export class Curator {
   }
 
   async who() {
-    const known = this.store.curation?.who || localStorage.getItem(WHO);
-    if (known) return known;
+    return this.store.curation?.who || localStorage.getItem(WHO) || this.#ask();
+  }
+
+  /** Lets somebody else go on in this browser. */
+  async rename() {
+    const who = await this.#ask();
+    if (who) this.store.update({ curation: { ...this.store.curation, who } });
+  }
+
+  async #ask() {
     const given = await pick("Who curates?", [], {
       free: "Your name, kept with each decision",
       pattern: /^\S(.{0,98}\S)?$/,
@@ -131,23 +156,25 @@ export class Curator {
     return given;
   }
 
-  /** @param {() => Promise<void>} does */
+  /** @template T @param {() => Promise<T>} does @returns {Promise<T | undefined>} */
   async #attempt(does) {
     try {
-      await does();
+      return await does();
     } catch (error) {
       say(error.message, 12);
     }
   }
 
-  /** Saves a step, then shows what follows; steps are saved one after the other. @param {any} step */
-  save(step) {
+  /** Saves a step, then shows what follows; steps are saved one after the other. @param {any} step @param {() => void} [then] if it was saved */
+  save(step, then = () => {}) {
     const entry = this.store.documents[this.store.current];
-    this.waits = this.waits.then(() => this.#attempt(() => this.#saved(entry, step)));
+    this.waits = this.waits.then(async () => {
+      if (await this.#attempt(() => this.#saved(entry, step))) then();
+    });
     return this.waits;
   }
 
-  /** @param {any} entry @param {any} step */
+  /** @param {any} entry @param {any} step @returns {Promise<boolean>} whether it counts */
   async #saved(entry, step) {
     const asked = {
       document: entry.id,
@@ -156,6 +183,7 @@ export class Curator {
       after: entry.steps.at(-1)?.number ?? 0,
       ...step,
     };
+    let saved = true;
     try {
       const { steps } = await service.curation
         .step(asked)
@@ -163,38 +191,42 @@ export class Curator {
       entry.steps.push(...steps);
     } catch (error) {
       if (error.status !== 409) throw error;
+      saved = false;
       this.#put(entry, await service.curation.document(entry.id)); // someone else decided meanwhile
       say("Someone else has decided about this document; look at it again.", 12);
     }
     this.#refresh(entry);
     this.store.update({ documents: this.store.documents, revised: (this.store.revised ?? 0) + 1 });
+    return saved;
   }
 
   /** @param {Shown | null} shown */
   accept(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, bare(shown.mention)) }).then(() => this.does.move(1, open));
+    this.save({ edits: this.#edits(shown, bare(shown.mention)) }, () => this.next());
   }
 
   /** @param {Shown | null} shown */
   reject(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, null) }).then(() => this.does.move(1, open));
+    this.save({ edits: this.#edits(shown, null) }, () => this.next());
   }
 
   /** Accepts what is shown and not decided yet, as one step. */
   acceptRest() {
     const rest = this.store.visible.filter((shown) => !shown.verdict);
     if (!this.on || !rest.length) return;
-    this.save({ edits: rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) })) }).then(() =>
+    this.save({ edits: rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) })) }, () =>
       say(`${counted(rest.length, "mention")} accepted.`),
     );
   }
 
-  /** @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
+  /** Concepts go with their type. @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
   change(shown, parts) {
     if (!this.on || !shown) return;
-    return this.save({ edits: this.#edits(shown, { ...bare(shown.mention), ...parts }) });
+    const { links, ...rest } = bare(shown.mention);
+    const kept = parts.type && parts.type !== shown.type ? {} : { links };
+    return this.save({ edits: this.#edits(shown, { ...rest, ...kept, ...parts }) });
   }
 
   /** One decision for a mention and for all others of its type at its place that nobody decided about: other layers say the same. @param {Shown} shown @param {any} after */
@@ -220,15 +252,19 @@ export class Curator {
   async retype(shown) {
     if (!this.#may(shown)) return;
     const type = await this.chooseType(shown.type);
-    if (type && type !== shown.type) this.change(shown, { type, links: [] });
+    if (type && type !== shown.type) this.change(shown, { type });
   }
 
   /** @param {string} [now] */
   chooseType(now = "") {
-    const types = this.types().filter((type) => type !== now);
     return pick(
       "Type",
-      types.map((type) => ({ value: type, title: type, hue: this.store.colours.of(type) })),
+      this.types().map((type) => ({
+        value: type,
+        title: type,
+        more: type === now ? "now" : "",
+        hue: this.store.colours.of(type),
+      })),
       { free: "Another type" },
     );
   }
@@ -267,20 +303,22 @@ export class Curator {
   finish() {
     const entry = this.store.documents[this.store.current];
     if (!this.on || !entry) return;
-    this.save({ finished: !entry.finished }).then(() =>
-      say(entry.finished ? `${entry.id} is finished.` : `${entry.id} is open again.`),
-    );
+    this.save({ finished: !entry.finished }, () => {
+      const left = entry.undecided ? ` ${counted(entry.undecided, "mention")} that nobody decided about will not be gold.` : "";
+      say(entry.finished ? `“${titleOf(entry)}” is finished.${left}` : `“${titleOf(entry)}” is open again.`);
+    });
   }
 
+  /** Takes back the last step of this curator; those of others stay. */
   undo() {
-    const step = this.on && undoable(this.store.documents[this.store.current].steps);
-    if (step) this.save({ undoes: step.number }).then(() => say("Undone."));
-    else say("There is nothing to undo.");
+    const step = this.on && undoable(this.store.documents[this.store.current].steps, this.store.curation.who);
+    if (step) this.save({ undoes: step.number }, () => say("Undone."));
+    else say("There is nothing of yours to undo.");
   }
 
   redo() {
-    const step = this.on && redoable(this.store.documents[this.store.current].steps);
-    if (step) this.save({ undoes: step.number }).then(() => say("Done again."));
+    const step = this.on && redoable(this.store.documents[this.store.current].steps, this.store.curation.who);
+    if (step) this.save({ undoes: step.number }, () => say("Done again."));
     else say("There is nothing to do again.");
   }
 

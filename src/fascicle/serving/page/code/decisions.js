@@ -75,16 +75,16 @@ export function curated(document, steps) {
   };
 }
 
-/** The last step that can be undone. @param {Step[]} steps */
-export const undoable = (steps) =>
+/** The last step of a curator that can be undone. @param {Step[]} steps @param {string} who */
+export const undoable = (steps, who) =>
   active(steps)
-    .filter((step) => !step.undoes)
+    .filter((step) => !step.undoes && step.who === who)
     .at(-1);
 
-/** The last undoing that can be undone itself: nothing was decided since. @param {Step[]} steps */
-export function redoable(steps) {
+/** The last undoing of a curator that can be undone itself: nobody decided since. @param {Step[]} steps @param {string} who */
+export function redoable(steps, who) {
   const last = active(steps).at(-1);
-  return last?.undoes ? last : undefined;
+  return last?.undoes && last.who === who ? last : undefined;
 }
 
 /** How unsure a probability is, in bits. @param {number | null | undefined} p */

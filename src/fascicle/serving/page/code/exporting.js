@@ -25,9 +25,10 @@ export async function exporting(store, curator) {
   const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
   const said = el("div", { class: "loss", role: "status" });
   const save = button("Download", write, { class: "button first", id: "export-save" });
-  const curated = store.curation?.on && [el("h3", { text: "What curators decided" }), ...decisions(said)];
+  const curated = store.curation?.on && decisions(said, (await service.curation.list("added")).documents);
   dialog(
     "Export",
+    ...(curated ? [...curated, said, el("h3", { text: "What this page shows" })] : []),
     el("label", { class: "field" }, el("span", { text: "Format" }), format),
     el("label", { class: "field" }, el("span", { text: "Documents" }), which),
     el("label", { class: "check" }, shown, "Only mentions that the filters show"),
@@ -37,10 +38,9 @@ export async function exporting(store, curator) {
       save,
       button("Copy the table of mentions", () => copy(store)),
     ),
-    ...(curated || []),
-    said,
+    curated ? "" : said,
   );
-  format.focus();
+  (curated ? curated.at(-1).firstChild : format).focus();
 
   async function write() {
     save.disabled = true;
@@ -57,8 +57,8 @@ export async function exporting(store, curator) {
   }
 }
 
-/** @param {HTMLElement} said */
-function decisions(said) {
+/** @param {HTMLElement} said @param {any[]} documents of the file of decisions, with how far each is */
+function decisions(said, documents) {
   const kind = select("export-curated", [
     ["gold:jsonl", "Gold for training: Fascicle"],
     ["gold:brat", "Gold for training: brat (zip)"],
@@ -66,7 +66,13 @@ function decisions(said) {
     ["rules:tsv", "Rules for term packs (TSV)"],
     ["tasks:label-studio", "Label Studio tasks, with what the models said"],
   ]);
-  const finished = el("input", { type: "checkbox", id: "export-finished" });
+  const told = el("p", { class: "small", id: "export-state", text: state(documents) });
+  const taken = () => documents.filter((one) => one.finished || !finished.checked);
+  const finished = el("input", {
+    type: "checkbox",
+    id: "export-finished",
+    on: { change: () => (told.textContent = state(taken())) },
+  });
   const save = button(
     "Download decisions",
     async () => {
@@ -78,7 +84,7 @@ function decisions(said) {
           finished: finished.checked ? "true" : "",
         });
         download(name || "curation", blob);
-        said.replaceChildren(el("p", { text: lost ? `Saved. The format has no place for: ${lost}` : "Saved." }));
+        tell(said, taken().length, lost);
       } catch (error) {
         said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
       }
@@ -86,10 +92,24 @@ function decisions(said) {
     { id: "export-decisions", class: "button first" },
   );
   return [
+    el("h3", { text: "What curators decided" }),
+    told,
     el("label", { class: "field" }, el("span", { text: "As" }), kind),
     el("label", { class: "check" }, finished, "Only finished documents"),
     el("div", { class: "row" }, save),
   ];
+}
+
+/** What is in the file of decisions, and what is missing to gold. @param {any[]} documents */
+function state(documents) {
+  const sum = (field) => documents.reduce((all, one) => all + Number(one[field]), 0);
+  const open = sum("undecided");
+  return (
+    `${counted(documents.length, "document")} of this service, ${sum("finished").toLocaleString("en")} finished. ` +
+    (open
+      ? `${counted(open, "mention")} that nobody decided about will not be gold.`
+      : "Every mention of them is decided.")
+  );
 }
 
 /** @param {string} id @param {string[][]} options */

@@ -26,7 +26,7 @@ const store = new Store();
 
 const hue = (type) => store.colours.of(type);
 const view = new TextView(place("text"), { hue, choose: (shown) => store.update({ chosen: shown, panel: true }) });
-const curator = new Curator(store, { move });
+const curator = new Curator(store);
 const marking = new Marking(store, view, curator);
 const search = new Search(store, view);
 const panel = new Panel(place("panel"), store, (shown) => curator.panel(shown));
@@ -235,8 +235,10 @@ function progress(entry) {
       button("Undo", () => curator.undo(), { class: "button tiny", "data-keep": "undo" }),
       button("Redo", () => curator.redo(), { class: "button tiny", "data-keep": "redo" }),
       button("Least sure first", () => curator.leastSure(), { class: "button tiny", "data-keep": "sure" }),
+      button("", () => curator.rename(), { class: "button quiet tiny", "data-keep": "who", id: "who" }),
     ),
   );
+  box.querySelector("#who").append("Curator: ", name(store.curation.who));
   box.style.flexBasis = "100%";
   return box;
 }
@@ -254,12 +256,16 @@ const imports = el("input", {
   on: {
     change: async () => {
       try {
-        const told = await service.curation.import(imports.files[0], (await curator.who()) ?? "");
-        say(`${counted(told.documents, "document")} and ${counted(told.decisions, "decision")} taken.`);
+        const who = await curator.who();
+        if (!who) return;
+        const told = await service.curation.import(imports.files[0], who);
+        const notes = told.notes.length ? ` ${told.notes.join("; ")}.` : "";
+        say(`${counted(told.documents, "document")} and ${counted(told.decisions, "decision")} taken.${notes}`, 12);
       } catch (error) {
         say(error.message, 12);
+      } finally {
+        imports.value = "";
       }
-      imports.value = "";
     },
   },
 });
@@ -318,6 +324,7 @@ const table = keyTable({
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
 theme();
 tools();
+place("given").focus();
 listen(table);
 begin();
 matchMedia("(min-width: 112rem)").addEventListener("change", heading);

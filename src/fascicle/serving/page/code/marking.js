@@ -28,6 +28,7 @@ export class Marking {
     view.sheet.before(this.bar);
     this.fine = false;
     view.sheet.addEventListener("painted", () => this.#light());
+    document.addEventListener("pointerup", () => setTimeout(() => this.#drawn()));
     store.on(["marking"], () => (store.marking ? this.#begin() : this.#end()));
     store.on(["current", "curation"], () => this.store.marking && this.cancel());
     document.addEventListener("keydown", (event) => this.store.marking && this.#key(event), { capture: true });
@@ -36,9 +37,10 @@ export class Marking {
   #begin() {
     const { marking, chosen, reading } = this.store;
     this.fine = false;
-    const selected = this.view.selected();
-    if (marking !== "new") [this.start, this.end] = [marking.start, marking.end];
-    else if (selected) [this.start, this.end] = selected;
+    const selected = this.#selected();
+    const meant = selected && (marking === "new" || (selected[0] < marking.end && selected[1] > marking.start));
+    if (meant) [this.start, this.end] = selected;
+    else if (marking !== "new") [this.start, this.end] = [marking.start, marking.end];
     else [this.start, this.end] = wordAfter(reading.text, chosen ? chosen.end : this.view.top());
     getSelection().removeAllRanges();
     this.bar.hidden = false;
@@ -46,7 +48,25 @@ export class Marking {
     this.#show();
   }
 
+  /** What is selected in the page, without blanks around it. @returns {[number, number] | null} */
+  #selected() {
+    const [from, to] = this.view.selected() ?? [0, 0];
+    const words = this.store.reading.text.slice(from, to);
+    const start = from + words.length - words.trimStart().length;
+    return words.trim() ? [start, start + words.trim().length] : null;
+  }
+
+  /** Takes what was selected with the mouse meanwhile. */
+  #drawn() {
+    const selected = this.store.marking && this.#selected();
+    if (!selected) return;
+    [this.start, this.end] = selected;
+    getSelection().removeAllRanges();
+    this.#show();
+  }
+
   #end() {
+    if (this.bar.contains(document.activeElement)) this.view.sheet.focus({ preventScroll: true });
     this.bar.hidden = true;
     window.CSS?.highlights?.delete("marking");
   }
@@ -89,6 +109,14 @@ export class Marking {
     if (which === "start" ? next < this.end : next > this.start) this[which] = next;
   }
 
+  /** The same by a button, which keeps the focus. @param {"start" | "end"} which @param {1 | -1} step */
+  #moved(which, step) {
+    const held = document.activeElement?.getAttribute("aria-label");
+    this.#resize(which, step);
+    this.#show();
+    if (held) this.bar.querySelector(`[aria-label="${held}"]`)?.focus();
+  }
+
   /** Moves the range to another word. @param {number} steps */
   #move(steps) {
     const { text } = this.store.reading;
@@ -119,6 +147,8 @@ export class Marking {
     const how = this.fine ? "characters" : "words";
     this.bar.replaceChildren(
       el("strong", {}, el("bdi", { text: words.length > 80 ? `${words.slice(0, 79)}…` : words })),
+      ends("Start", (step) => this.#moved("start", step)),
+      ends("End", (step) => this.#moved("end", step)),
       el(
         "span",
         { class: "small" },
@@ -153,6 +183,16 @@ export class Marking {
     CSS.highlights.set("marking", new Highlight(...(range ? [range] : [])));
   }
 }
+
+/** Buttons that move an end. @param {string} which @param {(step: 1 | -1) => void} does */
+const ends = (which, does) =>
+  el(
+    "span",
+    { class: "small" },
+    `${which} `,
+    button("‹", () => does(-1), { class: "button tiny", "aria-label": `${which} back` }),
+    button("›", () => does(1), { class: "button tiny", "aria-label": `${which} on` }),
+  );
 
 /** Words of a text near a place: enough to find the next one on each side. @param {string} text @param {number} from @param {number} to */
 function words(text, from, to) {

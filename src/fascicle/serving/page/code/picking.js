@@ -55,13 +55,8 @@ export function pick(title, choices, { free = "", pattern = /\S/, hint = "" } = 
 const row = ({ value, title, more, hue }, number, done) =>
   el(
     "button",
-    { type: "button", class: "example", on: { click: () => done(value) } },
-    el(
-      "strong",
-      {},
-      number < 9 ? el("kbd", { text: String(number + 1) }) : "",
-      " ",
-      hue ? el("span", { class: `chip ${hue}` }, name(title)) : name(title),
-    ),
+    { type: "button", class: "choice", on: { click: () => done(value) } },
+    number < 9 ? el("kbd", { text: String(number + 1) }) : el("span", {}),
+    el("strong", {}, hue ? el("span", { class: `chip ${hue}` }, name(title)) : name(title)),
     more ? el("span", {}, name(more)) : "",
   );
