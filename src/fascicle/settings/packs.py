@@ -167,10 +167,10 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     licence: str = ""
     attribution: str = ""
     url: str = ""
-    date: Annotated[str, Meta(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")] = ""
-    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}$")] = "en"
+    date: Annotated[str, Meta(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?\Z")] = ""
+    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+    hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}\Z")] = "en"
     languages: tuple[Name, ...] = ()
     kinds: tuple[NameKinds, ...] = ()
     keep: tuple[Name, ...] = ()
@@ -217,7 +217,7 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
@@ -272,7 +272,7 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
 class _Top(Settings, frozen=True, kw_only=True):
     """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
