@@ -209,12 +209,13 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             except (re.error, OverflowError, RecursionError) as error:
                 raise ValueError(f"without has {pattern!r}, which is no regular expression: {error}") from None
 
-
     def _check_date(self) -> None:
         try:
             datetime.date.fromisoformat(f"{self.date}-01-01"[:10] if self.date else "2024-01-01")
         except ValueError:
-            raise ValueError(f"date = {self.date!r} is no day of the calendar: write 2024, 2024-03 or 2024-03-15") from None
+            raise ValueError(
+                f"date = {self.date!r} is no day of the calendar: write 2024, 2024-03 or 2024-03-15"
+            ) from None
 
 
 class PackSettings(Settings, frozen=True, kw_only=True):
@@ -273,7 +274,9 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
         if not isinstance(table, Mapping):
             raise RecipeError(f"{place} = {table!r} is no table; begin it with [{place}]", at=origin, key=place)
         if not name.isprintable():
-            raise RecipeError(f"the name of the source {name!r} has a control character in it", at=origin, key="sources")
+            raise RecipeError(
+                f"the name of the source {name!r} has a control character in it", at=origin, key="sources"
+            )
         sources[name] = converted(_dated(table), SourceSettings, origin=origin, place=place)
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)

@@ -67,7 +67,7 @@ def open_table(
         asked: those of them that may not: a user named them.
 
     Raises:
-        FormatError: no header with these columns; where there is none, the rows may say at their end that no row has one.
+        FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
     lines: Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
@@ -157,7 +157,8 @@ def _rows(
         yield Row(place=place, cells=cells)
     if 0 < widest <= last:
         raise FormatError(
-            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns", at=settings.path
+            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
+            at=settings.path,
         )
 
 
