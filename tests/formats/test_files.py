@@ -211,7 +211,7 @@ def test_native_files(tmp_path: Path) -> None:
         list(read(path, format="jsonl"))
 
 
-@pytest.mark.parametrize("encoding", ["base64", "zip", "rot13", "undefined", "none-such"])
+@pytest.mark.parametrize("encoding", ["base64", "zip", "rot13", "undefined", "idna", "none-such"])
 def test_encodings_that_are_none(encoding: str) -> None:
     with pytest.raises(UsageError, match=f"the encoding '{encoding}' is not known"):
         Source(path="a.txt", encoding=encoding)

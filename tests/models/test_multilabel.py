@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import log_loss
 from tests.support.reading import manifest_of, whole_window
 
 from fascicle.core.document import Document, Mention
@@ -69,6 +70,36 @@ def test_the_loss_is_that_of_a_loop(scheme: Any, form: str) -> None:
     assert float(head.loss({"emissions": emissions}, targets)) == pytest.approx(
         naive_loss(emissions, targets), rel=1e-5
     )
+
+
+@pytest.mark.parametrize("scheme", ["BIO", "IO"])
+def test_what_is_said_already_has_no_gradient(scheme: Any) -> None:
+    """The gradient is 0 exactly where the probability is the target, and the loss is 0 there too."""
+    head, chance = head_of(scheme=scheme), np.random.default_rng(2)
+    said = head.soft_gold(chance.uniform(0.05, 0.95, (6, len(head.labels) - 1)).astype(np.float32))
+    targets = targets_of(head, said)
+    emissions = torch.logit(targets.clamp(1e-6, 1 - 1e-6)).requires_grad_()
+    loss = head.loss({"emissions": emissions}, targets)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert emissions.grad is not None
+    assert float(emissions.grad.abs().max()) < 1e-6
+    assert loss.item() == pytest.approx(0, abs=1e-5)
+    other = (emissions.detach() + 1).requires_grad_()
+    head.loss({"emissions": other}, targets).backward()  # type: ignore[no-untyped-call]
+    assert other.grad is not None
+    assert float(other.grad.abs().min()) > 1e-6
+
+
+def test_one_type_with_hard_labels_is_logistic_regression() -> None:
+    """Beside the log loss of scikit-learn: over the units for the type, and again for O, which says the opposite."""
+    torch.manual_seed(1)
+    head = MultiLabelTagger(MultiLabelSettings(scheme="IO"), Basis(types=("Gene",), width=4))
+    inside = np.array([0, 1, 1, 0, 0, 1])
+    targets = targets_of(head, head.gold(np.array([[1, 3, 0], [5, 6, 0]]), units=6))
+    emissions = torch.randn(1, 6, 2)
+    chances = torch.sigmoid(emissions[0].double()).numpy()
+    expected = (log_loss(1 - inside, chances[:, 0]) + log_loss(inside, chances[:, 1])) / 2
+    assert float(head.loss({"emissions": emissions}, targets)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_type_that_is_not_annotated_has_no_gradient() -> None:

@@ -40,6 +40,12 @@ def test_paths_and_dates_are_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (settings.sources["gene"].date, settings.sources["own"].date) == ("2019-04-01", "2024-05")
 
 
+@pytest.mark.parametrize("date", ["2024", '"2024"'])
+def test_a_year_may_be_a_number(tmp_path: Path, date: str) -> None:
+    settings = read_pack_settings(written(tmp_path, GOOD.replace('"2024-05"', date).replace("$HERE/", "")))
+    assert settings.sources["own"].date == "2024"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
@@ -56,6 +62,11 @@ def test_paths_and_dates_are_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
         ('type = "Gene"', 'type = "Gene"\nadds = true', "sources.gene"),
         ("$HERE", "$NOWHERE", "sources.gene.path"),
         ('reader = "gene_info"', "", "sources.gene"),
+        ('type = "Gene"', 'type = "Gene\\tX"', "sources.gene"),
+        ('type = "Gene"', 'types = { a = "Gene\\n" }', "sources.gene"),
+        ("[sources.own]", '[sources."o\\twn"]', "sources"),
+        ('"2024-05"', '"2024-13"', "sources.own"),
+        ('"2024-05"', "2024-05-01T00:00:00Z", "sources.own.date"),
     ],
 )
 def test_mistakes_are_one_sentence_with_their_place(

@@ -58,6 +58,18 @@ def check_windows(pieces: Pieces, windows: list[Window], *, capacity: int) -> No
             assert members[-1] < b or (word in too_long and v - u == 1)
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_each_unit_of_a_text_of_any_length_is_kept_once(unit: Literal["sentence", "packed"]) -> None:
+    longest = pieces_of([[1] * 2_000])
+    columns = ("ids", "spans", "units", "first", "unit_of")
+    for length in range(1, 2_001):
+        cut = {name: getattr(longest, name)[:length] for name in columns}
+        pieces = Pieces(**cut, sentences=np.array([[0, length]]))
+        windows = windows_of(pieces, document=0, unit=unit, capacity=126, overlap=16)
+        kept = np.concatenate([np.arange(*window.keep) for window in windows])
+        assert np.array_equal(kept, np.arange(length))
+
+
 @given(pieces=DOCUMENTS, unit=st.sampled_from(UNITS), capacity=CAPACITY, overlap=OVERLAP)
 def test_every_window_goes_further(
     pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int

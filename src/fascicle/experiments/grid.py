@@ -67,7 +67,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
 class _Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a grid file, before its cells are made."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
     compare: str = ""
     recipe: _Overlay = {}
     corpora: dict[str, _Overlay] = {}

@@ -82,6 +82,7 @@ class Source:
         """Checks the encoding, and names the source after its file."""
         try:
             "".encode(self.codec)  # codecs.lookup would also find base64 and others that are not of text
+            b"a".decode(self.codec, errors="replace")  # IDNA, for names of hosts, cannot
         except (LookupError, UnicodeError):
             raise UsageError(
                 f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -22,6 +23,7 @@ from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
 from fascicle.knowledge.overlaps import Meaning, Place, resolved
+from fascicle.knowledge.pack.checks import looking_through
 from fascicle.knowledge.portions import portions
 from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import ShortTerm
@@ -98,11 +100,20 @@ class _Opened:
     def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
+        self._damage = partial(looking_through, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
         self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
-        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order."""
+        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order.
+
+        Raises:
+            PackError: values of the pack lead out of its files.
+        """
+        with self._damage():
+            return self._found(tokens)
+
+    def _found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         hits = self.table.find(tokens, inside_words=self.settings.inside_words)
         rows, which = np.unique(hits.rows, return_inverse=True)
         places, terms = self.pack.active.of_key_rows(rows)
@@ -135,7 +146,8 @@ class _Opened:
         if known is None:
             if len(self._meanings) >= _REMEMBERED:
                 self._meanings.clear()
-            known = self._meanings[row, surface] = self._judged(surface, row)
+            with self._damage():
+                known = self._meanings[row, surface] = self._judged(surface, row)
         return known
 
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:

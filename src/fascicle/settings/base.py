@@ -40,7 +40,7 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
         seed: seed of all random choices.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
     seed: Natural = 1
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    file: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    file: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
     names: Natural
     rule: str = RULE
 

@@ -167,10 +167,10 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     licence: str = ""
     attribution: str = ""
     url: str = ""
-    date: Annotated[str, Meta(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")] = ""
-    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}$")] = "en"
+    date: Annotated[str, Meta(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?\Z")] = ""
+    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+    hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}\Z")] = "en"
     languages: tuple[Name, ...] = ()
     kinds: tuple[NameKinds, ...] = ()
     keep: tuple[Name, ...] = ()
@@ -200,11 +200,22 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             raise ValueError("a source that adds to the concepts of others has no type: leave type and types out")
         if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
             raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
+        if odd := [kind for kind in (self.type, *self.types.values()) if not kind.isprintable()]:
+            raise ValueError(f"the type {odd[0]!r} has a line break or a control character in it: remove it")
+        self._check_date()
         for pattern in self.without:
             try:
                 re.compile(pattern)
             except (re.error, OverflowError, RecursionError) as error:
                 raise ValueError(f"without has {pattern!r}, which is no regular expression: {error}") from None
+
+    def _check_date(self) -> None:
+        try:
+            datetime.date.fromisoformat(f"{self.date}-01-01"[:10] if self.date else "2024-01-01")
+        except ValueError:
+            raise ValueError(
+                f"date = {self.date!r} is no day of the calendar: write 2024, 2024-03 or 2024-03-15"
+            ) from None
 
 
 class PackSettings(Settings, frozen=True, kw_only=True):
@@ -217,7 +228,7 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
@@ -262,6 +273,10 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
         place = f"sources.{name}"
         if not isinstance(table, Mapping):
             raise RecipeError(f"{place} = {table!r} is no table; begin it with [{place}]", at=origin, key=place)
+        if not name.isprintable():
+            raise RecipeError(
+                f"the name of the source {name!r} has a control character in it", at=origin, key="sources"
+            )
         sources[name] = converted(_dated(table), SourceSettings, origin=origin, place=place)
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
@@ -272,15 +287,17 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
 class _Top(Settings, frozen=True, kw_only=True):
     """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
 
 
 def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A date of TOML as text, as a year and a month alone are."""
+    """A date of TOML as text, as a year and a month are, and a year alone may be."""
     date = table.get("date")
+    if type(date) is int and datetime.MINYEAR <= date <= datetime.MAXYEAR:
+        return {**table, "date": f"{date:04}"}
     if isinstance(date, datetime.date) and not isinstance(date, datetime.datetime):
         return {**table, "date": date.isoformat()}
     return dict(table)

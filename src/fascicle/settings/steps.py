@@ -23,7 +23,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
             source of the mentions that a step adds; those of a recogniser have the name of their model.
     """
 
-    name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=100)] = ""
+    name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
         """The paths of files and folders that the step reads, by their keys."""

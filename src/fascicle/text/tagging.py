@@ -26,7 +26,7 @@ Meaning = Literal["marginal", "sigmoid", "mention-score", "mean", "none"]
 """What the probability of a tag is. ``marginal``: the share of all ways to tag the text, weighted by the model, that
 have this tag there (without a chain the softmax of the word). ``sigmoid``: one number for each tag, whatever the others
 have. ``mention-score``: the score of the mention that covers the word. ``mean``: of what several predictors say.
-``none``: 1 for each word of a mention, for the predictor gives no scores."""
+``none``: no probability, and nothing may learn from the numbers: a dictionary gives 1, a pack its priors."""
 
 
 @dataclass(frozen=True, kw_only=True)

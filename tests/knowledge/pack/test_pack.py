@@ -21,6 +21,7 @@ import psutil
 import pytest
 from tests.support.packs import NORMALISER, PARTS, RECORDS, build_small
 
+import fascicle
 from fascicle.core.document import Document
 from fascicle.errors import InputError, PackError
 from fascicle.files.owned import file_facts
@@ -183,6 +184,8 @@ def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Pa
                         Pack.open(first), Pack.open(second), [Document(id="1", text="A renal failure, hepatic coma.")]
                     )
                 )
+    with pytest.raises(PackError, match=f"{folder} .*verify"):
+        list(fascicle.load(str(folder)).stream(["A renal failure, hepatic coma."]))
 
 
 def test_one_flipped_byte_of_any_file_is_found(built: Path, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_settings_on_the_page_are_read(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("VOCABULARIES", "/data")
     page = (PACKS.parent / "docs" / "how-to-build-a-pack.md").read_text(encoding="utf-8")
     first, umls = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    for number, text in enumerate((first, f'name = "umls"\n{umls}')):
+    for number, text in enumerate((first, umls)):
         path = tmp_path / f"{number}.toml"
         path.write_text(text)
         for source in read_pack_settings(path).sources.values():

@@ -121,6 +121,27 @@ def test_columns_that_are_not_there_are_told(read: Callable[..., Any]) -> None:
         read("id\tname\n", "table", columns={"id": "id"}, table={"where": {"other": ["1"]}})
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("id\tname\tsynonyms\na:1\tA\tB\n", {"id": "id", "label": ["name"], "exact": ["synonym"]}),
+        ("id\tname\tsynonyms\na:1\tA\tB\n", {"id": "id", "name": "name", "kind": "sort"}),
+        ("a:1\tA\tB\na:2\n", {"id": 0, "label": [1], "exact": [3]}),
+    ],
+)
+def test_a_column_that_nobody_has_is_told_however_it_was_asked_for(
+    read: Callable[..., Any], text: str, columns: dict[str, Any]
+) -> None:
+    """All names in it would be missing, without a word."""
+    with pytest.raises(FormatError, match=r"'synonym'|'sort'|3"):
+        read(text, "table", columns=columns)
+
+
+def test_rows_may_end_before_a_column_that_others_have(read: Callable[..., Any]) -> None:
+    found = read("a:1\tA\na:2\tB\tC\n", "table", columns={"id": 0, "label": [1], "exact": [2]})
+    assert (found.names("a:1"), found.names("a:2")) == ({"A": "label"}, {"B": "label", "C": "exact"})
+
+
 def test_gene_info(read: Callable[..., Any]) -> None:
     text = (
         "# Downloaded from somewhere\n"

@@ -50,7 +50,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         longest: characters of a name; longer ones are left out and counted.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
 

@@ -44,13 +44,7 @@ def mention_changes(
 
 def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
     with looking_through(pack.folder):
-        recogniser = PackRecogniser({_SOURCE: pack}, settings=settings)
-
-    def find(documents: list[Document]) -> list[Patch]:
-        with looking_through(pack.folder):
-            return recogniser.predict(documents)
-
-    return find
+        return PackRecogniser({_SOURCE: pack}, settings=settings).predict
 
 
 def _by_place(mentions: Iterable[Mention]) -> dict[tuple[int, int, str], Mention]:

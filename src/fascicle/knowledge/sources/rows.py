@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
@@ -47,7 +47,12 @@ class Table:
 
 
 def open_table(
-    settings: SourceSettings, report: SourceReport, *, needed: Sequence[Column], wished: Sequence[Column] = ()
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    needed: Sequence[Column],
+    wished: Sequence[Column] = (),
+    asked: Collection[Column] = (),
 ) -> Table:
     """Opens a table and reads its header.
 
@@ -59,9 +64,10 @@ def open_table(
         report: receives what is lost.
         needed: columns without which nothing can be read.
         wished: columns that may be missing.
+        asked: those of them that may not: a user named them.
 
     Raises:
-        FormatError: no header with these columns.
+        FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
     lines: Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
@@ -76,9 +82,12 @@ def open_table(
         raise RecipeError(
             f"there is no column {missing[0]!r} in {settings.path}; correct where or unless", key=missing[0]
         )
+    if absent := [column for column in asked if column not in at]:
+        raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
     width = 1 + max(at[column] for column in needed)
     cut = _cutter(separator)
-    return Table(at=at, rows=_rows(settings, report, lines=lines, cut=cut, width=width, at=at))
+    last = max((at[column] for column in asked), default=0)
+    return Table(at=at, rows=_rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last))
 
 
 def _header(
@@ -116,11 +125,12 @@ def _rows(
     cut: Callable[[str], list[str]],
     width: int,
     at: Mapping[Column, int],
+    last: int,
 ) -> Iterator[Row]:
     empty = frozenset(settings.table.empty)
     filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
     filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
-    size = 1 + max(at.values())
+    size, widest = 1 + max(at.values()), 0
     for place, line in lines:
         if isinstance(line, FormatError):
             report.rows += 1
@@ -137,6 +147,7 @@ def _rows(
         if len(cells) < width:
             report.lose("columns", place)
             continue
+        widest = max(widest, len(cells))
         cells = [text if (text := cell.strip()) not in empty else "" for cell in cells]
         if len(cells) < size:
             cells += [""] * (size - len(cells))
@@ -144,6 +155,11 @@ def _rows(
             report.lose("where", place)
             continue
         yield Row(place=place, cells=cells)
+    if 0 < widest <= last:
+        raise FormatError(
+            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
+            at=settings.path,
+        )
 
 
 def _cutter(separator: str) -> Callable[[str], list[str]]:

@@ -78,16 +78,17 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
     """Streams the concepts of a table; rows of one concept that follow each other are one record.
 
     Raises:
-        FormatError: no header with the columns that are needed.
+        FormatError: no header with the columns that are needed, or none of the columns that the settings name.
         RecipeError: the columns are not known.
     """
+    asked = settings.columns.given().values()
     layout = layout.of(settings)
     settings = msgspec.structs.replace(settings, table=layout.table, prefix=settings.prefix or layout.prefix)
     columns = layout.columns
     assert columns.id is not None
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
     wished = [column for column in columns.given().values() if column not in needed]
-    table = open_table(settings, report, needed=needed, wished=wished)
+    table = open_table(settings, report, needed=needed, wished=wished, asked=asked)
     reading = _Rows(layout=layout, settings=settings, report=report, at=table.at)
     draft: Draft | None = None
     id_at, last = table.at[columns.id], ("", "")

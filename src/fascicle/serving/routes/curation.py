@@ -26,7 +26,7 @@ from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 
 T = TypeVar("T")
-Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
 Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
 Order = Literal["uncertainty", "added"]
 What = Literal["gold", "rules", "tasks"]

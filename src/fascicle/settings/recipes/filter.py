@@ -26,7 +26,7 @@ _WORDING: Final = Wording(
     broken="describes no filter", repair="copy or export the folder again", renew="train or export it again"
 )
 
-Marker = Annotated[str, Meta(pattern=r"^\S+$")]
+Marker = Annotated[str, Meta(pattern=r"^\S+\Z")]
 Part = Annotated[float, Meta(gt=0.0, lt=1.0)]
 Weight = Annotated[float, Meta(gt=0.0, le=1e3)]
 
@@ -136,7 +136,7 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
 class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
     """The recipe of a filter; see ``RecipeBase``."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "meta"
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")] = "meta"
     corpus: CorpusSettings
     members: MembersSettings
     model: FilterModelSettings

@@ -16,7 +16,7 @@ from fascicle.settings.heads import HEADS, AnyHead, SoftmaxSettings
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
 
-PartName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+PartName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*\Z")]
 
 
 class DistantSettings(Settings, frozen=True, kw_only=True):
@@ -170,7 +170,7 @@ class BundleSettings(Settings, frozen=True, kw_only=True):
     """
 
     head: AnyHead = SoftmaxSettings()
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9_]*$")] = ""
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9_]*\Z")] = ""
     weight: Share = 0.1
     answer: str = ""
 
