@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.model import Trainable
+from fascicle.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.optim import WeightAverage, make_optimizer, make_schedule, weights_in
 from fascicle.training.engine.precision import PRECISIONS, Used, faster, precision_on
@@ -199,7 +200,8 @@ class Trainer:
     def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
         batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
-        with self._rows.collected(), torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+        precision = torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
+        with self._rows.collected(), QuickDropout(), precision:
             scores = self.model(batch)
         loss = self.model.loss(scores, targets) * share
         self._accelerator.backward(loss)
