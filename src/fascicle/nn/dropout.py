@@ -193,9 +193,9 @@ def _quick_attention(  # noqa: PLR0913 - the names are torch's
     """`None` where torch is to do it."""
     if not 0.0 < dropout_p <= 1.0 or is_causal or enable_gqa or not _is_here(query):
         return None
-    if not query.shape == key.shape == value.shape or query.dim() != 4 or query.dtype != value.dtype:
+    if not query.shape == key.shape == value.shape or query.dim() != 4:
         return None
-    if attn_mask is not None and attn_mask.requires_grad:
+    if not query.dtype == key.dtype == value.dtype or (attn_mask is not None and attn_mask.requires_grad):
         return None
     return attention(query, key, value, mask=attn_mask, share=dropout_p, factor=scale)
 
