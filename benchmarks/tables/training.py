@@ -53,7 +53,8 @@ def learnt() -> str:
         [kind, *(f"{value:.2f}" for value in scores), f"{found['mean'][kind]:.2f}"]
         for kind, scores in found["f1"].items()
     ]
-    return markdown(("dev F1, dropout", *(f"seed {seed}" for seed in seeds), "mean"), body)
+    what = f"dev F1, {found['sentences']} sentences, {found['epochs']} epochs; dropout"
+    return markdown((what, *(f"seed {seed}" for seed in seeds), "mean"), body)
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
