@@ -38,6 +38,7 @@ from benchmarks.tables import front
 from benchmarks.tables import runs as run_tables
 from benchmarks.tables import serving as serve_tables
 from benchmarks.tables import speed as speed_tables
+from benchmarks.tables import training as training_tables
 from benchmarks.tables.best import best_recipes
 from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import dev_table, grid_table
@@ -149,6 +150,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
     "teachers-beside": teachers_vote.table,
     **speed_tables.TABLES,
+    **training_tables.TABLES,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),

@@ -15,7 +15,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import rows
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.rows import RowGradients
+from fascicle.training.engine.rows import RowGradients, clip
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 
@@ -112,3 +112,34 @@ def test_training_is_the_same(tiny_recipe: Callable[..., Recipe], monkeypatch: p
         weights.append({name: p.detach().clone() for name, p in trainer.model.named_parameters()})
     for name, weight in weights[0].items():
         torch.testing.assert_close(weight, weights[1][name], rtol=1e-4, atol=1e-5)
+
+
+@given(batches, st.sampled_from([1e-3, 0.5, 1e3, 1e9]))
+def test_clipping_is_that_of_torch(steps: list[list[list[int]]], limit: float) -> None:
+    torch.manual_seed(2)
+    plain = nn.Sequential(Reader(tied=False), nn.Linear(1, 3))
+    ours = deepcopy(plain)
+    collected = RowGradients(ours)
+    for step in steps:
+        for model in (plain, ours):
+            for ids in step:
+                with collected.collected():
+                    loss = (model[1](model[0](torch.tensor(ids)).reshape(1, 1)) ** 2).sum()
+                loss.backward()
+        torch.nn.utils.clip_grad_norm_(plain.parameters(), limit)
+        collected.join()
+        clip(ours.parameters(), limit)
+        collected.fill()
+        for mine, other in zip(ours.parameters(), plain.parameters(), strict=True):
+            assert mine.grad is not None
+            torch.testing.assert_close(mine.grad, other.grad, rtol=1e-5, atol=1e-30)
+            mine.grad = other.grad = None
+        collected.clear()
+
+
+def test_clipping_shows_what_is_not_finite() -> None:
+    """As with torch: one bad number makes all gradients bad, and is not passed over in silence."""
+    one, other = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    one.grad, other.grad = torch.tensor([1.0, torch.nan]), torch.ones(2)
+    clip([one, other], 1.0)
+    assert other.grad.isnan().all()

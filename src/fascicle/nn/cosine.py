@@ -29,6 +29,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from fascicle.nn.dropout import random_bits
+
 __all__ = ["SpanTerms", "band_cosines", "grid_cosines"]
 
 _BLOCK = 1 << 19  # numbers in the span vectors made at a time: 2 MB of float32
@@ -175,9 +177,7 @@ def _drawn(like: Tensor, share: float) -> Tensor:
     """Which components are dropped. On the CPU by 16 random bits each, a fifth of the time of `bernoulli_`."""
     if like.device.type != "cpu":
         return torch.rand(like.shape, device=like.device) < share
-    count = like.numel()
-    bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    return (bits.view(torch.int16)[:count] < round(share * 2**16) - 2**15).view(like.shape)
+    return random_bits(like) < round(share * 2**16) - 2**15
 
 
 class _GridCosines(torch.autograd.Function):

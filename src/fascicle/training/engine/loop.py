@@ -19,10 +19,11 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.model import Trainable
+from fascicle.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.optim import WeightAverage, make_optimizer, make_schedule, weights_in
 from fascicle.training.engine.precision import PRECISIONS, Used, faster, precision_on
-from fascicle.training.engine.rows import RowGradients
+from fascicle.training.engine.rows import RowGradients, clip
 from fascicle.training.engine.state import restore_state, save_state, under
 
 _TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
@@ -199,7 +200,8 @@ class Trainer:
     def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
         batch, targets = ({name: t.to(self.device) for name, t in x.items()} for x in (batch, targets))
-        with self._rows.collected(), torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+        precision = torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
+        with self._rows.collected(), QuickDropout(), precision:
             scores = self.model(batch)
         loss = self.model.loss(scores, targets) * share
         self._accelerator.backward(loss)
@@ -207,9 +209,11 @@ class Trainer:
 
     def _change(self) -> None:
         """Clips, steps, forgets the gradient."""
-        self._rows.fill()
+        self._rows.join()
         if self.settings.clip:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+            limit = clip if self.device.type == "cpu" else torch.nn.utils.clip_grad_norm_
+            limit(self.model.parameters(), self.settings.clip)
+        self._rows.fill()
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)

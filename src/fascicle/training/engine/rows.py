@@ -8,13 +8,15 @@ step, of which only the rows that were written are cleared. What the optimizer s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
 _LARGE = 4096  # rows; below, nothing is gained
+_MARGIN = 1e-6  # that of torch
 
 
 class RowGradients:
@@ -42,8 +44,15 @@ class RowGradients:
                 table.sparse = False
 
     @torch.no_grad()
+    def join(self) -> None:
+        """Adds up what was collected, one row for each that was read; after the backward pass, before ``clip``."""
+        for weight in (table.weight for table in self._tables):
+            if weight.grad is not None and weight.grad.is_sparse:
+                weight.grad = weight.grad.coalesce()
+
+    @torch.no_grad()
     def fill(self) -> None:
-        """Makes the gradients dense; between the backward pass and everything that reads them."""
+        """Makes the gradients dense; before everything else that reads them."""
         for at, weight in enumerate(table.weight for table in self._tables):
             if weight.grad is None or not weight.grad.is_sparse:
                 continue
@@ -61,6 +70,26 @@ class RowGradients:
             if dense is not None and rows is not None:
                 dense[rows] = 0.0
                 self._rows[at] = None
+
+
+@torch.no_grad()
+def clip(parameters: Iterable[nn.Parameter], limit: float) -> None:
+    """What ``torch.nn.utils.clip_grad_norm_`` does, on a processor, with fewer passes over memory.
+
+    Gradients of rows are read and scaled as they are, and nothing is written where the norm is within the limit.
+
+    Args:
+        parameters: their gradients are dense, or rows that are added up, see ``RowGradients.join``.
+        limit: of the norm over all of them.
+    """
+    found = [p.grad.values() if p.grad.is_sparse else p.grad for p in parameters if p.grad is not None]
+    flat = [values.reshape(-1) for values in found]  # a copy where it is not contiguous: of small ones alone
+    norm = math.sqrt(math.fsum(float(values.dot(values)) for values in flat))
+    factor = limit / (norm + _MARGIN)
+    if factor >= 1.0:
+        return
+    for values in found:
+        values.mul_(factor)
 
 
 def _tables(model: nn.Module) -> Iterator[nn.Embedding]:
