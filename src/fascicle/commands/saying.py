@@ -49,7 +49,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "token_file=FILE": "--token-file FILE",
     }
 )
-_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
+_ARGUMENT: Final = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS)
 _NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 
@@ -59,7 +59,7 @@ def with_options(text: str) -> str:
 
     text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
     named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], named)
+    return re.sub(_ARGUMENT, lambda found: _OPTIONS[found[0]], named)
 
 
 def say(text: str) -> None:
