@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.common import GRIDS
 from benchmarks.studies.bundling import oov as script
-from benchmarks.tables import pages as tables
+from benchmarks.tables import front as tables
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid

@@ -17,8 +17,9 @@ from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
-from benchmarks.studies.six.tables import TABLES, int8, table_2
-from fascicle.core.document import Document, Mention
+from benchmarks.studies.six.tables import TABLES, int8, table_2, thresholds
+from benchmarks.studies.six.thresholds import OverMentions
+from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.experiments.grid import read_grid
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
@@ -139,6 +140,27 @@ def test_tables_have_both_scores_and_count_the_rows_above_the_paper() -> None:
     assert [line.split("|")[1].strip() for line in shipped.splitlines()[2:]] == sorted(row.row.type for row in TABLE_2)
     assert shipped.count("66.67") == len(TABLE_2)
     assert all(make({}) == "not run" for name, make in TABLES.items() if name != "dial")
+
+
+def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:
+    fit = {"f1": {"a/X": 0.5, "b/X": 0.25}, "support": {"a/X": 7, "b/X": 1200}}
+    table = thresholds({"mean": fit, "mentions": {**fit, "f1": {"a/X": 0.0, "b/X": 1.0}}})
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()[2:]]
+    assert rows == [["a/X", "7", "50.00", "0.00"], ["b/X", "1,200", "25.00", "100.00"], ["mean", "", "37.50", "50.00"]]
+    assert thresholds({}) == "not run"
+
+
+@given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(0, 3)), max_size=6))
+def test_a_type_is_judged_over_the_mentions_of_all_corpora(cases: list[tuple[str, int, int]]) -> None:
+    documents, found, right, wrong, missed = [], {}, 0, 0, 0
+    for number, (part, gold, said) in enumerate(cases):
+        key = f"{part}/{number}"
+        documents.append(Document(id=key, text="abcd", mentions=(Mention(((gold, gold + 1),), "X", source=GOLD),)))
+        found[key] = (Mention(((said, said + 1),), "X", source="m"),)
+        right, wrong, missed = right + (gold == said), wrong + (gold != said), missed + (gold != said)
+    judge = OverMentions(annotates={"x": ["X"], "y": ["X"]})
+    f1 = judge.f1_of_type(judge.scores(documents, found), "X")
+    assert f1 == pytest.approx(2 * right / (2 * right + wrong + missed) if cases else 0.0)
 
 
 def manifest(name: str, **changes: Any) -> Manifest:

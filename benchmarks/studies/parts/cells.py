@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.common import GRIDS
@@ -41,8 +41,8 @@ def table(grid: Grid, results: Path) -> str:
     rows = rows_of(grid, results)
     planned = [row for row in rows if row.system != ALONE and not row.variant]
     arms = [row for row in planned if row.values] or planned
-    alone = {name: share for row in rows if row.system == ALONE for name, share in _cells(row).items()}
-    found = {row.system: _cells(row) for row in arms}
+    alone = {name: share for row in rows if row.system == ALONE for name, share in cells_of(row).items()}
+    found = {row.system: cells_of(row) for row in arms}
     names = sorted({name for cells in found.values() for name in cells})
     mean = {arm: _mean(cells.values()) for arm, cells in found.items()}
     of_alone = _mean(alone.values()) if alone.keys() >= set(names) else None
@@ -55,14 +55,15 @@ def table(grid: Grid, results: Path) -> str:
     return f"{made}\n\nNot run: {', '.join(left)}." if left else made
 
 
-def beside(pairs: Sequence[tuple[str, Row]]) -> str:
+def beside(found: Mapping[str, Mapping[str, float]]) -> str:
     """Systems of several grids on the cells that all of them have.
 
     Args:
-        pairs: the name of each column and its row; the first is what the others are compared with.
+        found: the name of each column and its cells, see `cells_of`; the first is what the others are compared with.
+            Those without any cell are left out.
     """
-    found = {name: _cells(row) for name, row in pairs}
-    if not all(found.values()):
+    found = {name: cells for name, cells in found.items() if cells}
+    if len(found) < 2:
         return NOT_RUN
     names = sorted(set.intersection(*(set(cells) for cells in found.values())))
     body = [[name, *_shown([cells[name] for cells in found.values()])] for name in names]
@@ -72,7 +73,7 @@ def beside(pairs: Sequence[tuple[str, Row]]) -> str:
     return markdown(head, [*body, ["mean", *_shown(mean)]])
 
 
-def _cells(row: Row) -> dict[str, float]:
+def cells_of(row: Row) -> dict[str, float]:
     """F1 in percent of each cell, the mean over seeds."""
     by_seed = [value["dev"]["types"] for value in row.values]
     names = sorted({name for types in by_seed for name, of in types.items() if of["support"]})

@@ -17,6 +17,7 @@ Value = Mapping[str, Any]
 SHIPPED: Final = "biomed@1"
 FULL: Final = "-fp32"  # of the name of a model before its weights became 8 bits
 RULES: Final = ("seqeval", "strict")
+_FITS: Final = {"the mean of corpora": "mean", "all mentions together": "mentions"}
 
 
 def table_2(value: Value) -> str:
@@ -103,9 +104,22 @@ def dial(value: Value) -> str:
     return markdown(head, body)
 
 
-def stored(make: Callable[[Value], str], results: Path = RESULTS) -> str:
-    """A table of the stored results."""
-    return make(read_result(results, "six-rows") or {})
+def thresholds(value: Value) -> str:
+    """Dev F1 of each type of each corpus under two ways of fitting the threshold of a type; with ``six-thresholds``."""
+    fits = {name: value[key] for name, key in _FITS.items() if key in value}
+    if not fits:
+        return NOT_RUN
+    support = next(iter(fits.values()))["support"]
+    cells = [
+        [cell, f"{of:,}", *(f"{100 * fit['f1'][cell]:.2f}" for fit in fits.values())] for cell, of in support.items()
+    ]
+    mean = [f"{100 * statistics.mean(fit['f1'].values()):.2f}" for fit in fits.values()]
+    return markdown(["dev F1", "mentions", *(f"fitted on {name}" for name in fits)], [*cells, ["mean", "", *mean]])
+
+
+def stored(make: Callable[[Value], str], results: Path = RESULTS, name: str = "six-rows") -> str:
+    """A table of stored results."""
+    return make(read_result(results, name) or {})
 
 
 def _named(row: ScoredRow) -> str:
