@@ -146,7 +146,7 @@ def openvino() -> str:
         "CPU time in bulk, shapes known": "bulk_again_ratio",
         "a sentence alone": "alone_ratio",
         "opening": "opening_ratio",
-        "peak memory": "peak_mb_ratio",
+        "peak memory (with OpenVINO, both are open)": "peak_mb_ratio",
     }
     body = []
     for what, key in rows.items():
