@@ -14,7 +14,7 @@ import pytest
 
 import fascicle
 from fascicle.combination.rules import RuleRequest
-from fascicle.commands.console import with_options
+from fascicle.commands.saying import with_options
 from fascicle.core.document import Document, Link, Mention, Patch
 from fascicle.doctor.settings import CheckSettings
 from fascicle.errors import FascicleError, InputError, UsageError

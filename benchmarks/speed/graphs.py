@@ -14,6 +14,16 @@ _CONTRIB = "com.microsoft"
 _PARTS = ("query", "key", "value")
 
 
+def is_pooled_by_numbers(model: Any) -> bool:
+    """Whether a graph pools number by number, as exports did before they pooled whole rows."""
+    return any(node.op_type == "ScatterElements" for node in model.graph.node)
+
+
+def is_merged(model: Any) -> bool:
+    """Whether the operators of a graph were merged when it was exported."""
+    return any(node.op_type == "FusedMatMul" for node in model.graph.node)
+
+
 def pooled_by_rows(model: Any) -> Any:
     """Max pooling with ``ScatterND`` in place of ``ScatterElements``, as exports have it now."""
     graph = model.graph
@@ -70,26 +80,6 @@ def integer_attention(model: Any, *, heads: int) -> Any:
     return pruned(model)
 
 
-def standard(model: Any) -> Any:
-    """Standard operators alone: each 8-bit product as ``DequantizeLinear`` of both sides, a product, and its bias."""
-    nodes = []
-    for node in model.graph.node:
-        if node.op_type != "MatMulIntegerToFloat":
-            nodes.append(node)
-            continue
-        left, weight, left_scale, scale, left_zero, zero = node.input[:6]
-        out = node.output[0]
-        nodes.append(helper.make_node("DequantizeLinear", [left, left_scale, left_zero], [f"{out}.a"]))
-        nodes.append(helper.make_node("DequantizeLinear", [weight, scale, zero], [f"{out}.w"], axis=1))
-        product = f"{out}.y" if len(node.input) > 6 else out
-        nodes.append(helper.make_node("MatMul", [f"{out}.a", f"{out}.w"], [product]))
-        if len(node.input) > 6:
-            nodes.append(helper.make_node("Add", [product, node.input[6]], [out]))
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
-    return model
-
-
 def pruned(model: Any) -> Any:
     """The same without what nothing reads."""
     graph = model.graph
@@ -123,8 +113,15 @@ def _attentions(model: Any) -> list[tuple[str, str]]:
 
 
 def _replace(graph: Any, output: str, node: Any) -> None:
-    """Another maker of an output."""
+    """Another maker of an output; where that was made of 8-bit numbers, what is made is turned into such."""
     (old,) = (one for one in graph.node if output in one.output)
     at = list(graph.node).index(old)
     graph.node.remove(old)
+    makers = {name: one for one in graph.node for name in one.output}
+    source = makers.get(old.input[0])
+    while source is not None and source.op_type == "Transpose":
+        source = makers.get(source.input[0])
+    if source is not None and source.op_type == "QuantizeLinear":
+        node.output[0] = f"{output}.states"
+        graph.node.insert(at, helper.make_node("QuantizeLinear", [node.output[0], *source.input[1:]], [output]))
     graph.node.insert(at, node)

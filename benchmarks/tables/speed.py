@@ -123,6 +123,42 @@ def peers() -> str:
     return f"{markdown(head, body)}\n\n{_beside(found)}{note}"
 
 
+def duplicates() -> str:
+    """How much of real text a network reads again."""
+    found = _result("duplicates")
+    if not found:
+        return MISSING
+    body = []
+    for name, source in found["sources"].items():
+        shares = [f"{100 * source['again'][where]['pieces'] / source['pieces']:.2f} %" for where in source["again"]]
+        body.append([name, f"{source['windows']:,}", *shares, f"{source['looking_microseconds_per_window']:.1f}"])
+    head = ("text", "windows", "read again, scored together", "read again, in all", "µs to look, a window")
+    return markdown(head, body)
+
+
+def openvino() -> str:
+    """OpenVINO in the place of ONNX Runtime."""
+    found = _result("openvino")
+    if not found:
+        return MISSING
+    rows = {
+        "CPU time in bulk, shapes new": "bulk_ratio",
+        "CPU time in bulk, shapes known": "bulk_again_ratio",
+        "a sentence alone": "alone_ratio",
+        "opening": "opening_ratio",
+        "peak memory (with OpenVINO, both are open)": "peak_mb_ratio",
+    }
+    body = []
+    for what, key in rows.items():
+        ratios = [one[key] for one in found["measured"].values()]
+        body.append([what, *(f"{middle:.2f} ({low:.2f} to {high:.2f})" for middle, low, high in ratios)])
+    for corpus, systems in found["found"].items():
+        others = (f"{one['other']} of {one['mentions']:,}" for one in systems.values())
+        body.append([f"{corpus}: mentions that differ", *others])
+        body.append([f"{corpus}: F1", *(f"{one['f1']:.2f}" for one in systems.values())])
+    return f"{markdown(('times ONNX Runtime, one thread', *found['measured']), body)}\n\n{_beside(found)}"
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "speed-core": core,
     "speed-stages": stages,
@@ -130,6 +166,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-threads": threads,
     "speed-levers": levers,
     "speed-peers": peers,
+    "speed-duplicates": duplicates,
+    "speed-openvino": openvino,
 }
 
 

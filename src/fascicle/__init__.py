@@ -10,19 +10,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from fascicle import errors
-from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
-from fascicle.core.patches import apply
-from fascicle.formats.files import read
-from fascicle.formats.outputs import write
-from fascicle.loading import load
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:
     from fascicle.client.asynchronous import AsyncClient
     from fascicle.client.sync import Client
+    from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
+    from fascicle.core.patches import apply
     from fascicle.evaluation.scoring.inputs import layers
     from fascicle.evaluation.scoring.scores import Scores, score
+    from fascicle.formats.files import read
+    from fascicle.formats.outputs import write
     from fascicle.knowledge.abbreviations.finder import find_abbreviations
+    from fascicle.loading import load
     from fascicle.tasks.annotate import annotate
     from fascicle.tasks.calibrate import calibrate
     from fascicle.tasks.check import check
@@ -84,6 +84,14 @@ _LATE: Final = MappingProxyType(
                 "link",
             )
         },
+        **{
+            name: f"fascicle.core.document:{name}"
+            for name in ("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention")
+        },
+        "apply": "fascicle.core.patches:apply",
+        "load": "fascicle.loading:load",
+        "read": "fascicle.formats.files:read",
+        "write": "fascicle.formats.outputs:write",
         "AsyncClient": "fascicle.client.asynchronous:AsyncClient",
         "Client": "fascicle.client.sync:Client",
         "Scores": "fascicle.evaluation.scoring.scores:Scores",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from fascicle.cli import main
+from fascicle.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(process())

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 import traceback
@@ -26,9 +27,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
-from fascicle.commands.process import EndedError, ended_cleanly, open_streams
+from fascicle.commands.process import EndedError, ended_cleanly, open_streams, uncollected
+from fascicle.commands.saying import say
 from fascicle.errors import FascicleError
 from fascicle.version import VERSION
 
@@ -86,11 +87,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _code_of(error)
 
 
+def process() -> int:
+    """Runs one command as a process of its own; returns the exit code."""
+    code = main()
+    gc.freeze()  # all that is left is about to go: Python need not look through it once more
+    return code
+
+
 def build_parser(only: str | None = None) -> Parser:
     """The parser of all commands.
 
     Args:
-        only: the one command whose options are added; by default those of all. The others keep their names and help.
+        only: the one command whose options are added; by default those of all, and of none if it is empty. The others
+            keep their names and help.
     """
     parser = Parser(
         prog="fascicle",
@@ -107,7 +116,8 @@ def build_parser(only: str | None = None) -> Parser:
 
 
 def _run(argv: list[str]) -> int:
-    parser = build_parser(argv[0] if argv and argv[0] in COMMANDS else None)
+    with uncollected():
+        parser = build_parser(next((given for given in argv if given in COMMANDS), ""))
     args: argparse.Namespace = parse(parser, argv)
     if "run" not in args:
         parser.print_help(sys.stderr)

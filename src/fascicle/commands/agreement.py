@@ -7,8 +7,9 @@ import json
 import sys
 from collections.abc import Sequence
 
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import reading_of
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row

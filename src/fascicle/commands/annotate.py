@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.commands.console import Tally, progress, say
+from fascicle.commands.console import Tally, progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.outputs import add_colour, add_format, writing_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_threads
 from fascicle.commands.places import fills, reads
+from fascicle.commands.process import uncollected
+from fascicle.commands.saying import say
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
@@ -187,7 +189,8 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
 
 
 def _opened(model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float) -> Annotator:
-    predictor = load(model, threads=threads, types=types)
+    with uncollected():
+        predictor = load(model, threads=threads, types=types)
     _note_unread(types, predictor)
     if not only and not min_score:
         return predictor

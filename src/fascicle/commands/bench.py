@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json, add_threads, positive
 from fascicle.commands.places import fills, reads
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads, add_types, types_of
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.errors import UsageError
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest

@@ -8,11 +8,12 @@ from typing import Final
 
 from fascicle.combination.align import MISSING
 from fascicle.combination.rules import HALF, RULES, RuleRequest
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
 from fascicle.commands.outputs import predicting_of
 from fascicle.commands.parsing import add_overwrite, add_threads, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.wording import counted
 from fascicle.formats.outputs import write_predictions

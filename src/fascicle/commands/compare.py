@@ -13,10 +13,11 @@ from fascicle.combination.align import System
 from fascicle.combination.rules import Rule
 from fascicle.combination.type_names import check_types
 from fascicle.commands.combine import add_system_options, systems_of
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.choice import Chosen, Floors
 from fascicle.evaluation.comparison.record import as_dict

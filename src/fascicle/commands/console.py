@@ -2,86 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.annotation import EMPTY_TEXT
+from fascicle.commands.saying import say, with_options
 from fascicle.core.document import Document, Event
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.files.source import STDIN
 from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
-from fascicle.formats.unread import with_fields
 
 # What is said without being asked for, as losses are.
 _ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
-
-
-# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
-_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "overwrite=True": "--overwrite",
-        "allow_missing=True": "--allow-missing",
-        "resume=True": "--resume",
-        "pack=PACK": "--pack PACK",
-        "encoding=NAME": "--encoding NAME",
-        "sample=FILE": "--calibrate FILE",
-        'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
-        "format=jsonl": "--input-format jsonl",
-        "format=records": "--input-format records",
-        "format=NAME": "--format NAME",
-        "documents=VALUE": "--documents",
-        "columns=VALUE": "--columns",
-        "per_type=True": "--per-type",
-        "method=none": "--method none",
-        "distinct_types=True": "--distinct-types",
-        "search=False": "--no-search",
-        "source=NAME": "--source NAME",
-        "shape=VALUE": "--shape",
-        "fields=VALUE": "--field",
-        "where=VALUE": "--where",
-        "prefixes=VALUE": "--prefix",
-        "texts=TEXTS": "--text",
-        "path=PATH": "-o",
-        "labels=VALUE": "--labels",
-        "bare_tags=VALUE": "--bare-tags",
-        "map=FILE": "--map FILE",
-        "bare=True": "--bare-tags",
-        "systems=NAMES": "--system NAME, which may be repeated",
-        "debug=True": "--debug",
-        "dev=PATH": "--dev PATH",
-        "results=FOLDER": "-o",
-        "runs=FOLDER": "--runs",
-        "only=NAME": "--only",
-        "all_parts=True": "--all-parts",
-        "demo=True": "--demo",
-        "token_file=FILE": "--token-file FILE",
-    }
-)
-_ARGUMENT: Final = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS))
-_NAMED: Final = re.compile(r"\bthe argument (\w+)")
-
-
-def with_options(text: str) -> str:
-    """A sentence of an error with options of the command line in the place of arguments of functions."""
-    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
-    named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[0]], named)
-
-
-def say(text: str) -> None:
-    """One line on standard error."""
-    sys.stderr.write(f"fascicle: {with_options(text)}\n")
-    sys.stderr.flush()
 
 
 def log(bar: Any, line: str) -> None:

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from fascicle.commands import corpus_check
-from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.outputs import add_colour, add_format, of_source, writing_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.document import Document
 from fascicle.errors import UsageError

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from fascicle.commands.console import say, with_progress
+from fascicle.commands.console import with_progress
 from fascicle.commands.inputs import reading_of
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.checks.unreachable import tokenizer_file

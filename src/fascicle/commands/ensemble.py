@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fascicle.combination.rules import HALF, RULES
 from fascicle.commands.combine import rule_of
-from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.columns import Columns, add_columns, columns_of
-from fascicle.commands.console import Tally, say, with_progress
+from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_types, natural, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_model, model_of
+from fascicle.commands.saying import say
 from fascicle.commands.scored import REPORTS, check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.evaluation.headline import Headline, headline_of

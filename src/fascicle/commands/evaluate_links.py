@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import reading_of
 from fascicle.commands.parsing import types_of
+from fascicle.commands.saying import say
 from fascicle.commands.scored import check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.files.atomic import output

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.commands.console import needs_extra, say
+from fascicle.commands.console import needs_extra
 from fascicle.commands.parsing import add_json, add_overwrite
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.errors import UsageError
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.tasks.export import export

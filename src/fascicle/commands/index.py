@@ -13,10 +13,11 @@ from typing import Final
 
 import msgspec
 
-from fascicle.commands.console import Steps, Tally, say, with_progress
+from fascicle.commands.console import Steps, Tally, with_progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN

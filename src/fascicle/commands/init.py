@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -6,10 +6,11 @@ import argparse
 import json
 import sys
 
-from fascicle.commands.console import Tally, progress, say
+from fascicle.commands.console import Tally, progress
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading, reading_of
 from fascicle.commands.parsing import add_json, add_overwrite, add_threads
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.tasks.annotate import Listener

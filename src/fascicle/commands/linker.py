@@ -9,10 +9,11 @@ from contextlib import closing
 
 import msgspec
 
-from fascicle.commands.console import Steps, Tally, say
+from fascicle.commands.console import Steps, Tally
 from fascicle.commands.inputs import add_reading, documents_of, reading_of
 from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.errors import UsageError
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.fitting import FitSettings

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import add_json
+from fascicle.commands.saying import say
 from fascicle.formats.catalogue import FORMATS
 from fascicle.loading import find_model, shipped_models
 from fascicle.plugins import plugins

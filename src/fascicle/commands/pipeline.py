@@ -7,9 +7,9 @@ import json
 import sys
 from dataclasses import asdict
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, add_json, commands_of
 from fascicle.commands.places import reads
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.tasks.pipeline import check, show

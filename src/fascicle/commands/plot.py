@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import add_overwrite
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.core.html import harmless
 from fascicle.reports.plots.canvas import SUFFIXES
 from fascicle.tasks.plot import KINDS, plot

@@ -1,7 +1,8 @@
-"""What a command needs of its process: streams that are there, and an end that cleans up."""
+"""What a command needs of its process: streams that are there, an end that cleans up, and a quick start."""
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -83,6 +84,21 @@ def open_streams() -> Iterator[None]:
         if given[2] is None:
             sys.stderr = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
         yield
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keeps Python from looking for objects that nobody uses, for a block that makes many that stay, such as modules.
+
+    It would look through all of them again and again, which takes as long as importing some.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Closed(io.TextIOWrapper):

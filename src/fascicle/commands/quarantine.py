@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fascicle.commands.console import say
 from fascicle.commands.parsing import Parser, add_command, add_json, commands_of
 from fascicle.commands.places import fills, reads
 from fascicle.commands.run import tell
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError, one_line
 from fascicle.tasks.run import quarantined, retry, shown

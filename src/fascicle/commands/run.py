@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from fascicle.commands.console import progress, say
+from fascicle.commands.console import progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import FormatNames, add_json, positive
 from fascicle.commands.places import fills, reads
+from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.requests import left_out_notes

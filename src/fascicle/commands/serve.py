@@ -6,9 +6,10 @@ import argparse
 from dataclasses import replace
 from typing import Final
 
-from fascicle.commands.console import needs_extra, say
+from fascicle.commands.console import needs_extra
 from fascicle.commands.parsing import natural, positive
 from fascicle.commands.places import fills, reads
+from fascicle.commands.saying import say
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.serving import ServeSettings
 from fascicle.tasks.serve import ServeRequest, serve

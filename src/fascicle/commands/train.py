@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fascicle.commands.console import log, needs_extra, say
+from fascicle.commands.console import log, needs_extra
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.commands.places import fills, reads
+from fascicle.commands.saying import say
 from fascicle.commands.trained_text import lines_of
 from fascicle.errors import RecipeError
 from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe

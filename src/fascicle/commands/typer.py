@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from fascicle.commands import train
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, reading_of
 from fascicle.commands.outputs import predicting_of
 from fascicle.commands.parsing import (
@@ -22,6 +22,7 @@ from fascicle.commands.parsing import (
 )
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_distributions
+from fascicle.commands.saying import say
 from fascicle.commands.typing_text import typing_text
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_predictions

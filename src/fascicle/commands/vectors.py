@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from fascicle.commands.console import Tally, say
+from fascicle.commands.console import Tally
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.parsing import Parser, add_overwrite, add_strict, natural, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 
 
 def configure(parser: Parser) -> None:

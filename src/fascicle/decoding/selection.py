@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, different
 
 __all__ = ["SpanDecoding", "select"]
 
@@ -103,7 +103,7 @@ def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
 
 def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
-    borders = np.unique(np.append(starts, ends))
+    borders = different(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
     taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
     for index in np.argsort(-weights, kind="stable").tolist():

@@ -39,7 +39,8 @@ _SMALL: Final = "a-zà-öø-ÿšœž"
 _CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
 # Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
 # pages look like here. The middle dot, the soft hyphen and the degree sign may be in words; for others see `_is_odd`.
-_ODD: Final = re.compile(
+# Few texts need these patterns, so they are compiled when they are.
+_ODD: Final = (
     rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹‘“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
     rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
     "|[þÞÿŸðÐýÝšŠžŽƒ¤¦¨¯¸]"  # rare in texts of these languages; 0xff and 0xfe are what damaged files have
@@ -50,7 +51,7 @@ _ODD: Final = re.compile(
 # Where an apostrophe, a dash or a no-break space joins two words; in other code pages these bytes are letters.
 _LETTER: Final = f"[{_SMALL}{_CAPITAL}]"
 # From the first letter of a word on, and without going back: a line may be one word of millions of letters.
-_JOINT: Final = re.compile(rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))")
+_JOINT: Final = rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))"
 _AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
 _BEFORE_APOSTROPHE: Final = frozenset(
     {
@@ -143,7 +144,8 @@ def is_western(parts: Iterable[bytes]) -> bool:
         except UnicodeDecodeError:
             return False
         seen.update(_NOT_ASCII.findall(text))
-        odd += len(_ODD.findall(text)) + sum(_is_odd(*joint.groups()) for joint in _JOINT.finditer(text))
+        odd += len(re.findall(_ODD, text))
+        odd += sum(_is_odd(*joint.groups()) for joint in re.finditer(_JOINT, text))
         letters += sum(map(str.isalpha, text))
     marked = {sign: count for sign, count in seen.items() if sign.isalpha() and sign not in _SIGNS}
     outside = min(

@@ -16,7 +16,6 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
 from fascicle.formats.catalogue import Format, format_named
-from fascicle.formats.detection import format_to_read
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.seen import Seen
@@ -64,6 +63,8 @@ def read(
     check_optional(report, ReadReport, name="report", means="a ReadReport")
     if format != "auto":
         format_named(format)
+    from fascicle.formats.detection import format_to_read
+
     report = ReadReport() if report is None else report
     plan, given = [], [*_checked(paths)]
     files = expanded(given, format=format)

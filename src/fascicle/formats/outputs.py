@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
@@ -14,10 +14,12 @@ from fascicle.files.atomic import Opened, atomic_folder, output
 from fascicle.formats.catalogue import Format
 from fascicle.formats.handlers import check_options
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names
-from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
 from fascicle.formats.writing import write_each
+
+if TYPE_CHECKING:
+    from fascicle.formats.predictions import Prediction
 
 
 def write(  # noqa: PLR0913 - what users may say, each on its own

@@ -13,7 +13,6 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
-from fascicle.formats.detection import by_suffix, format_to_read
 from fascicle.formats.files import documents_of, sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
 from fascicle.formats.report import ReadReport, table_unread
@@ -296,14 +295,11 @@ def total_size(inputs: Sequence[Input]) -> int | None:
 
 
 def _size_of(given: Input) -> int | None:
-    if (
-        given.text is not None
-        or given.name == STDIN
-        or not Path(given.name).is_file()
-        or by_suffix(given.name) == "brat"
-    ):
+    if given.text is not None or given.name == STDIN or not Path(given.name).is_file():
         return None
-    return Path(given.name).stat().st_size
+    from fascicle.formats.detection import by_suffix
+
+    return None if by_suffix(given.name) == "brat" else Path(given.name).stat().st_size
 
 
 def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator[Document]:
@@ -337,6 +333,8 @@ def _read_input(given: Input, request: ReadRequest, report: ReadReport, *, are_u
 
 def _format_of(path: str, request: ReadRequest) -> str:
     """The format to read a file in."""
+    from fascicle.formats.detection import format_to_read
+
     if not _is_unicode(path):
         raise InputError(
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
@@ -351,6 +349,8 @@ def _format_of(path: str, request: ReadRequest) -> str:
 
 def _is_bare(path: str) -> bool:
     """Whether a file is empty, and its suffix does not say what it is: a corpus in a format, or predictions."""
+    from fascicle.formats.detection import by_suffix
+
     told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
     is_empty = path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
     return is_empty and not plugged_by_suffix(suffix(path), "readers")

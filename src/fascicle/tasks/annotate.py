@@ -38,7 +38,7 @@ from fascicle.formats.textview import ViewOptions
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
 from fascicle.systems.model import Watch
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 
 @dataclass(frozen=True, kw_only=True)

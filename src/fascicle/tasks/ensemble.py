@@ -30,7 +30,7 @@ from fascicle.settings.recipes.ensemble import (
     write_ensemble,
 )
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 from fascicle.version import VERSION
 
 

@@ -24,8 +24,9 @@ from fascicle.settings.base import Natural, Positive
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import PredictionRequest, Predictions
 from fascicle.tasks.evaluate import names_of
-from fascicle.tasks.given import Given, Gold, Paths, gold_of, listed, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
 from fascicle.tasks.link_cases import Reference, Seen, cases_of_linker, cases_of_predictions, linked
+from fascicle.tasks.paths import Paths, listed
 from fascicle.tasks.scored_types import Types, scored_types
 
 File = str | os.PathLike[str]

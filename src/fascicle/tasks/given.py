@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fascicle.core.arguments import checked_documents, paths_in
+from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN
@@ -17,7 +17,6 @@ from fascicle.systems.predictions import PredictionRequest, Predictions, of_docu
 
 File = str | os.PathLike[str] | PredictionRequest
 Given = File | Iterable[Document]
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +36,6 @@ class Gold:
     def predictions(self) -> Predictions:
         """The mentions of all sources."""
         return of_documents(self.documents, path=self.path)
-
-
-def listed(given: Paths, *, name: str = "files") -> tuple[str, ...]:
-    """The paths of what may be one path or several; ``name`` is that of the argument."""
-    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else paths_in(given, name=name)
 
 
 def path_of(given: object) -> str:

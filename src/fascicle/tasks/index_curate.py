@@ -17,7 +17,7 @@ from fascicle.knowledge.curation.rules import written
 from fascicle.knowledge.pack.evidence import Evidence
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.proposing import Proposal, ProposalSettings, proposals
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 Watch = Callable[[Iterable[Document]], Iterator[Document]]
 

@@ -12,7 +12,7 @@ from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
 from fascicle.knowledge.pack.diff import Change, changes
 from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 
 @checked

@@ -32,7 +32,7 @@ from fascicle.formats.requests import (
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import Listener
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 from fascicle.tasks.protected import Protected, protected
 from fascicle.text.tagging import Tagged, TagSpace, placed
 from fascicle.version import VERSION

@@ -14,7 +14,7 @@ from fascicle.knowledge.linking.linker import Decision
 from fascicle.knowledge.linking.opening import find
 from fascicle.knowledge.portions import portions
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 

@@ -21,8 +21,8 @@ from fascicle.knowledge.linking.index import MANIFEST, NameIndex, write_index
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.opening import parts_of, write_several
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.given import Paths, listed
 from fascicle.tasks.linker_encoder import exported
+from fascicle.tasks.paths import Paths, listed
 
 Told = Callable[[str, int], None]
 

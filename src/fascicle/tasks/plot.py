@@ -20,7 +20,7 @@ from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_vo
 from fascicle.reports.plots.learning import draw_learning, load_runs
 from fascicle.reports.plots.learning import size as size_of_learning
 from fascicle.reports.plots.report_plots import REPORT_PLOTS, load_drawing
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from fascicle.files.apart import Inputs
 from fascicle.files.remote import is_url
 from fascicle.files.remote import listed as listed_url
 from fascicle.formats.requests import ReadRequest, inputs_of
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 
 if TYPE_CHECKING:
     from fascicle.running.records import Quarantined

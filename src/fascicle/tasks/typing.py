@@ -17,7 +17,8 @@ from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
 from fascicle.loading import load_typer
 from fascicle.settings.base import Positive
 from fascicle.systems.model import check_distributions
-from fascicle.tasks.given import Given, Paths, gold_of, listed, path_of, predictions_of
+from fascicle.tasks.given import Given, gold_of, path_of, predictions_of
+from fascicle.tasks.paths import Paths, listed
 from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:

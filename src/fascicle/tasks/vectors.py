@@ -18,7 +18,7 @@ from fascicle.formats.brat_lines import SUFFIXES
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
 from fascicle.settings.base import Natural, Positive
 from fascicle.systems.model import Watch
-from fascicle.tasks.given import Paths, listed
+from fascicle.tasks.paths import Paths, listed
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import SurfaceReader
 from fascicle.vectors.cooccurrence import count_cooccurrence

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Ints, Ints32
+from fascicle.core.arrays import Ints, Ints32, different
 from fascicle.knowledge.keys.characters import BLANK, SIGN, extends, folded, group
 from fascicle.knowledge.keys.folding import fold
 from fascicle.knowledge.keys.tokens import SEPARATORS
@@ -80,7 +80,7 @@ class Folder:
         return self._expand(codes, special, rows)
 
     def _meet(self, points: Ints32) -> None:
-        for point in np.unique(points).tolist():
+        for point in different(points).tolist():
             character = chr(point)
             found = folded(character)
             if extends(character) and (found or not _vanishes(character)):

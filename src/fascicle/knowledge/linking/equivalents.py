@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, different
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
 from fascicle.knowledge.pack.pack import Pack
@@ -148,7 +148,7 @@ def ordered(found: Reached) -> Reached:
 
 def _distinct(places: Ints, rows: Ints, distance: int) -> Reached:
     """Each row of a place once, in order."""
-    pairs = np.unique(places << 32 | rows)
+    pairs = different(places << 32 | rows)
     return Reached(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 

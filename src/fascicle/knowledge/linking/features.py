@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats
+from fascicle.core.arrays import Bools, Floats, different
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.case import fits
@@ -147,11 +147,13 @@ class Describer:
         rows = len(self.pack)
         places = documents[found.owners] * rows + found.concepts
         named = of_unit[found.owners]
-        pairs = np.unique(np.stack([places[certain], named[certain]], axis=1), axis=0).reshape(-1, 2)
-        starts, ends = (np.searchsorted(pairs[:, 0], places, side=side) for side in ("left", "right"))
+        pairs = places * len(surfaces) + named  # a number for each pair, in the order of the places
+        sure = different(pairs[certain])
+        there = sure // max(1, len(surfaces))
+        starts, ends = (np.searchsorted(there, places, side=side) for side in ("left", "right"))
         several = ends - starts
-        own = np.isin(places * len(surfaces) + named, pairs[:, 0] * len(surfaces) + pairs[:, 1])
-        known = np.unique(pairs[:, 0])
+        own = np.isin(pairs, sure)
+        known = different(there)
         owners, parents = self.pack.parent_rows.take(found.concepts)
         near = np.zeros(len(places), dtype=np.bool_)
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
@@ -181,7 +183,7 @@ class Describer:
     ) -> Floats | None:
         """Agreement of species, of the candidates of units that have one with a species."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
-        genes = np.unique(found.owners[rows > 0])
+        genes = different(found.owners[rows > 0])
         if not len(genes):
             return None
         chosen = np.flatnonzero(np.isin(found.owners, genes))

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
-import numpy as np
 
+from fascicle.core.arrays import different
 from fascicle.core.document import Document, unique
 from fascicle.core.mention import Link, Mention
 from fascicle.core.type_names import read_vocabulary
@@ -81,7 +81,7 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
             bare[kind][link.id] += 1
     found: dict[str, str] = {}
     for kind, ids in bare.items():
-        own = np.unique(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
+        own = different(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
         counts = [
             (int((pack.concept_rows([curie(one, names[number]) for one in ids]) >= 0).sum()), names[number])
             for number in own

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats, Ints, different
 from fascicle.knowledge.linking.similarity import LONGEST, letters_of, similarities
 from fascicle.knowledge.pack.arrays import Array, Lists, Strings, mapped, write_array
 
@@ -59,7 +59,7 @@ def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
     owners = np.cumsum(border)[:-2] - 1
     inside = ~(border[:-2] | border[1:-1] | border[2:])
     codes = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
-    both = np.unique((owners[inside] << 24) | codes[inside])
+    both = different((owners[inside] << 24) | codes[inside])
     return both >> 24, both & (_CODES - 1)
 
 

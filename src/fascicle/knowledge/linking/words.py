@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, different
 from fascicle.knowledge.pack.arrays import Lists
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import common_words
@@ -63,7 +63,7 @@ class ConceptWords:
             ``[n]``.
         """
         places = self._placed(concepts)
-        present = self._present(texts, np.unique(text_of))
+        present = self._present(texts, different(text_of))
         owners, keys = Lists(self._starts, self._keys).take(places)
         inside = present[text_of[owners], _words(keys)]
         named, words = self._of_names(places, name_of, names)
@@ -112,7 +112,7 @@ class ConceptWords:
         numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
         found = np.array([numbers[word] for word in words], dtype=np.int64)
         places = first + np.cumsum(found < 0)
-        keys = np.unique((places << _BITS | found)[found > 0])
+        keys = different((places << _BITS | found)[found > 0])
         sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
         self._keys = np.concatenate([self._keys, keys])
         self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])

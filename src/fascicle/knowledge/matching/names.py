@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints, Ints32
+from fascicle.core.arrays import Ints, Ints32, different
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
 from fascicle.knowledge.matching.dictionary import Entry
@@ -186,7 +186,7 @@ def _table(rows: _Rows, rule: MatchingRule) -> tuple[PhraseTable, Ints, Ints]:
 
 def _kinds(ends: Ints, kinds_of: Ints, *, names: list[str], nodes: int) -> tuple[Ints32, list[tuple[str, ...]], int]:
     """Which types the phrase of each node has: index into the sets of types, the sets, and how many have several."""
-    node, kind = np.divmod(np.unique(ends * len(names) + kinds_of), len(names))
+    node, kind = np.divmod(different(ends * len(names) + kinds_of), len(names))
     typed = (kind != _UNTYPED) | ~np.isin(node, node[kind != _UNTYPED])  # one known type is more than none
     node, kind = node[typed], kind[typed]
     kinds = np.full(nodes, -1, dtype=np.int32)

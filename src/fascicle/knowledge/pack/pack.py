@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, different
 from fascicle.core.names import near_hint
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.case import CasePolicy
@@ -299,7 +299,7 @@ class Pack:
         seen = np.zeros(len(self), dtype=np.bool_)
         while len(front):
             seen[front] = True
-            front = np.unique(edges.take(front)[1])
+            front = different(edges.take(front)[1])
             front = front[~seen[front]]
         found: Ints = np.flatnonzero(seen)
         return found
