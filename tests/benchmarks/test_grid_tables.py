@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.support.tables import rows
 from benchmarks.common import GRIDS
 from benchmarks.tables import grids as tables
 from benchmarks.tables import pages
+from benchmarks.tables.by_type import by_type
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import scores_of
@@ -139,6 +141,21 @@ def test_a_stale_result_is_not_shown(grid: Grid) -> None:
     store(grid, "one-plain-s1", PLAIN, hash="0" * 64)
     store(grid, "one-plain-s2", PLAIN)
     assert by_name(grid)["one `plain`"]["seeds"] == "1 of 2 (1 stale)"
+
+
+def test_types_of_a_corpus_stand_in_rows(grid: Grid) -> None:
+    assert by_type(grid, "one") == "not run"
+    for name, of in {"plain-s1": (0.5, 0.0), "plain-s2": (0.6, 0.5), "crf-s1": (0.25, 1.0)}.items():
+        store(grid, f"one-{name}", PLAIN)
+        path = grid.results / f"one-{name}.json"
+        value = json.loads(path.read_text(encoding="utf-8"))
+        types = {kind: {"f1": f1, "support": 1200} for kind, f1 in zip("XY", of, strict=True)}
+        value["test"]["types"] = {**types, "Z": {"f1": 0.0, "support": 0}}  # predicted only
+        path.write_text(json.dumps(value), encoding="utf-8")
+    assert [list(row.values()) for row in rows(by_type(grid, "one"))] == [
+        ["X", "1,200", "55.00", "25.00"],
+        ["Y", "1,200", "25.00", "100.00"],
+    ]
 
 
 def test_rates(grid: Grid) -> None:
