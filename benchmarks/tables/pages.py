@@ -40,9 +40,9 @@ from benchmarks.tables import serving as serve_tables
 from benchmarks.tables import speed as speed_tables
 from benchmarks.tables import training as training_tables
 from benchmarks.tables.best import best_recipes
-from benchmarks.tables.by_type import by_type
 from benchmarks.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from benchmarks.tables.grids import dev_table, grid_table
+from benchmarks.tables.within import by_seed, by_type
 from fascicle.experiments.grid import Grid, read_grid
 
 DOCS = ROOT / "docs"
@@ -132,6 +132,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "multilabel-cost": lambda: head_cost("multilabel_cost"),
     "int8-heads": int8_heads,
     "inputs-cost": inputs_cost,
+    "inputs-seeds": lambda: by_seed(_grid("inputs"), "both"),
     "inputs-types": lambda: by_type(_grid("inputs"), "jnlpba"),
     "folder-output": folder_output,
     "bundling-table3": _bundling(bundling_tables.published),

@@ -14,7 +14,7 @@ from tests.support.tables import rows
 from benchmarks.common import GRIDS
 from benchmarks.tables import grids as tables
 from benchmarks.tables import pages
-from benchmarks.tables.by_type import by_type
+from benchmarks.tables.within import by_seed, by_type
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import scores_of
@@ -155,6 +155,15 @@ def test_types_of_a_corpus_stand_in_rows(grid: Grid) -> None:
     assert [list(row.values()) for row in rows(by_type(grid, "one"))] == [
         ["X", "1,200", "55.00", "25.00"],
         ["Y", "1,200", "25.00", "100.00"],
+    ]
+
+
+def test_differences_stand_seed_by_seed(grid: Grid) -> None:
+    assert by_seed(grid, "crf") == "not run"
+    for name, counts in {"plain-s1": PLAIN, "plain-s2": PLAIN, "crf-s1": BETTER}.items():
+        store(grid, f"one-{name}", counts)
+    assert [list(row.values()) for row in rows(by_seed(grid, "crf"))] == [
+        ["one", "1", shown(bootstrap_difference(*both(BETTER, PLAIN)))]
     ]
 
 
