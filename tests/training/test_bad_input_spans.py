@@ -171,10 +171,14 @@ def test_two_types_on_one_span(finished: Callable[..., Run], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("decoding", ["greedy", "optimal"])
-def test_a_flat_head_learns_the_outermost(finished: Callable[..., Run], tmp_path: Path, decoding: str) -> None:
+def test_a_flat_head_finds_gold_that_does_not_overlap(
+    finished: Callable[..., Run], tmp_path: Path, decoding: str
+) -> None:
     run = finished(corpus(tmp_path / "a.jsonl", NESTED), width=3, width_embedding=4, decoding=decoding)
     assert run.lost() == {"overlapped": 5}
-    assert_only_missed(run, 5)
+    assert run.dev.counts.fp == 0
+    assert run.dev.counts.fn in (4, 5)  # inner mentions are taught too; "lung" and "cancer pain" fit beside each other
+    assert all(run.found([text for text, _ in NESTED]))
     gold = read_parts_of(run)
     found = load(run.folder / "best").predict(gold)
     for patch in found:
