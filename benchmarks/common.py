@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.inputs import by_sentence
@@ -32,6 +33,13 @@ def write_result(name: str, value: dict[str, object]) -> None:
     }
     with atomic_text_writer(RESULTS / f"{name}.json", overwrite=True) as stream:
         stream.write(json.dumps(content, indent=1) + "\n")
+
+
+def result(name: str, results: Path = RESULTS) -> dict[str, Any]:
+    """The content of one results file; empty if it is not there."""
+    path = results / f"{name}.json"
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return value
 
 
 def sentence_scores(documents: Sequence[Document], *, source: str) -> Scores:

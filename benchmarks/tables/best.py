@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.tables.grids import NOT_RUN, Row, Value, markdown, rows_of
+from benchmarks.tables.grids import NOT_RUN, Row, Value, markdown, points, rows_of
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import Grid
@@ -78,4 +78,4 @@ def _less(one: Candidate, reference: Candidate | None) -> str:
         paired = bootstrap_difference(*(scores_of(c.value["test_counts"]) for c in (one, reference)))
     except InputError:
         return "other units"
-    return f"{100 * paired.estimate:+.2f} ({100 * paired.low:+.1f} to {100 * paired.high:+.1f})"
+    return points(paired)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from benchmarks.common import RESULTS
+from benchmarks.common import result
 from benchmarks.tables.grids import MISSING, markdown
 
 _SCORING = {
@@ -21,7 +20,7 @@ _SCORING = {
 
 def span_speed() -> str:
     """Scoring and loss alone: the factorised form against the literal concatenation."""
-    found = _result("span_speed")
+    found = result("span_speed")
     body = []
     for key, what in _SCORING.items():
         value = found.get(key, {})
@@ -32,7 +31,7 @@ def span_speed() -> str:
 
 def head_cost(name: str = "head_cost") -> str:
     """Whole training steps and whole inference against the softmax tagger, of one results file."""
-    found = _result(name)
+    found = result(name)
     if not found:
         return MISSING
     training, inference, memory = found["training"]["steps"], found["inference"], found["memory"]
@@ -55,7 +54,7 @@ def head_cost(name: str = "head_cost") -> str:
 
 def int8_heads() -> str:
     """F1 of the 8-bit export less that of the trained model, by run."""
-    runs = _result("int8_heads").get("runs", {})
+    runs = result("int8_heads").get("runs", {})
     body = []
     for name, value in runs.items():
         d = value["difference"]
@@ -66,19 +65,13 @@ def int8_heads() -> str:
 
 def inputs_cost() -> str:
     """Time of models that look units up, beside the same model without."""
-    found = _result("inputs-cost")
+    found = result("inputs-cost")
     if not found:
         return MISSING
     times = found["cpu_ms_per_sentence"]
     body = [[f"`{name}`", f"{times[name]:.2f}", _ratio({"ratio": ratio})] for name, ratio in found["ratio"].items()]
     none = ["none", f"{times['none']:.2f}", "1"]
     return markdown(("inputs", "ms a sentence", "ratio (quartiles)"), [none, *body])
-
-
-def _result(name: str) -> dict[str, Any]:
-    path = RESULTS / f"{name}.json"
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value
 
 
 def _against_literal(value: dict[str, Any] | None) -> str:
@@ -103,7 +96,7 @@ def folder_output() -> str:
     """What one output file for each input costs beside one file for all."""
     rows = []
     for unit in ("abstracts", "sentences"):
-        found = _result(f"folder-output-{unit}")
+        found = result(f"folder-output-{unit}")
         if not found:
             rows.append([unit, *[MISSING] * 4])
             continue
@@ -124,7 +117,7 @@ _STEPS = ("abbreviations", "dictionary", "links")
 
 def linking_speed() -> str:
     """What links cost: things a second of processor time on one core, beside the goals."""
-    found = _result("linking-speed")
+    found = result("linking-speed")
     if not found:
         return MISSING
     tasks, body = found["tasks"], []

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks.common import GRIDS, RESULTS
+from benchmarks.common import GRIDS, RESULTS, result
 from benchmarks.tables.grids import MISSING, interval, markdown, mean, minutes, rows_of, spread
 from fascicle.experiments.grid import read_grid
 
@@ -232,9 +232,3 @@ def environment() -> str:
         name = f"{facts['processor']}, {cores} cores, torch {torch}"
         seen.setdefault(name, []).append(value["date"])
     return "\n".join(f"- {name}: results of {min(dates)} to {max(dates)}" for name, dates in sorted(seen.items()))
-
-
-def result(name: str) -> dict[str, Any]:
-    """One results file, empty if it is not there."""
-    path = RESULTS / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.abstracts import drawing_abstracts
 from fascicle.errors import InputError
-from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from fascicle.evaluation.uncertainty.intervals import Interval, bootstrap_difference
 from fascicle.experiments.grid import Grid, GridRun
 from fascicle.experiments.hashes import recipe_hash
 from fascicle.experiments.results import other_conditions, read_result, scores_of
@@ -197,7 +197,12 @@ def _difference(row: Row, rows: Iterable[Row], compare: str) -> str:
         paired = bootstrap_difference(scores_of(first), scores_of(second))
     except InputError:
         return "other units"  # one was scored document by document, the other sentence by sentence
-    return f"{100 * paired.estimate:+.2f} ({100 * paired.low:+.1f} to {100 * paired.high:+.1f})"
+    return points(paired)
+
+
+def points(found: Interval) -> str:
+    """A difference of F1 with its interval, in points."""
+    return f"{100 * found.estimate:+.2f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
 
 
 def _recall(name: str) -> Callable[[Row], str]:

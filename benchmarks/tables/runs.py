@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import result
 from benchmarks.tables.grids import MISSING, markdown
 
 # Documents, and characters in each. A citation without an abstract is shorter, and the articles of CRAFT, with their
@@ -20,7 +20,7 @@ PIPELINES = (("", "abbreviations, names of the shipped pack"), ("-model", "model
 def measured(results: Path) -> str:
     """What a run withstands, and what it costs beside its steps."""
     rows = [
-        [what, goal, show(found) if (found := _result(results, name)) else MISSING] for what, goal, name, show in ROWS
+        [what, goal, show(found) if (found := result(name, results)) else MISSING] for what, goal, name, show in ROWS
     ]
     return markdown(("what", "goal", "measured"), rows)
 
@@ -29,7 +29,7 @@ def costs(results: Path) -> str:
     """An extrapolation from the rate of one worker to whole libraries."""
     rows = []
     for suffix, what in PIPELINES:
-        found = _result(results, f"runs-workers{suffix}")
+        found = result(f"runs-workers{suffix}", results)
         for library, count, characters in LIBRARIES:
             cells = [MISSING] * 4
             if found:
@@ -82,9 +82,3 @@ ROWS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], str]], ...] = (
     ("damaged XML and JSON files", "10,000 files, none breaks a rule", "runs-damaged", _damaged),
     ("one abstract: `fascicle run` against `annotate`, whole process", "report", "runs-start", _ratio("ratio")),
 )
-
-
-def _result(results: Path, name: str) -> dict[str, Any]:
-    path = results / f"{name}.json"
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import result
 from benchmarks.tables.grids import MISSING, markdown
 
 _FAULT = 500
@@ -16,14 +16,14 @@ _FAULT = 500
 def measured(results: Path) -> str:
     """What the service withstands, and what it costs beside the pipeline in it."""
     rows = [
-        [what, goal, show(found) if (found := _result(results, name)) else MISSING] for what, goal, name, show in ROWS
+        [what, goal, show(found) if (found := result(name, results)) else MISSING] for what, goal, name, show in ROWS
     ]
     return markdown(("what", "goal", "measured"), rows)
 
 
 def curve(results: Path) -> str:
     """F1 on dev against documents, for a curator who reads what is least sure, and for one who reads by chance."""
-    rows = _result(results, "curation-curve").get("rows", [])
+    rows = result("curation-curve", results).get("rows", [])
     seeds = sorted({row["seed"] for row in rows})
     at = {(row["seed"], row["arm"], row["documents"]): row for row in rows}
     body = []
@@ -94,9 +94,3 @@ ROWS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], str]], ...] = (
     ),
     ("the same: 95th percentile", "at most twice the goal above", "serving-latency", _latency(95)),
 )
-
-
-def _result(results: Path, name: str) -> dict[str, Any]:
-    path = results / f"{name}.json"
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value

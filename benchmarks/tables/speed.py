@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks.common import RESULTS
+from benchmarks.common import result
 from benchmarks.tables.grids import MISSING, markdown
 
 _STAGES = (
@@ -26,7 +25,7 @@ _STAGES = (
 
 def core() -> str:
     """What one core does in each arithmetic, by the shapes of the products."""
-    found = _result("roofline")
+    found = result("roofline")
     if not found:
         return MISSING
     most = found["core"]["giga_operations_per_second"]
@@ -39,7 +38,7 @@ def core() -> str:
 
 def stages() -> str:
     """CPU time of each stage for each kind of text."""
-    found = _result("roofline")
+    found = result("roofline")
     if not found:
         return MISSING
     kinds = found["kinds"]
@@ -59,7 +58,7 @@ def stages() -> str:
 
 def operators() -> str:
     """Shares of the operators of the network."""
-    found = _result("roofline").get("operators")
+    found = result("roofline").get("operators")
     if not found:
         return MISSING
     names = dict.fromkeys(name for shares in found.values() for name in shares)
@@ -72,7 +71,7 @@ def operators() -> str:
 
 def threads() -> str:
     """Ways to use several cores."""
-    found = _result("roofline").get("threads")
+    found = result("roofline").get("threads")
     if not found:
         return MISSING
     one = found["wall_seconds"]["one caller, one core"]
@@ -85,7 +84,7 @@ def threads() -> str:
 
 def levers() -> str:
     """What each change gains alone."""
-    found = _result("levers")
+    found = result("levers")
     if not found:
         return MISSING
     kinds = found["kinds"]
@@ -103,7 +102,7 @@ def levers() -> str:
 
 def peers() -> str:
     """Fascicle against others."""
-    found = _result("peers")
+    found = result("peers")
     if not found:
         return MISSING
     kinds = found["kinds"]
@@ -125,7 +124,7 @@ def peers() -> str:
 
 def duplicates() -> str:
     """How much of real text a network reads again."""
-    found = _result("duplicates")
+    found = result("duplicates")
     if not found:
         return MISSING
     body = []
@@ -138,7 +137,7 @@ def duplicates() -> str:
 
 def openvino() -> str:
     """OpenVINO in the place of ONNX Runtime."""
-    found = _result("openvino")
+    found = result("openvino")
     if not found:
         return MISSING
     rows = {
@@ -169,12 +168,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-duplicates": duplicates,
     "speed-openvino": openvino,
 }
-
-
-def _result(name: str) -> dict[str, Any]:
-    path = RESULTS / f"{name}.json"
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value
 
 
 def _share(value: float | None) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks.common import RESULTS
+from benchmarks.common import result
 from benchmarks.tables.grids import MISSING, markdown
 
 _BASE = "softmax"
@@ -14,7 +13,7 @@ _BASE = "softmax"
 
 def steps() -> str:
     """A step of each family and of the loops by hand, times that of the softmax tagger."""
-    found = _result("training-speed")
+    found = result("training-speed")
     if not found:
         return MISSING
     corpora = found["corpora"]
@@ -34,7 +33,7 @@ def steps() -> str:
 
 def shares() -> str:
     """Where the time of a step of the softmax tagger goes."""
-    found = _result("training-speed")
+    found = result("training-speed")
     if not found:
         return MISSING
     corpora = found["corpora"]
@@ -45,7 +44,7 @@ def shares() -> str:
 
 def learnt() -> str:
     """F1 of small trainings with either dropout."""
-    found = _result("training-f1")
+    found = result("training-f1")
     if not found:
         return MISSING
     seeds = range(1, 1 + len(next(iter(found["f1"].values()))))
@@ -62,12 +61,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-training-shares": shares,
     "speed-training-f1": learnt,
 }
-
-
-def _result(name: str) -> dict[str, Any]:
-    path = RESULTS / f"{name}.json"
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value
 
 
 def _ratio(row: Mapping[str, Any]) -> str:

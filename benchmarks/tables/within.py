@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from benchmarks.tables.grids import NOT_RUN, markdown, rows_of
+from benchmarks.tables.grids import NOT_RUN, markdown, points, rows_of
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import scores_of
@@ -27,13 +27,11 @@ def by_seed(grid: Grid, system: str) -> str:
     """F1 of a system less that of what the grid compares with, in pairs, for each corpus and seed that both have."""
     rows = {(row.corpus, row.system): row for row in rows_of(grid, grid.results) if not row.variant and row.found}
     body = []
-    for corpus in {name: None for name, _ in rows}:
+    for corpus in dict.fromkeys(name for name, _ in rows):
         of, less = rows.get((corpus, system)), rows.get((corpus, grid.compare))
         for seed in sorted(of.found.keys() & less.found.keys()) if of and less else ():
             both = (scores_of(row.found[seed]["test_counts"]) for row in (of, less))
-            found = bootstrap_difference(*both)
-            shown = f"{100 * found.estimate:+.2f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
-            body.append([corpus, str(seed), shown])
+            body.append([corpus, str(seed), points(bootstrap_difference(*both))])
     return markdown(["corpus", "seed", f"`{system}` less `{grid.compare}` (95 %)"], body) if body else NOT_RUN
 
 

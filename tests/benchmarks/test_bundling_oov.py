@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import common
 from benchmarks.common import GRIDS
 from benchmarks.studies.bundling import oov as script
-from benchmarks.tables import front as tables
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.experiments.grid import read_grid
@@ -59,7 +59,7 @@ def test_no_word_and_no_words() -> None:
 
 
 def test_the_densities_kept_are_of_the_corpora_of_the_grid(fascicle_data: Path) -> None:
-    results = tables.result("bundling-oov")["corpora"]
+    results = common.result("bundling-oov")["corpora"]
     corpora = script.corpora_of_grid(read_grid(GRIDS / "bundling.toml"))
     assert list(results) == list(corpora)
     for name, corpus in corpora.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.abstracts import drawing_abstracts
-from benchmarks.tables.grids import NOT_RUN, markdown
+from benchmarks.tables.grids import NOT_RUN, markdown, points
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.results import read_result, scores_of
 
@@ -37,5 +37,4 @@ def leads(results: Path) -> str:
 
 def _cells(ours: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     gap = bootstrap_difference(*(scores_of(value["test_counts"]) for value in (ours, other)))
-    lead = f"{100 * gap.estimate:+.2f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})"
-    return [f"{100 * other['test']['micro']['f1']:.2f}", lead]
+    return [f"{100 * other['test']['micro']['f1']:.2f}", points(gap)]

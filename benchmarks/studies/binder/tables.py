@@ -12,10 +12,10 @@ from typing import Any
 
 from benchmarks.studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
 from benchmarks.studies.bundling.tables import over_seeds
-from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, rows_of
+from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, points, rows_of
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
-from fascicle.evaluation.uncertainty.intervals import Interval, Measure, bootstrap_difference
+from fascicle.evaluation.uncertainty.intervals import Measure, bootstrap_difference
 from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result, scores_of
@@ -70,7 +70,7 @@ def differences(first: Row | None, second: Row | None, measure: Measure = "f1") 
             d = bootstrap_difference(*(scores_of(c) for c in counts if c), measure=measure)
         except InputError:
             return "other units"  # one was scored document by document, the other sentence by sentence
-        told.append(_points(d))
+        told.append(points(d))
     return "; ".join(told) or NOT_RUN
 
 
@@ -135,15 +135,11 @@ def _less_full(found: Found, corpus: str, variant: str) -> str:
     if not both:
         return NOT_RUN
     d = bootstrap_pooled([[(_scores(row, seed), _scores(base, seed)) for seed in both]], resamples=DRAWS)
-    return f"{_points(d)}{f' ({len(both)} of {len(planned)} seeds)' if len(both) < len(planned) else ''}"
+    return f"{points(d)}{f' ({len(both)} of {len(planned)} seeds)' if len(both) < len(planned) else ''}"
 
 
 def _scores(row: Row, seed: int) -> Scores:
     return scores_of(row.found[seed]["test_counts"])
-
-
-def _points(found: Interval) -> str:
-    return f"{100 * found.estimate:+.2f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
 
 
 def _printed(numbers: PRF | None) -> str:
