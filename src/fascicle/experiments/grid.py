@@ -42,7 +42,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Natural, place_of
+from fascicle.settings.base import FileName, Natural, place_of
 from fascicle.settings.heads import FILE_VIEWS
 from fascicle.settings.recipes.any import AnyRecipe, parse_any, resolve_paths
 from fascicle.settings.recipes.strict import merged, read_toml
@@ -67,7 +67,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
 class _Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a grid file, before its cells are made."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
+    name: FileName
     compare: str = ""
     recipe: _Overlay = {}
     corpora: dict[str, _Overlay] = {}

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from fascicle.settings.base import Name, Natural, Settings
+from fascicle.settings.base import FileName, Name, Natural, Settings
 
 RULE: Final = "three-casings"  # by which the names of a dictionary match
 PACK_RULE: Final = "pack"  # the same of a term pack, whose keys and priors decide
@@ -62,7 +62,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    file: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
+    file: FileName
     names: Natural
     rule: str = RULE
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, field
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Name, Natural, Positive, Settings
+from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
 from fascicle.settings.recipes.strict import converted, read_toml, refuse_unknown, resolved
 
 Column = (
@@ -228,7 +228,7 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
+    name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
@@ -287,7 +287,7 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
 class _Top(Settings, frozen=True, kw_only=True):
     """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
+    name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, field
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Name, Positive, Settings
+from fascicle.settings.base import FileName, Name, Positive, Settings
 from fascicle.settings.recipes.strict import converted, read_toml, resolved
 from fascicle.settings.steps import STEPS, StepSettings
 
@@ -81,7 +81,7 @@ class _Head(Settings, frozen=True, kw_only=True):
         shards: how much is committed together.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", max_length=100)] = "pipeline"
+    name: Annotated[FileName, Meta(max_length=100)] = "pipeline"
     segmenter: Name = "rules@1"
     keep_cut: bool = False
     given: tuple[Literal["mentions", "sections", "abbreviations", "links"], ...] = ()

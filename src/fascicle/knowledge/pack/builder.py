@@ -33,7 +33,7 @@ from fascicle.knowledge.pack.priors import STYLES
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
-from fascicle.settings.base import Settings
+from fascicle.settings.base import PackName, Settings
 
 _MIB: Final = 1 << 20
 _KINDS: Final = {kind: number for number, kind in enumerate(NAME_KINDS)}
@@ -50,7 +50,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         longest: characters of a name; longer ones are left out and counted.
     """
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
+    name: PackName
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
 

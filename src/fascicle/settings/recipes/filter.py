@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import ModelError
-from fascicle.settings.base import LARGEST, Name, Natural, Positive, RecipeBase, Settings, Share
+from fascicle.settings.base import LARGEST, FileName, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_hashed
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
@@ -136,7 +136,7 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
 class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
     """The recipe of a filter; see ``RecipeBase``."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")] = "meta"
+    name: FileName = "meta"
     corpus: CorpusSettings
     members: MembersSettings
     model: FilterModelSettings
