@@ -36,7 +36,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -45,7 +45,7 @@ from fascicle.errors import RecipeError
 from fascicle.settings.base import FileName, Natural, place_of
 from fascicle.settings.heads import FILE_VIEWS
 from fascicle.settings.recipes.any import AnyRecipe, parse_any, resolve_paths
-from fascicle.settings.recipes.strict import merged, read_toml
+from fascicle.settings.recipes.strict import hints_of, merged, read_toml
 
 Tier = Literal["smoke", "cpu", "gpu"]
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
@@ -183,7 +183,7 @@ def _plan(values: dict[str, Any], path: Path) -> _Plan:
 
 
 def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin: str) -> None:
-    allowed = get_type_hints(schema)
+    allowed = hints_of(schema)
     for key in values:
         if key not in allowed:
             near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.5)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -137,11 +138,16 @@ def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
     tag, result = value.__struct_config__.tag, dict[str, Any]()
     if tag is not None and type(value) is not type(default):
         result[str(value.__struct_config__.tag_field)] = tag
-    for field in msgspec.structs.fields(value):
+    for field in _fields(type(value)):
         given, usual = getattr(value, field.name), _default(field)
         if given != usual:
             result[field.name] = _plain(given, default=usual)
     return result
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> object:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 
@@ -15,7 +15,7 @@ from fascicle.settings.base import Settings, place_of
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
-from fascicle.settings.recipes.strict import converted, explained, refuse_unknown
+from fascicle.settings.recipes.strict import converted, explained, hints_of, refuse_unknown
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
@@ -73,13 +73,13 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
     return family
 
 
-def _keys(schema: type[Settings], families: Mapping[str, str]) -> dict[str, Any]:
+def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
     """What may stand in a table, with its types: the settings of a head stand beside the others."""
-    hints = get_type_hints(schema)
+    hints = hints_of(schema)
     for table, kind in _WITH_HEAD.items():
         if kind is schema:
             own = {name: hint for name, hint in hints.items() if name != "head"}
-            return own | {"family": str} | get_type_hints(HEADS[families[table]])
+            return own | {"family": str} | dict(hints_of(HEADS[families[table]]))
     return hints
 
 
@@ -89,7 +89,7 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     for table, kind in _WITH_HEAD.items():
         given = values.get(table)
         if isinstance(given, Mapping):
-            beside = set(get_type_hints(kind)) - {"head"}
+            beside = set(hints_of(kind)) - {"head"}
             head = {key: value for key, value in given.items() if key not in beside}
             own = {key: value for key, value in given.items() if key in beside}
             found[table] = {**own, "head": {**head, "family": families[table]}}

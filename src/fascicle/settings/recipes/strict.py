@@ -6,7 +6,9 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -20,6 +22,12 @@ Keys = Callable[[type[Settings]], Mapping[str, Any]]  # what may stand in a tabl
 _PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")  # of a key: a name, or a place in a list
 S = TypeVar("S", bound=Settings)
 _VARIABLE = re.compile(r"\$\{?(\w+)")
+
+
+@cache
+def hints_of(schema: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """The fields of a table with their types. They are kept, for evaluating annotations takes a millisecond."""
+    return MappingProxyType(get_type_hints(schema))
 
 
 def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
@@ -91,7 +99,7 @@ def refuse_unknown(
     schema: type[Settings],
     *,
     origin: str,
-    keys: Keys = get_type_hints,
+    keys: Keys = hints_of,
     advise: Callable[[str, str], str] = lambda key, table: "",
     place: str = "",
 ) -> None:
@@ -110,7 +118,7 @@ def refuse_unknown(
     """
     outer = f"{place}." if place else ""
     tables: dict[str, type[Settings]] = {outer: schema}
-    tables |= {f"{outer}{name}.": table for name, hint in get_type_hints(schema).items() if (table := table_of(hint))}
+    tables |= {f"{outer}{name}.": table for name, hint in hints_of(schema).items() if (table := table_of(hint))}
 
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
         """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
@@ -139,7 +147,7 @@ def refuse_unknown(
 
 
 def explained(
-    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: Keys = get_type_hints
+    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: Keys = hints_of
 ) -> str:
     """What is wrong with which value, and what is allowed.
 
