@@ -1,12 +1,12 @@
 """What every family of heads must do, in every form that its settings allow.
 
 A family that joins ``settings.heads.HEADS`` is tested here without a further line: in the form of its defaults in every
-run, and in a sample of all forms in the long one.
+run. In the long one the forms have every pair of values of two settings that some form of the family has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
@@ -105,7 +105,25 @@ QUICK: tuple[AnyHead, ...] = (
     BinderSettings(level="piece", decoding="nested", width_embedding=5),
     BinderSettings(decoding="nested", inference="joint", thresholds="global", type_view="atomic"),
 )
-LONG = [head for number, head in enumerate(LEGAL) if isinstance(head, TaggerSettings) or number % 7 == 0]
+
+
+def pairs(head: AnyHead) -> set[tuple[object, ...]]:
+    """The values of every two settings of a head, with its family."""
+    values = [(name, getattr(head, name)) for name in AXES if hasattr(head, name)]
+    return {(head.family, *both) for both in combinations(values, 2)}
+
+
+def covering(forms: Sequence[AnyHead], given: Sequence[AnyHead]) -> list[AnyHead]:
+    """Forms that together with the given ones have every pair of any form: each time the one that adds most."""
+    found = list[AnyHead]()
+    left = set[tuple[object, ...]]().union(*map(pairs, forms)).difference(*map(pairs, given))
+    while left:
+        found.append(max(forms, key=lambda form: len(pairs(form) & left)))
+        left -= pairs(found[-1])
+    return found
+
+
+LONG = covering(LEGAL, QUICK)
 
 
 @dataclass(frozen=True, kw_only=True)
