@@ -47,12 +47,16 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=3_000_000)
     args = parser.parse_args()
     model = load_single(args.model, threads=1)
-    data = Path(os.environ["FASCICLE_DATA"])
-    sources = {name: documents_of(data / path) for name, path in _PACKED.items()}
-    sources["MEDLINE"] = read(str(data / _MEDLINE))
-    found = {name: counted(model, limited(given, args.characters)) for name, given in sources.items()}
+    found = {name: counted(model, limited(given, args.characters)) for name, given in sources().items()}
     write_result("duplicates", {"model": model.name, "characters": args.characters, "sources": found})
     print(json.dumps(found, indent=1))
+
+
+def sources() -> dict[str, Iterator[Document]]:
+    """Raw texts by what they are."""
+    data = Path(os.environ["FASCICLE_DATA"])
+    found = {name: documents_of(data / path) for name, path in _PACKED.items()}
+    return found | {"MEDLINE": read(str(data / _MEDLINE))}
 
 
 def documents_of(path: Path) -> Iterator[Document]:

@@ -158,6 +158,21 @@ def openvino() -> str:
     return f"{markdown(('times ONNX Runtime, one thread', *found['measured']), body)}\n\n{_beside(found)}"
 
 
+def gate() -> str:
+    """What a gate in front of the network would save, and lose."""
+    found = result("gate")
+    if not found:
+        return MISSING
+    body = []
+    for name, source in found["sources"].items():
+        cells = [
+            f"{100 * one['pieces_saved']:.1f} %, {100 * one['mentions_lost']:.2f} %" for one in source["gates"].values()
+        ]
+        body.append([name, f"{source['sentences']:,}", f"{100 * source['pieces_of_empty']:.0f} %", *cells])
+    losses = (f"fitted to lose {100 * float(most):.1f} %" for most in next(iter(found["sources"].values()))["gates"])
+    return markdown(("pieces saved, mentions lost", "sentences", "a perfect gate saves", *losses), body)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "speed-core": core,
     "speed-stages": stages,
@@ -166,6 +181,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-levers": levers,
     "speed-peers": peers,
     "speed-duplicates": duplicates,
+    "speed-gate": gate,
     "speed-openvino": openvino,
 }
 
