@@ -96,8 +96,8 @@ def dial(value: Value) -> str:
         return NOT_RUN
     body = []
     for name, one in measured["models"].items():
-        known = all(_of(value, name, row) for row in TABLE_2)
-        f1 = f"{_mean(value, name, 'strict'):.2f}" if known else NOT_RUN
+        mean = mean_strict(value, name)
+        f1 = NOT_RUN if mean is None else f"{mean:.2f}"
         rates = [f"{one['sentences_per_second'][batch]:,.0f}" for batch in ("1", "32")]
         body.append([name, f1, *rates, f"{one['megabytes']:.1f}", f"{one['start_seconds']:.2f}"])
     head = ["model", "mean strict F1", "sentences/s, batch 1", "batch 32", "MB", "start, s"]
@@ -131,7 +131,7 @@ def _form(row: ScoredRow) -> str:
 
 
 def _of(value: Value, name: str, row: ScoredRow, form: str = "") -> Value | None:
-    rows: Value = value["systems"].get(name, {}).get("rows", {})
+    rows: Value = value.get("systems", {}).get(name, {}).get("rows", {})
     found: Value | None = rows.get(row.name, {}).get(form or ("given" if row.given else "raw"))
     return found
 
@@ -153,6 +153,12 @@ def _strict(found: Value | None) -> str:
         return ""
     within = found["strict"]["f1_interval"]
     return f"{_f1(found, 'strict'):.2f} ({100 * within['low']:.1f} to {100 * within['high']:.1f})"
+
+
+def mean_strict(value: Value, name: str) -> float | None:
+    """Mean strict F1 of a system over the rows of the paper, in points; nothing if one is missing."""
+    known = all(_of(value, name, row) for row in TABLE_2)
+    return _mean(value, name, "strict") if known else None
 
 
 def _mean(value: Value, name: str, rule: str) -> float:
