@@ -3,9 +3,9 @@
 usage: python -m benchmarks.ship_six REFIT TWIN [--name biomed@1] [--also RUN ...] [--assets src/fascicle/assets]
 
 REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
-``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora.
-Written: the model folder with its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in
-``results/six-rows.json``.
+``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora. The
+thresholds are those of ``benchmarks.studies.six.thresholds TWIN``, which runs before. Written: the model folder with
+its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in ``results/six-rows.json``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT, write_result
-from benchmarks.studies.six import rows
+from benchmarks.studies.six import rows, thresholds
 from benchmarks.studies.six.card import card
 from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
@@ -74,7 +74,11 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     dev = dev_answers(load(place / "twin"))
     scores, rules = fit_scores(dev), fit_abbreviations(dev)
     manifest = read_manifest(refit / "best")
-    chosen = decided(manifest, of_twin, calibration=scores.calibration, abbreviations=rules.rules)
+    limits = thresholds.chosen(twin.name)
+    by_type = tuple(limits[name] for name in manifest.types)
+    chosen = decided(
+        manifest, of_twin, nothing_by_type=by_type, calibration=scores.calibration, abbreviations=rules.rules
+    )
     stages = [stage.as_dict() for stage in scores.stages]
     told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
     return chosen, told

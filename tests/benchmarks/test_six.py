@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
 from benchmarks.studies.six.tables import TABLES, int8, table_2, thresholds
-from benchmarks.studies.six.thresholds import OverMentions
+from benchmarks.studies.six.thresholds import OverMentions, better, chosen
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.experiments.grid import read_grid
@@ -142,12 +144,34 @@ def test_tables_have_both_scores_and_count_the_rows_above_the_paper() -> None:
     assert all(make({}) == "not run" for name, make in TABLES.items() if name != "dial")
 
 
+FITS: dict[str, Any] = {
+    "mean": {"f1": {"a/X": 1.0, "b/X": 0.25, "c/X": 0.5}, "support": {"a/X": 99, "b/X": 1200, "c/X": 100}},
+    "mentions": {"f1": {"a/X": 0.0, "b/X": 1.0, "c/X": 0.25}, "support": {"a/X": 99, "b/X": 1200, "c/X": 100}},
+}
+
+
 def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:
-    fit = {"f1": {"a/X": 0.5, "b/X": 0.25}, "support": {"a/X": 7, "b/X": 1200}}
-    table = thresholds({"mean": fit, "mentions": {**fit, "f1": {"a/X": 0.0, "b/X": 1.0}}})
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()[2:]]
-    assert rows == [["a/X", "7", "50.00", "0.00"], ["b/X", "1,200", "25.00", "100.00"], ["mean", "", "37.50", "50.00"]]
+    rows = [
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for line in thresholds({"runs": {"r": FITS}}).splitlines()[2:]
+    ]
+    assert rows[:3] == [
+        ["a/X", "99", "100.00", "0.00"],
+        ["b/X", "1,200", "25.00", "100.00"],
+        ["c/X", "100", "50.00", "25.00"],
+    ]
+    assert [row[2:] for row in rows[3:]] == [["58.33", "41.67"], ["37.50", "62.50"]]  # all rows, large rows
     assert thresholds({}) == "not run"
+
+
+def test_the_fit_that_is_better_on_large_rows_ships(tmp_path: Path) -> None:
+    assert better(FITS) == "mentions"
+    assert better({"mean": FITS["mean"], "mentions": FITS["mean"]}) == "mean"
+    fits = {name: {**fit, "thresholds": {"X": len(name)}} for name, fit in FITS.items()}
+    (tmp_path / "six-thresholds.json").write_text(json.dumps({"runs": {"r": fits}}), encoding="utf-8")
+    assert chosen("r", tmp_path) == {"X": len("mentions")}
+    with pytest.raises(ValueError, match="no thresholds are fitted for s"):
+        chosen("s", tmp_path)
 
 
 @given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(0, 3)), max_size=6))

@@ -2,20 +2,23 @@
 
 usage: python -m benchmarks.studies.six.thresholds RUN
 
-RUN is a run from which dev was kept. Both fits are made on its dev parts, and judged there. Written:
-``results/six-thresholds.json``.
+RUN is a run from which dev was kept. Both fits are made on its dev parts, and judged there. ``ship_six`` takes the
+better one in the mean over the rows with at least 100 mentions: a smaller row has an interval of 20 points, and what it
+says is chance. Written: ``results/six-thresholds.json``, by the name of the run.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from benchmarks.common import write_result
+from benchmarks.common import RESULTS, result, write_result
+from benchmarks.studies.six.tables import LEAST
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.models.checkpoint import TorchScorer, load_model
@@ -83,7 +86,28 @@ def main() -> None:
     annotates = {one.name: one.annotates for one in parts.several if one.dev}
     twin = Twin(run, parts.dev)
     judges = {"mean": SeveralCorpora(annotates=annotates), "mentions": OverMentions(annotates=annotates)}
-    write_result(NAME, {"run": run.name, **{name: twin.fitted(judge) for name, judge in judges.items()}})
+    fits = {name: twin.fitted(judge) for name, judge in judges.items()}
+    write_result(NAME, {"runs": {**result(NAME).get("runs", {}), run.name: fits}})
+
+
+def better(fits: Mapping[str, Mapping[str, Any]]) -> str:
+    """The name of the better fit in the mean over the large rows; the first if they are equal."""
+    support = next(iter(fits.values()))["support"]
+    large = [cell for cell, mentions in support.items() if mentions >= LEAST]
+    return max(fits, key=lambda name: statistics.mean(fits[name]["f1"][cell] for cell in large))
+
+
+def chosen(run: str, results: Path = RESULTS) -> dict[str, float]:
+    """The thresholds of the types that a run ships with.
+
+    Raises:
+        ValueError: none were fitted for it.
+    """
+    fits = result(NAME, results).get("runs", {}).get(run)
+    if not fits:
+        raise ValueError(f"no thresholds are fitted for {run}: run benchmarks.studies.six.thresholds with it first")
+    found: dict[str, float] = fits[better(fits)]["thresholds"]
+    return found
 
 
 if __name__ == "__main__":
