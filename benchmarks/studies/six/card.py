@@ -149,9 +149,10 @@ def _limits(result: Value) -> Iterator[str]:
 
 def _data(result: Value) -> Iterator[str]:
     yield from ("## Data and licences", "")
+    taught = "Train and dev parts taught:" if _refitted(result) else "Train parts taught, and dev decided:"
     yield from _told(
         "Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0), which then read three million "
-        "pieces of open biomedical text. The corpora are not part of Fascicle. Train and dev parts taught:"
+        f"pieces of open biomedical text. The corpora are not part of Fascicle. {taught}"
     )
     yield from (
         "",
@@ -173,14 +174,29 @@ def _data(result: Value) -> Iterator[str]:
 
 def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     name, runs = manifest.name, result["runs"]
-    refit, twin, *others = (one["name"] for one in runs)
-    made = [f"benchmarks/runs/{other.rpartition('-s')[0]}" for other in others]
-    also = f" --also {' '.join(made)}" if made else ""
-    hours = ", ".join(f"`{one['name']}` {one['hours']:.1f}" for one in runs)
+    refit, twin, *others = runs
+    also = f" --also {' '.join(map(_folder, others))}" if others else ""
+    spent = {one["name"]: one["hours"] for one in runs}
+    hours = ", ".join(f"`{name}` {hours:.1f}" for name, hours in spent.items())
+    trained = dict.fromkeys(one["name"] for one in (twin, refit))
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")
     yield from ("", "```", "export FASCICLE_DATA=...   # see benchmarks/studies/six/plan.md")
-    yield f"fascicle bench benchmarks/grids/six.toml --only {twin} {refit} -o again"
-    yield f"python -m benchmarks.ship_six runs/six/{refit} runs/six/{twin} --name {name}{also}"
+    yield f"fascicle bench benchmarks/grids/six.toml --only {' '.join(trained)} --runs benchmarks/runs/six"
+    yield f"python -m benchmarks.studies.six.thresholds {_folder(twin)}"
+    yield f"python -m benchmarks.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
     yield from ("```", "")
     yield f"This card was written by the last command; its numbers stand in `benchmarks/results/shipped-{name}.json`."
+
+
+def _refitted(result: Value) -> bool:
+    """Whether what ships learnt from dev too."""
+    refit, twin, *_ = result["runs"]
+    return bool(refit["name"] != twin["name"])
+
+
+def _folder(run: Value) -> str:
+    """Of a run of the grid, or of an encoder."""
+    return (
+        f"benchmarks/runs/six/{run['name']}" if run["parts"] else f"benchmarks/runs/{run['name'].rpartition('-s')[0]}"
+    )

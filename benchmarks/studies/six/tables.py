@@ -16,7 +16,6 @@ from fascicle.experiments.results import read_result
 Value = Mapping[str, Any]
 SHIPPED: Final = "biomed@1"
 FULL: Final = "-fp32"  # of the name of a model before its weights became 8 bits
-LEAST: Final = 100  # mentions of a row of dev that helps to choose thresholds
 RULES: Final = ("seqeval", "strict")
 _FITS: Final = {"the mean of corpora": "mean", "all mentions together": "mentions"}
 
@@ -118,12 +117,8 @@ def thresholds(value: Value) -> str:
     cells = [
         [cell, f"{of:,}", *(f"{100 * fit['f1'][cell]:.2f}" for fit in fits.values())] for cell, of in support.items()
     ]
-    large = [cell for cell, of in support.items() if of >= LEAST]
-    means = [
-        [name, "", *(f"{100 * statistics.mean(fit['f1'][cell] for cell in of):.2f}" for fit in fits.values())]
-        for name, of in (("mean", list(support)), (f"mean of rows with at least {LEAST} mentions", large))
-    ]
-    return markdown(["dev F1", "mentions", *fits], [*cells, *means])
+    mean = [f"{100 * statistics.mean(fit['f1'].values()):.2f}" for fit in fits.values()]
+    return markdown(["dev F1", "mentions", *fits], [*cells, ["mean", "", *mean]])
 
 
 def stored(make: Callable[[Value], str], results: Path = RESULTS, name: str = "six-rows") -> str:

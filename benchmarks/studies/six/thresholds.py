@@ -2,23 +2,21 @@
 
 usage: python -m benchmarks.studies.six.thresholds RUN
 
-RUN is a run from which dev was kept. Both fits are made on its dev parts, and judged there. ``ship_six`` takes the
-better one in the mean over the rows with at least 100 mentions: a smaller row has an interval of 20 points, and what it
-says is chance. Written: ``results/six-thresholds.json``, by the name of the run.
+RUN is a run from which dev was kept. Both fits are made on its dev parts, and judged there. ``ship_six`` takes the one
+over mentions: small rows of dev would move the thresholds of all corpora by chance. Written:
+``results/six-thresholds.json``, by the name of the run.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from benchmarks.common import RESULTS, result, write_result
-from benchmarks.studies.six.tables import LEAST
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.models.checkpoint import TorchScorer, load_model
@@ -90,13 +88,6 @@ def main() -> None:
     write_result(NAME, {"runs": {**result(NAME).get("runs", {}), run.name: fits}})
 
 
-def better(fits: Mapping[str, Mapping[str, Any]]) -> str:
-    """The name of the better fit in the mean over the large rows; the first if they are equal."""
-    support = next(iter(fits.values()))["support"]
-    large = [cell for cell, mentions in support.items() if mentions >= LEAST]
-    return max(fits, key=lambda name: statistics.mean(fits[name]["f1"][cell] for cell in large))
-
-
 def chosen(run: str, results: Path = RESULTS) -> dict[str, float]:
     """The thresholds of the types that a run ships with.
 
@@ -106,7 +97,7 @@ def chosen(run: str, results: Path = RESULTS) -> dict[str, float]:
     fits = result(NAME, results).get("runs", {}).get(run)
     if not fits:
         raise ValueError(f"no thresholds are fitted for {run}: run benchmarks.studies.six.thresholds with it first")
-    found: dict[str, float] = fits[better(fits)]["thresholds"]
+    found: dict[str, float] = fits["mentions"]["thresholds"]
     return found
 
 
