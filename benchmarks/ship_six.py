@@ -54,14 +54,17 @@ def main() -> None:
         shutil.copytree(args.refit / "best", run / "best")
         shutil.copy(args.refit / "recipe.json", run)
         write_manifest(run / "best", chosen)
-        export(run, target, int8=True, name=args.name, overwrite=True)
+        made = place / "int8"
+        export(run, made, int8=True, name=args.name)
         export(run, place / "fp32", name=args.name)
-        (target / RECORD).unlink()  # it is about folders of users
-        result = measured(args.name, load(target), load(place / "fp32"))
-    result |= {"decision": decision, "runs": [run_facts(one) for one in (args.refit, args.twin, *args.also)]}
-    result["size_bytes"] = sum(path.stat().st_size for path in target.iterdir())
-    write_result(f"shipped-{args.name}", result)
-    (target / CARD).write_text(card(read_manifest(target), result), encoding="utf-8")
+        (made / RECORD).unlink()  # it is about folders of users
+        result = measured(args.name, load(made), load(place / "fp32"))
+        result |= {"decision": decision, "runs": [run_facts(one) for one in (args.refit, args.twin, *args.also)]}
+        result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())
+        write_result(f"shipped-{args.name}", result)
+        (made / CARD).write_text(card(read_manifest(made), result), encoding="utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(made, target)
 
 
 def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, Any]]:
