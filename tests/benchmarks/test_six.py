@@ -155,13 +155,12 @@ def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:
         [cell.strip() for cell in line.strip("| ").split("|")]
         for line in thresholds({"runs": {"r": FITS}}).splitlines()[2:]
     ]
-    assert [row[2:] for row in rows] == [
-        ["100.00", "0.00"],
-        ["25.00", "100.00"],
-        ["50.00", "25.00"],
-        ["58.33", "41.67"],
+    assert rows == [
+        ["a/X", "99", "100.00", "0.00"],
+        ["b/X", "1,200", "25.00", "100.00"],
+        ["c/X", "100", "50.00", "25.00"],
+        ["mean", "", "58.33", "41.67"],
     ]
-    assert [row[1] for row in rows] == ["99", "1,200", "100", ""]
     assert thresholds({}) == "not run"
 
 

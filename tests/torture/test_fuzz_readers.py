@@ -34,7 +34,7 @@ def fuzz() -> Iterator[ModuleType]:
     del sys.modules[spec.name]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_damaged_files(count: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(SCRIPT), "--count", str(count), "--processes", "2"]

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.common import RESULTS, ROOT
+from benchmarks.common import RESULTS, ROOT, result
 from benchmarks.studies.six.tables import FULL, SHIPPED, mean_strict
-from fascicle.experiments.results import read_result
 from fascicle.reports.plots.canvas import save, sheet
 from fascicle.reports.plots.series import legend, look
 
@@ -69,7 +68,7 @@ def draw(figure: Figure, of: Mapping[str, Place]) -> None:
 
 def main(out: Path = OUT, results: Path = RESULTS) -> int:
     """Reads, draws, writes."""
-    of = places(*(read_result(results, name) or {} for name in ("six-dial", "six-rows")))
+    of = places(result("six-dial", results), result("six-rows", results))
     if not of:
         sys.stderr.write("no model has both its speed and its rows: run benchmarks.studies.six.dial and .rows\n")
         return 2
