@@ -170,7 +170,10 @@ def _forms() -> Iterator[Any]:
 def trained(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe]) -> Trained:
     sampled = isinstance(request.param, SpanHeadSettings) and request.param.negatives > 0
     tagger = isinstance(request.param, TaggerSettings) and request.param.family != "multilabel"
-    epochs = 20 if tagger else 80 if sampled else 40  # few negatives teach slowly
+    slow = sampled or isinstance(
+        request.param, BinderSettings
+    )  # few negatives teach slowly, and so do vectors of types
+    epochs = 20 if tagger else 80 if slow else 40
     return overfit(tiny_recipe(model=msgspec.to_builtins(request.param), training={"epochs": epochs}))
 
 
