@@ -3,7 +3,7 @@
 usage: python -m benchmarks.studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pipeline RUN] [--every 4] [--rounds 5]
 
 All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks for one sentence
-after the other, ``batch 32`` for 32 at once. Quoted is the median over rounds. Start-up is the time that a new process
+after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the median over rounds. Start-up is the time that a new process
 takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with the encoder of a
 run takes turns too. The numbers go into ``results/six-dial.json``. It needs an idle machine.
 """
@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import torch
 from transformers import pipeline
 
 from benchmarks.common import write_result
@@ -31,7 +32,7 @@ from fascicle.formats.files import read
 from fascicle.loading import find_model, load
 from fascicle.text.annotator import Annotator
 
-BATCHES = (1, 32)
+BATCHES = {"1": 1, "32": 32, "bulk": sys.maxsize}
 _START = "import sys, fascicle; list(fascicle.load(sys.argv[1], threads=1).annotate(['Lithium caused tremor.']))"
 
 
@@ -43,13 +44,14 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=4, help="take every n-th sentence")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
+    torch.set_num_threads(1)  # the pipeline has one core too
     folders = {name: find_model(folder) for name, _, folder in (given.partition("=") for given in args.models)}
     path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
     documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[:: args.every]
     work = {
-        f"{name} {size}": reader(load(folder, threads=1), documents, size)
+        f"{name} {batch}": reader(load(folder, threads=1), documents, size)
         for name, folder in folders.items()
-        for size in BATCHES
+        for batch, size in BATCHES.items()
     }
     if args.pipeline:
         model, tokenizer = hugging_face(args.pipeline / "best")
@@ -69,7 +71,7 @@ def main() -> None:
 
 def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callable[[], object]:
     """Asks a model for so many documents at a time."""
-    portions = [documents[at : at + size] for at in range(0, len(documents), size)]
+    portions = [documents[at : at + size] for at in range(0, len(documents), min(size, len(documents)))]
     return lambda: [model.predict(portion) for portion in portions]
 
 
@@ -77,13 +79,17 @@ def of_model(name: str, folder: Path, rates: dict[str, list[float]], *, rounds: 
     """What is measured of one model; the ratio to the pipeline is that of each round."""
     found: dict[str, object] = {
         "megabytes": sum(path.stat().st_size for path in folder.iterdir()) / 1e6,
-        "sentences_per_second": {str(size): statistics.median(rates[f"{name} {size}"]) for size in BATCHES},
+        "sentences_per_second": {batch: statistics.median(rates[f"{name} {batch}"]) for batch in BATCHES},
         "start_seconds": statistics.median(start_of(folder) for _ in range(rounds)),
     }
     if "pipeline" in rates:
-        pairs = zip(rates[f"{name} 32"], rates["pipeline"], strict=True)
-        found["times_pipeline"] = statistics.median(ours / theirs for ours, theirs in pairs)
+        found["times_pipeline"] = {batch: times(rates[f"{name} {batch}"], rates["pipeline"]) for batch in BATCHES}
     return found
+
+
+def times(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The ratio of two rates: the median of that of each round."""
+    return statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
 
 
 def start_of(folder: Path) -> float:

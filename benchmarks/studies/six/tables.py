@@ -98,9 +98,10 @@ def dial(value: Value) -> str:
     for name, one in measured["models"].items():
         mean = mean_strict(value, name)
         f1 = NOT_RUN if mean is None else f"{mean:.2f}"
-        rates = [f"{one['sentences_per_second'][batch]:,.0f}" for batch in ("1", "32")]
-        body.append([name, f1, *rates, f"{one['megabytes']:.1f}", f"{one['start_seconds']:.2f}"])
-    head = ["model", "mean strict F1", "sentences/s, batch 1", "batch 32", "MB", "start, s"]
+        rates = [f"{rate:,.0f}" for rate in one["sentences_per_second"].values()]
+        ratio = f"{one['times_pipeline']['bulk']:.1f}" if "times_pipeline" in one else NOT_RUN
+        body.append([name, f1, *rates, ratio, f"{one['megabytes']:.1f}", f"{one['start_seconds']:.2f}"])
+    head = ["model", "mean strict F1", "sentences/s, batch 1", "batch 32", "bulk", "times the pipeline", "MB", "start, s"]
     return markdown(head, body)
 
 
