@@ -19,7 +19,7 @@ from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
-from benchmarks.studies.six.tables import TABLES, int8, table_2, thresholds
+from benchmarks.studies.six.tables import TABLES, int8, paper, table_2, thresholds
 from benchmarks.studies.six.thresholds import OverMentions, chosen
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
@@ -148,6 +148,13 @@ FITS: dict[str, Any] = {
     "mean": {"f1": {"a/X": 1.0, "b/X": 0.25, "c/X": 0.5}, "support": {"a/X": 99, "b/X": 1200, "c/X": 100}},
     "mentions": {"f1": {"a/X": 0.0, "b/X": 1.0, "c/X": 0.25}, "support": {"a/X": 99, "b/X": 1200, "c/X": 100}},
 }
+
+
+def test_students_of_the_papers_protocol_have_a_table_of_their_own() -> None:
+    value = results({"biomed@1": 90, "paper-4x312": 50})
+    assert "paper-4x312" not in table_2(value)
+    assert "biomed@1" not in paper(value)
+    assert "paper-4x312, strict" in paper(value)
 
 
 def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:

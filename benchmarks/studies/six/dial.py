@@ -3,9 +3,10 @@
 usage: python -m benchmarks.studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pipeline RUN] [--every 4] [--rounds 5]
 
 All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks for one sentence
-after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the median over rounds. Start-up is the time that a new process
-takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with the encoder of a
-run takes turns too. The numbers go into ``results/six-dial.json``. It needs an idle machine.
+after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the median over rounds. Start-up is the time
+that a new process takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with
+the encoder of a run takes turns too, on one core. The numbers go into ``results/six-dial.json``. It needs an idle
+machine.
 """
 
 from __future__ import annotations
