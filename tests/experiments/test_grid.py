@@ -204,7 +204,7 @@ def test_the_same_cell_asked_for_twice_is_there_once(write: Write) -> None:
         ('tier = "smoke"', 'tier = "tpu"', "[[run]] 2.tier: invalid enum value 'tpu'"),
         ('tier = "smoke"', 'recipes = ["x.toml"]\ntier = "cpu"', "[[run]] 2: recipes exclude corpora, systems"),
         ('systems = ["plain", "crf"]\n', "", "[[run]] 1: a run needs corpora and systems, or recipes"),
-        ('name = "small"', 'name = "a/b"', "name: expected `str` matching regex"),
+        ('name = "small"', 'name = "a/b"', "name: expected text of letters"),
         ("training.epochs = 2", "training.epoch = 2", "one-plain: unknown key training.epoch; did you mean "),
         ("training.epochs = 5", 'training.epochs = "5"', "two-plain: training.epochs = '5' is not allowed"),
         ('family = "crf"', 'family = "cfr"', "one-crf: model.family = 'cfr' is not allowed"),

@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
+from fascicle.settings.forms import in_words
 from fascicle.settings.serving import ServeSettings
 
 T = TypeVar("T")
@@ -79,7 +80,9 @@ def decoded(content: bytes, kind: type[T]) -> T:
     except RecursionError:
         raise ProblemError(400, "the content is nested too deeply") from None
     except msgspec.ValidationError as error:
-        raise ProblemError(422, f"the content is not as the description of this route says: {error}") from None
+        raise ProblemError(
+            422, f"the content is not as the description of this route says: {in_words(str(error))}"
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProblemError(400, f"the content is no JSON: {error}") from None
 
@@ -99,7 +102,7 @@ def value_of(request: Request, name: str, kind: Any, default: T) -> T:
         found: T = msgspec.convert(given[0], type=kind, strict=False)
         return found
     except msgspec.ValidationError as error:
-        raise ProblemError(422, f"the parameter {name} is not allowed: {error}") from None
+        raise ProblemError(422, f"the parameter {name} is not allowed: {in_words(str(error))}") from None
 
 
 def check_names(request: Request, names: Sequence[str]) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from fascicle.settings.forms import in_words
+
 LARGEST = 2**31 - 1  # of the integers of a recipe: beyond it, tensors and random generators have other rules
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -27,8 +29,8 @@ def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
     """What a validation error says, and the path of the value that it is about; empty for the whole."""
     found = _AT.match(str(error))
     if found is None:
-        return str(error), ""
-    return ("a name in it is not allowed: " if found["name"] else "") + found["what"], found["key"] or ""
+        return in_words(str(error)), ""
+    return ("a name in it is not allowed: " if found["name"] else "") + in_words(found["what"]), found["key"] or ""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
