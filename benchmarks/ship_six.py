@@ -30,7 +30,7 @@ from fascicle.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load
 from fascicle.settings.folders.described import CARD
-from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
+from fascicle.settings.folders.manifest import MANIFEST, Manifest, read_manifest, write_manifest
 from fascicle.tasks.export import export
 from fascicle.text.annotator import Annotator
 
@@ -63,6 +63,7 @@ def main() -> None:
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())
         write_result(f"shipped-{args.name}", result)
         (made / CARD).write_text(card(read_manifest(made), result), encoding="utf-8")
+        (made / MANIFEST).touch()  # a card that is younger than its manifest counts as edited
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(made, target)
 
