@@ -170,9 +170,8 @@ def _forms() -> Iterator[Any]:
 def trained(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe]) -> Trained:
     sampled = isinstance(request.param, SpanHeadSettings) and request.param.negatives > 0
     tagger = isinstance(request.param, TaggerSettings) and request.param.family != "multilabel"
-    slow = sampled or isinstance(
-        request.param, BinderSettings
-    )  # few negatives teach slowly, and so do vectors of types
+    # Few negatives teach slowly, and so do vectors of types.
+    slow = sampled or isinstance(request.param, BinderSettings)
     epochs = 20 if tagger else 80 if slow else 40
     return overfit(tiny_recipe(model=msgspec.to_builtins(request.param), training={"epochs": epochs}))
 

@@ -72,7 +72,7 @@ def main() -> None:
 
 def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callable[[], object]:
     """Asks a model for so many documents at a time."""
-    portions = [documents[at : at + size] for at in range(0, len(documents), min(size, len(documents)))]
+    portions = [documents[at : at + size] for at in range(0, len(documents), size)]
     return lambda: [model.predict(portion) for portion in portions]
 
 

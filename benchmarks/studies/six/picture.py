@@ -3,7 +3,7 @@
 usage: python -m benchmarks.studies.six.picture
 
 Writes ``docs/studies/speed.svg``: mean strict F1 over the rows of Table 2 by sentences a second on one core. A line
-joins what a model does with one sentence at a time and with 32. The Hugging Face pipeline has the weights of
+joins what a model does with one sentence at a time, with 32, and in bulk. The Hugging Face pipeline has the weights of
 ``biomed@1`` before they became 8 bits; it is drawn at the F1 of these, which it would have with the decisions of
 Fascicle.
 """

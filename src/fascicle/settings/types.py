@@ -28,7 +28,7 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Settings
+from fascicle.settings.base import Settings, place_of
 from fascicle.settings.plain import toml_values
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
@@ -38,7 +38,6 @@ OPENING, CLOSING = "[[", "]]"
 TextKind = Literal["keyword", "guideline"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<key>\w+)[^`]*`)?$", re.DOTALL)
 _SHOWN = 10  # names in a message
 
 
@@ -300,8 +299,8 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     try:
         return msgspec.convert(filled, TypeDescription)
     except msgspec.ValidationError as error:
-        found = _AT.match(str(error))
-        what, key = (found["what"], found["key"] or "") if found else (str(error), "")
+        what, inside = place_of(error)
+        key = re.split(r"\W", inside, maxsplit=1)[0]  # a field, of which an item may be wrong
         if not key:  # what the class itself found wrong names the type, if it has a name
             raise ValueError(what if name else f"{place}: {what}") from None
         raise ValueError(f"{place}: {key} = {table[key]!r} is not allowed: {what[0].lower() + what[1:]}") from None
