@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks.common import GRIDS, RESULTS, ROOT
 from benchmarks.studies.abbreviations import tables as abbreviation_tables
+from benchmarks.studies.best import tables as best_tables
 from benchmarks.studies.binder import leads as binder_leads
 from benchmarks.studies.binder import measured as binder_measured
 from benchmarks.studies.binder import tables as binder_tables
@@ -145,6 +146,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-representations": _studies(bundling_study_tables.representations),
     "bundling-others": lambda: bundling_study_tables.others(_grid("bundling-studies"), _grid("binder")),
     "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
+    "best-8-bits": lambda: best_tables.table(RESULTS),
     **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
     **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
     "families-errors": lambda: family_tables.errors(RESULTS),

@@ -81,9 +81,6 @@ def joined(corpus: str, name: str) -> Joined:
     """Reads a part, and joins its sentences to abstracts."""
     runs = RESULTS / "combining" / "runs"
     part = part_of(read_grid(GRIDS / "combining.toml"), corpus, name, runs)
-    abstracts = list(read(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus, name]))
-    of = abstracts_of(part.documents, abstracts)
-    places = dict(_places(part.documents, {one.id: one.text for one in abstracts}, of))
     said = {
         f"{system} s{seed}": found
         for system, key in {**SYSTEMS, **MORE}.items()
@@ -93,13 +90,28 @@ def joined(corpus: str, name: str) -> Joined:
     chosen = json.loads((RESULTS / "combining" / f"{corpus}.choice.json").read_text(encoding="utf-8"))
     members = {system: said[f"{system} s1"] for system in chosen["members"]}
     said["vote chosen on dev"] = combined(members, chosen["members"], rule_of(chosen["rule"]))
-    gold = _moved(layers(part.documents), places, of)
+    return in_abstracts(corpus, name, part.documents, said)
+
+
+def in_abstracts(corpus: str, name: str, sentences: Sequence[Document], said: Mapping[str, Found]) -> Joined:
+    """Joins the sentences of a part to abstracts.
+
+    Args:
+        corpus: one of ``CORPORA``.
+        name: ``"dev"`` or ``"test"``.
+        sentences: of the part, with gold.
+        said: system -> sentence id -> mentions.
+    """
+    abstracts = list(read(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus, name]))
+    of = abstracts_of(sentences, abstracts)
+    places = dict(_places(sentences, {one.id: one.text for one in abstracts}, of))
+    gold = _moved(layers(sentences), places, of)
     documents = [
         msgspec.structs.replace(one, mentions=gold.get(one.id, ()), abbreviations=find_abbreviations(one))
         for one in abstracts
     ]
-    found_in = {name: _moved(found, places, of) for name, found in said.items()}
-    every = {name: {one.id: found.get(one.id, ()) for one in abstracts} for name, found in found_in.items()}
+    found_in = {system: _moved(found, places, of) for system, found in said.items()}
+    every = {system: {one.id: found.get(one.id, ()) for one in abstracts} for system, found in found_in.items()}
     return Joined(documents=documents, said=every)
 
 
