@@ -236,6 +236,13 @@ def test_two_contents_under_one_name(write: Write) -> None:
     read_grid(write(TEXT + tiers.replace("[1]", "[3]")))  # more seeds on a larger machine
 
 
+def test_a_text_names_the_seed(write: Write) -> None:
+    named = ("training.epochs = 9", 'inputs.dictionaries = ["names-{seed}.tsv"]')
+    path = write(TEXT, named, ('variants = ["long"]\nseeds = [1]', 'variants = ["long"]\nseeds = [4, 7]'))
+    read = {run.name: run.recipe.inputs.dictionaries for run in read_grid(path).runs if run.variant}
+    assert read == {"two-crf-long-s4": ("names-4.tsv",), "two-crf-long-s7": ("names-7.tsv",)}
+
+
 def test_recipe_files_that_cannot_be_read(write: Write, tmp_path: Path) -> None:
     with pytest.raises(
         RecipeError, match=r"small\.toml: \[\[run\]\] 1: there is no recipe file recipes/field\.toml; did "

@@ -25,7 +25,9 @@
     tier = "cpu"
 
 The recipe of a cell is ``[recipe]``, then the corpus, the system and the variant, merged table by table; the later
-wins. It is named ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, and its run ``NAME-sSEED``. Reading checks every cell,
+wins. In every text ``{seed}`` becomes the number of the seed, as in ``start = "../runs/first/one-plain-s{seed}"``.
+
+A cell is named ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, and its run ``NAME-sSEED``. Reading checks every cell,
 before anything runs; the corpora themselves, and the variables in their paths, matter only to runs that are started.
 """
 
@@ -154,7 +156,8 @@ def read_grid(path: str | Path) -> Grid:
         for number, block in enumerate(plan.run, start=1)
         for run in _runs(plan, block, path=path, place=f"[[run]] {number}")
     ]
-    return Grid(name=plan.name, path=path, compare=plan.compare, runs=_each_once(runs, path))
+    once = [replace(run, recipe=_for_seed(run.recipe, run.recipe.seed)) for run in _each_once(runs, path)]
+    return Grid(name=plan.name, path=path, compare=plan.compare, runs=tuple(once))
 
 
 def _plan(values: dict[str, Any], path: Path) -> _Plan:
@@ -209,6 +212,21 @@ def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[Gri
     for cell in cells:
         for seed in block.seeds:
             yield replace(cell, recipe=msgspec.structs.replace(cell.recipe, seed=seed))
+
+
+def _for_seed(value: Any, seed: int) -> Any:
+    """A recipe, or a value in it, with the number of the seed in the place of ``{seed}``."""
+    if isinstance(value, str):
+        return value.replace("{seed}", str(seed))
+    if isinstance(value, tuple):
+        return tuple(_for_seed(one, seed) for one in value)
+    if isinstance(value, dict):
+        return {key: _for_seed(one, seed) for key, one in value.items()}
+    if isinstance(value, msgspec.Struct):
+        values = {name: getattr(value, name) for name in value.__struct_fields__}
+        changed = {name: new for name, old in values.items() if (new := _for_seed(old, seed)) != old}
+        return msgspec.structs.replace(value, **changed) if changed else value
+    return value
 
 
 def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
