@@ -33,7 +33,7 @@ SIX = ("CellLine", "CellType", "Chemical", "Disease", "Gene", "Species")
 
 def test_what_ships_learns_from_the_dev_parts_that_its_twin_keeps() -> None:
     runs = {run.name: run.recipe for run in read_grid(GRIDS / "six.toml").runs}
-    for name in ("six-shape", "six-3x384"):
+    for name in ("six-shape", "six-longer"):
         twin, refit = runs[f"{name}-s1"], runs[f"{name}-refit-s1"]
         assert twin.types() == refit.types() == SIX
         assert twin.model == refit.model
