@@ -23,7 +23,7 @@ import msgspec
 
 from benchmarks.common import GRIDS, paired, result, row, write_result
 from benchmarks.studies.abbreviations.measure import CORPORA, Joined, fitted, in_abstracts, rules_of
-from benchmarks.studies.best.tables import NAME
+from benchmarks.studies.best.tables import FORMS, NAME
 from fascicle.core.document import Document
 from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.files.source import Source
@@ -59,7 +59,7 @@ def main() -> int:
         rows[run.name] = measured(run, args.runs / run.name, rows)
         print(
             run.name,
-            {name: round(rows[run.name][name]["micro"]["f1"], 4) for name in ("whole", "int8", "resolved")},
+            {form: round(rows[run.name][form]["micro"]["f1"], 4) for form in FORMS},
             flush=True,
         )
         write_result(NAME, {"runs": rows})
