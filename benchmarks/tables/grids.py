@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.abstracts import drawing_abstracts
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import Interval, bootstrap_difference
 from fascicle.experiments.grid import Grid, GridRun
@@ -163,7 +164,7 @@ def _planned(corpus: str, rows: Sequence[Row]) -> str:
     """A line for a corpus of which nothing is run."""
     tiers = dict.fromkeys(run.tier for row in rows for run in row.runs)
     count = sum(len(row.runs) for row in rows if row.head in ("", row.runs[0].recipe.answer()))
-    return f"**{corpus}**: {NOT_RUN}; {count} runs of the tier {' and '.join(tiers)} are planned"
+    return f"**{corpus}**: {NOT_RUN}; {counted(count, 'run')} of the tier {' and '.join(tiers)} planned"
 
 
 def _title(corpus: str, rows: Iterable[Row]) -> str:

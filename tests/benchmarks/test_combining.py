@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchmarks import collect_predictions as collect_predictions
@@ -155,7 +156,10 @@ def test_a_filter_is_held_against_its_member_that_was_best_on_dev(
 def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
 
     grid = read_grid(GRIDS / "claims.toml")
-    empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml")
+    seeds = [
+        dataclasses.replace(r, recipe=msgspec.structs.replace(r.recipe, seed=s)) for r in grid.runs for s in (1, 2, 3)
+    ]
+    empty = dataclasses.replace(grid, path=tmp_path / "grids" / "claims.toml", runs=tuple(seeds))
     assert len(tables.claims(empty).splitlines()) == 2
     empty.results.mkdir(parents=True)
     for system, f1 in (("spanpred", 0.7), ("spanpred-specials", 0.6)):
@@ -163,7 +167,7 @@ def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
         value["dev"]["micro"]["f1"] = f1
         (empty.results / f"conll04-{system}-s1.json").write_text(json.dumps(value), encoding="utf-8")
     rows = tables.claims(empty).splitlines()[2:]
-    assert "| -10.00 |" in rows[0]
+    assert "| -10.00 (1 of 3 seeds) |" in rows[0]
     assert [row.endswith("| not run |") for row in rows] == [False, *[True] * 4]
 
 

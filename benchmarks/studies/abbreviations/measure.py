@@ -36,6 +36,7 @@ from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.abbreviations.fitting import Found, fit_rules
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.abbreviations import AbbreviationRules
 
 ABSTRACTS: Mapping[tuple[str, str], str] = {
@@ -172,6 +173,12 @@ def rules_of(chosen: Mapping[str, Any]) -> AbbreviationRules:
     return AbbreviationRules(**{name: chosen[name] for name in ("spread", "drop", "one_type")})
 
 
+def answers(model: ModelPredictor, documents: Sequence[Document]) -> Found:
+    """What a model says of each document, without its gold."""
+    bare = [msgspec.structs.replace(one, mentions=()) for one in documents]
+    return {one.id: patch.add for one, patch in zip(bare, model.predict(bare), strict=True)}
+
+
 def shipped() -> dict[str, Any]:
     """The shipped model over raw abstracts."""
     model, places = load_single(MODEL, threads=1), {name: ABSTRACTS["bc5cdr", name] for name in ("dev", "test")}
@@ -179,8 +186,7 @@ def shipped() -> dict[str, Any]:
     for name, place in places.items():
         path = Path(os.environ["FASCICLE_DATA"]) / place
         documents = list(read(path))
-        bare = [msgspec.structs.replace(one, mentions=()) for one in documents]
-        found = {one.id: patch.add for one, patch in zip(bare, model.predict(bare), strict=True)}
+        found = answers(model, documents)
         documents = [
             msgspec.structs.replace(one, mentions=one.layer(GOLD), abbreviations=find_abbreviations(one))
             for one in documents

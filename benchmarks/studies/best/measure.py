@@ -17,24 +17,21 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import Any
 
 from benchmarks.common import GRIDS, paired, result, row, write_result
-from benchmarks.studies.abbreviations.measure import CORPORA, Joined, fitted, in_abstracts, rules_of
+from benchmarks.studies.abbreviations.measure import CORPORA, answers, fitted, in_abstracts, rules_of
 from benchmarks.studies.best.tables import FORMS, NAME
 from fascicle.core.document import Document
+from fascicle.errors import InputError
 from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.knowledge.abbreviations.fitting import Found
-from fascicle.loading import load
+from fascicle.loading import load_single
 from fascicle.models.export.folders import export_model
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.training.corpus import read_part
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
 
 REFIT = "-refit"  # the name of a corpus whose train part has dev too ends so
 
@@ -57,24 +54,25 @@ def main() -> int:
         return 2
     for run in done:
         rows[run.name] = measured(run, args.runs / run.name, rows)
-        print(
-            run.name,
-            {form: round(rows[run.name][form]["micro"]["f1"], 4) for form in FORMS},
-            flush=True,
-        )
+        print(run.name, {form: round(rows[run.name][form]["micro"]["f1"], 4) for form in FORMS}, flush=True)
         write_result(NAME, {"runs": rows})
     return 0
 
 
 def measured(run: GridRun, folder: Path, rows: Mapping[str, Any]) -> dict[str, Any]:
-    """One run: as it was trained, in 8 bits, and under the rules."""
+    """One run: as it was trained, in 8 bits, and under the rules.
+
+    Raises:
+        InputError: a run that learnt from dev, before its twin was measured.
+    """
+    corpus = run.resolved().corpus
     with tempfile.TemporaryDirectory() as place:
-        corpus = run.resolved().corpus
         export_model(folder, Path(place) / "int8", sample=read_part(corpus, "train"))
-        model = load(Path(place) / "int8", threads=1)
-        test = _joined(run, "test", {"whole": _stored(folder), "int8": _answers(model, read_part(corpus, "test"))})
-        twin = rows.get(_twin(run), {}) if _learns_dev(run) else {}
-        chosen = twin.get("rules") or _fitted(_joined(run, "dev", {"int8": _answers(model, read_part(corpus, "dev"))}))
+        model = load_single(Path(place) / "int8", threads=1)
+        sentences = read_part(corpus, "test")
+        said = {"whole": _stored(folder), "int8": answers(model, sentences)}
+        test = in_abstracts(_corpus(run), "test", sentences, said)
+        chosen = _of_twin(run, rows) if _learns_dev(run) else _fitted(run, model, read_part(corpus, "dev"))
     whole, int8 = (test.score(test.said[name]) for name in ("whole", "int8"))
     after = test.score(test.under(test.said["int8"], rules_of(chosen)))
     return {
@@ -91,19 +89,21 @@ def measured(run: GridRun, folder: Path, rows: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _fitted(dev: Joined) -> dict[str, Any]:
+def _fitted(run: GridRun, model: ModelPredictor, sentences: Sequence[Document]) -> dict[str, Any]:
     """The rules that are best on dev, and what they are worth there."""
+    dev = in_abstracts(_corpus(run), "dev", sentences, {"int8": answers(model, sentences)})
     return {name: value for name, value in fitted(dev, dev.said["int8"]).items() if name != "tried"}
 
 
-def _joined(run: GridRun, name: str, said: Mapping[str, Found]) -> Joined:
-    return in_abstracts(_corpus(run), name, read_part(run.resolved().corpus, name), said)
-
-
-def _answers(model: Annotator, documents: Sequence[Document]) -> Found:
-    """What a model says of each document, without its gold."""
-    bare = [msgspec.structs.replace(one, mentions=()) for one in documents]
-    return {one.id: patch.add for one, patch in zip(bare, model.predict(bare), strict=True)}
+def _of_twin(run: GridRun, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules of the run with the same seed that did not learn from dev."""
+    twin = run.name.replace(REFIT, "", 1)
+    if twin not in rows:
+        raise InputError(
+            f"{run.name} learnt from dev, and takes the rules of {twin}, which is not measured; do that first"
+        )
+    rules: dict[str, Any] = rows[twin]["rules"]
+    return rules
 
 
 def _stored(folder: Path) -> Found:
@@ -117,11 +117,6 @@ def _corpus(run: GridRun) -> str:
 
 def _learns_dev(run: GridRun) -> bool:
     return run.corpus.endswith(REFIT)
-
-
-def _twin(run: GridRun) -> str:
-    """The run with the same seed that did not learn from dev."""
-    return run.name.replace(REFIT, "", 1)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.common import result
-from benchmarks.tables.grids import NOT_RUN, markdown
+from benchmarks.tables.grids import NOT_RUN, Value, markdown, spread
 
 NAME = "best-8-bits"
 FORMS = {"whole": "as trained", "int8": "in 8 bits", "resolved": "with rules"}
@@ -16,7 +14,7 @@ FORMS = {"whole": "as trained", "int8": "in 8 bits", "resolved": "with rules"}
 
 def table(results: Path) -> str:
     """F1 on test by corpus and system, the mean over seeds; and F1 on dev, which the choice among systems rests on."""
-    rows: dict[tuple[str, str, bool], list[Mapping[str, Any]]] = {}
+    rows: dict[tuple[str, str, bool], list[Value]] = {}
     for one in result(NAME, results).get("runs", {}).values():
         rows.setdefault((one["corpus"], one["system"], one["refit"]), []).append(one)
     if not rows:
@@ -25,19 +23,14 @@ def table(results: Path) -> str:
     return markdown(head, [_row(key, rows[key]) for key in sorted(rows)])
 
 
-def _row(key: tuple[str, str, bool], found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _row(key: tuple[str, str, bool], found: Sequence[Value]) -> list[str]:
     corpus, system, refit = key
     interval = min(found, key=lambda one: one["seed"])["resolved"]["f1_interval"]
     return [
         corpus,
         f"`{system}`" + (", refit on train and dev" if refit else ""),
         str(len(found)),
-        *(_mean([one[form]["micro"]["f1"] for one in found]) for form in FORMS),
+        *(spread(found, form, "micro", "f1") for form in FORMS),
         f"{100 * interval['low']:.1f} to {100 * interval['high']:.1f}",
-        "learnt" if refit else _mean([one["rules"]["dev_f1"] for one in found]),
+        "learnt" if refit else spread(found, "rules", "dev_f1"),
     ]
-
-
-def _mean(values: Sequence[float]) -> str:
-    mean = f"{100 * statistics.mean(values):.2f}"
-    return f"{mean} ± {100 * statistics.stdev(values):.2f}" if len(values) > 1 else mean
