@@ -235,9 +235,13 @@ def _memory(values: Sequence[Value]) -> str:
 
 def spread(values: Sequence[Value], *path: str) -> str:
     """The mean in percent, and the standard deviation where there are several."""
-    shares = [100 * _at(value, path) for value in values]
-    deviation = f" ± {statistics.stdev(shares):.2f}" if len(shares) > 1 else ""
-    return f"{statistics.mean(shares):.2f}{deviation}"
+    return deviating([100 * _at(value, path) for value in values])
+
+
+def deviating(points: Sequence[float], *, sign: str = "") -> str:
+    """The mean of some points, and their standard deviation where there are several."""
+    deviation = f" ± {statistics.stdev(points):.2f}" if len(points) > 1 else ""
+    return f"{statistics.mean(points):{sign}.2f}{deviation}"
 
 
 def mean(values: Sequence[Value], *path: str, digits: int = 1) -> str:

@@ -23,7 +23,7 @@ from benchmarks.studies.bundling.gains import (
 )
 from benchmarks.studies.bundling.paper import Printed, table3
 from benchmarks.studies.bundling.pooled import intervals
-from benchmarks.tables.grids import MISSING, NOT_RUN, markdown
+from benchmarks.tables.grids import MISSING, NOT_RUN, deviating, markdown
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result
 
@@ -130,9 +130,8 @@ def over_seeds(values: Mapping[int, float] | Sequence[float], planned: int, *, s
     found = list(values.values()) if isinstance(values, Mapping) else list(values)
     if not found:
         return NOT_RUN if planned else "not planned"
-    deviation = f" ± {statistics.stdev(found):.2f}" if len(found) > 1 else ""
     missing = f" ({len(found)} of {planned} seeds)" if len(found) < planned else ""
-    return f"{statistics.mean(found):{sign}.2f}{deviation}{missing}"
+    return f"{deviating(found, sign=sign)}{missing}"
 
 
 def _planned(corpus: Corpus, model: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.tables.grids import MISSING, NOT_RUN, markdown
+from benchmarks.tables.grids import MISSING, NOT_RUN, deviating, markdown
 
 CORPORA = ("genia", "litbank", "nerel-ru", "nerel-bio", "germeval14", "anercorp", "harem", "msra")
 SEEDS = (1, 2, 3)
@@ -109,8 +109,7 @@ def _finding(rates: Value) -> str:
 
 
 def _spread(shares: Sequence[float], *, sign: str = "") -> str:
-    shown = f"{100 * statistics.mean(shares):{sign}.2f}"
-    return f"{shown} ± {100 * statistics.stdev(shares):.2f}" if len(shares) > 1 else shown
+    return deviating([100 * share for share in shares], sign=sign)
 
 
 def _read(path: Path) -> Value:
