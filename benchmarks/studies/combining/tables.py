@@ -13,8 +13,8 @@ from fascicle.evaluation.uncertainty.intervals import MEASURES
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result
 
-# *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA has the split of genia-resplit and more mentions, its
-# NCBI-disease is cut into sentences that lose gold: neither is comparable with the numbers beside it.
+# *comparing-and-combining* Table 1: F1, precision, recall. Its GENIA has the split of genia-resplit and more mentions,
+# its NCBI-disease is cut into sentences that lose gold: neither is comparable with the numbers beside it.
 PAPER: Mapping[str, Mapping[str, str]] = {
     "NCBI-disease": {
         "SpanPred": "89.0 (88.1 / 89.9)",
@@ -42,6 +42,7 @@ CORPORA: Mapping[str, str] = {
     "genia-events": "GENIA",
     "genia-resplit": "GENIA",
     "bc5cdr": "",
+    "livingner-resplit": "",
 }
 SAID = ("precision", "recall", "F1")
 LAST = ("Meta(SpanPred ∪ SEQ ∪ SeqCRF)", "chosen on dev")
