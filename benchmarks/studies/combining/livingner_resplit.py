@@ -4,8 +4,8 @@ usage: python -m benchmarks.studies.combining.livingner_resplit OUT
 
 ``FASCICLE_DATA`` names the corpora. Writes ``OUT/{train,dev,test}.jsonl`` in the native format, for the corpus
 ``livingner-resplit`` of ``benchmarks/grids/combining.toml``, whose paths begin with ``$FASCICLE_LIVINGNER``: name OUT
-so. Four fifths of the free valid part are train, the last fifth is dev, in file order, which is no order of documents; the
-free test part is test. Sentences of train and dev that test has too, in any case of letters, are left out.
+so. Four fifths of the free valid part are train, the last fifth is dev, in file order, which is no order of documents;
+the free test part is test. Sentences of train and dev that test has too, in any case of letters, are left out.
 """
 
 from __future__ import annotations
