@@ -24,6 +24,7 @@ NAMES = {"softmax": "SEQ", "crf": "SeqCRF", "spanner": "SpanNER", "binder": "BIN
 VARIANT_CORPORA = ("conll04", "scierc")
 NOISED = ("softmax", "spanner", "binder")
 DRAWS = 2000  # of seeds and documents
+WINDOWS = (64, 128, 256)  # pieces
 RULES = {"raw": "as written", "core": "three casings, names alone", "three-casings": "three casings, with phrases"}
 LABELS = {"raw": "raw", "core": "core", "": "three-casings"}  # variant of the grid -> rule
 MEASURES: tuple[tuple[Measure, str], ...] = (("f1", "F1"), ("precision", "precision"), ("recall", "recall"))
@@ -123,6 +124,17 @@ def variants(grid: Grid, number: int) -> str:
         body.append([name, *cells, _printed(printed)])
     heads = [f"{corpus}, {w}" for corpus in VARIANT_CORPORA for w in ("P", "R", "F1", "F1 less the full model")]
     return markdown([f"Table {number}", *heads, "paper, ACE2005: P / R / F1"], body)
+
+
+def windows(grid: Grid) -> str:
+    """Lengths of windows (A.3) on scierc: test P, R and F1, and F1 less that of the longest, each seed."""
+    found = Found(grid)
+    rows = {length: found.row("scierc", "binder", f"window-{length}") for length in WINDOWS}
+    body = []
+    for length, row in rows.items():
+        cells = [found.cell("scierc", "binder", f"window-{length}", which=which) for which in ALL]
+        body.append([str(length), *cells, "" if length == WINDOWS[-1] else differences(row, rows[WINDOWS[-1]])])
+    return markdown(["pieces", "P", "R", "F1", f"F1 less that of {WINDOWS[-1]}, each seed"], body)
 
 
 def _less_full(found: Found, corpus: str, variant: str) -> str:
