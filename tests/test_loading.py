@@ -13,7 +13,7 @@ import pytest
 
 from fascicle import loading
 from fascicle.errors import FascicleError, ModelError
-from fascicle.loading import find_model, load, read_manifest, shipped_models
+from fascicle.loading import as_path, find_model, load, read_manifest, shipped_models
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
@@ -197,3 +197,15 @@ def test_the_manifest_of_a_run(tiny_run: Path) -> None:
     manifest = read_manifest(tiny_run / "best")
     assert (manifest.types, manifest.decision.answer) == (("Chemical", "Disease"), "softmax")
     assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json"}
+
+
+def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in shipped_models():
+        for called in (name, name.partition("@")[0]):
+            shutil.copytree(model, called)
+            assert find_model(as_path(called)).resolve() == tmp_path / called  # and not what ships
+    assert as_path("mine") == "mine"
+    assert as_path(model) == str(model)

@@ -289,6 +289,12 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
 
 
+def as_path(folder: str | os.PathLike[str]) -> str:
+    """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
+    name = os.fspath(folder)
+    return f"{os.curdir}{os.sep}{name}" if _versions(name) else name
+
+
 def _plugin(name: str) -> PluggedPredictor:
     from fascicle.runtime.plugged import PluggedPredictor
 

@@ -84,6 +84,16 @@ def test_an_ensemble_gets_rules_and_nothing_else(
     assert "ensemble" in refused("calibrate", vote, dev, "-o", tmp_path / "no", "--abbreviations")
 
 
+def test_rules_are_not_chosen_where_nothing_is_known_to_be_right(
+    refused: Callable[..., str], model: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    said = refused("calibrate", model, text, "-o", tmp_path / "new", "--method", "none", "--abbreviations")
+    assert "the gold holds no mention" in said
+    assert not (tmp_path / "new").exists()
+
+
 def test_scores_and_rules_together(cli: Cli, model: Path, dev: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     assert cli("calibrate", model, dev, "-o", new, "--method", "none", "--f1", "--abbreviations").code == 0

@@ -90,7 +90,7 @@ def test_a_member_that_was_exchanged(tiny_run: Path, second: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["union", "MODEL", "-o", "OUT"], "1 models were given; give at least 2"),
+        (["union", "MODEL", "-o", "OUT"], "1 model given; give at least 2"),
         (["kofn", "MODEL", "MODEL", "-o", "OUT"], "kofn needs --k"),
         (["kofn", "MODEL", "MODEL", "--k", "3", "-o", "OUT"], "3 of 2 systems were to agree"),
         (["union", "MODEL", "MODEL", "--k", "1", "-o", "OUT"], "--k is for the rule kofn"),

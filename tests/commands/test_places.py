@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from fascicle.commands.places import ROLES, Inputs, fills, reads, writes
 from fascicle.errors import OutputError
 from fascicle.files.atomic import atomic_folder
 from fascicle.files.owned import RECORD
+from fascicle.settings.folders.vocabularies import PACK
 from fascicle.tasks.index_build import build_pack
 from fascicle.tasks.linker_fit import fit_folder
 
@@ -473,3 +475,23 @@ def test_a_folder_of_a_run_is_new_or_its_own(
         for more in ([], ["--resume"]) if command == ("train",) else ([],):
             assert main([*command, "recipe.toml", "-o", place, *more]) == 2
             assert snapshot(desk) == before
+
+
+@pytest.mark.parametrize("what", ["model.json", "ensemble.json", PACK])
+def test_nothing_is_written_into_a_model_that_is_no_input(tmp_path: Path, what: str) -> None:
+    model = tmp_path / "run" / "best"
+    model.mkdir(parents=True)
+    places = (model / "x.tsv", model / "a" / "b", tmp_path / "link" / "x.tsv", model / what)
+    (tmp_path / "link").symlink_to(model)
+    for content, is_model in (
+        ("years of work", False),
+        ("[]", False),
+        ("{}", False),
+        ('{"format": 1, "name": "x"}', True),
+    ):
+        (model / what).write_text(content, encoding="utf-8")
+        for place in places:
+            with pytest.raises(OutputError, match="a model or a pack") if is_model else nullcontext():
+                Inputs.of([]).refuse(place)
+    for place in (model, tmp_path / "run" / "x.tsv", tmp_path / "link.tsv"):
+        Inputs.of([]).refuse(place)

@@ -67,6 +67,8 @@ def test_a_part_of_the_grid(grid: Grid) -> None:
     assert names(select(grid.runs, only=["toy-crf-s[13]", "toy-softmax-s2"], tiers=["smoke"])) == every[1:3]
     with pytest.raises(UsageError, match="no run of the grid matches 'toy-cfr'; its runs are toy-softmax-s1, "):
         select(grid.runs, only=["*", "toy-cfr"])
+    with pytest.raises(UsageError, match="none of these runs has the tier cpu; the tiers of the grid are smoke, gpu"):
+        select(grid.runs, tiers=["cpu"])
 
 
 def test_how_far_each_run_is(look: Look, tiny_run: Path, tmp_path: Path) -> None:
@@ -116,6 +118,62 @@ def test_results_are_done_or_stale(look: Look, tmp_path: Path) -> None:
         (results / "toy-crf-s1.json").write_text(content, encoding="utf-8")
         found = look()["toy-crf-s1"]
         assert (found.state, found.stale) == (state, stale)
+
+
+@pytest.fixture
+def chain(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Callable[..., dict[str, Planned]]:
+    """Looks at a grid, the plan of whose run `again` begins before that of `softmax`, from whose model it starts."""
+    part = f'train = "{toy_corpus}", dev = "{toy_corpus}", test = "{toy_corpus}", documents = "sentence"'
+    reading = "reading = { max_length = 32, overlap = 4 }"
+    training = 'training = { epochs = 12, learning_rate = 1e-2, batch_size = 4, precision = "fp32" }'
+    start = tmp_path / "runs" / "toy-softmax-s{seed}"
+    grid = make_grid(
+        tmp_path,
+        "toy",
+        recipe=f"{reading}\n{training}",
+        corpora={"toy": f"corpus = {{ {part} }}"},
+        systems={"again": f'model.start = "{start}"', "softmax": f'model.encoder = "{tiny_encoder}"'},
+    )
+
+    def look(*only: str) -> dict[str, Planned]:
+        runs = select(grid.runs, only=only)
+        found = examine(runs, folder=tmp_path / "runs", results=tmp_path / "results")
+        return {planned.run.name: planned for planned in found}
+
+    return look
+
+
+def test_a_run_waits_for_the_one_that_it_starts_from(
+    chain: Callable[..., dict[str, Planned]], tiny_run: Path, tmp_path: Path
+) -> None:
+    first, after = "toy-softmax-s1", "toy-again-s1"
+    assert {name: (p.state, p.after) for name, p in chain().items()} == {after: ("waiting", first), first: ("new", "")}
+    assert "does not exist" in chain(after)[after].problem  # of a part of the grid, where nothing will make it
+    shutil.copytree(tiny_run, tmp_path / "runs" / first)
+    (tmp_path / "runs" / first / "scores.json").unlink()
+    assert {name: p.state for name, p in chain().items()} == {after: "waiting", first: "interrupted"}
+    alone = chain(after)[after]
+    assert alone.state == "unable"
+    assert "a training run that has not ended" in alone.problem
+    shutil.copyfile(tiny_run / "scores.json", tmp_path / "runs" / first / "scores.json")
+    assert {name: p.state for name, p in chain().items()} == {after: "new", first: "complete"}
+    assert chain()[after].hash
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("run.json", ""), ("run.json", "[]"), ("metrics.jsonl", '{"epoch": 1}\n{"epo'), ("metrics.jsonl", "[1]\n")],
+)
+def test_a_damaged_run_folder_stops_no_other_run(
+    look: Look, tiny_run: Path, tmp_path: Path, file: str, content: str
+) -> None:
+    folder = tmp_path / "runs" / "toy-softmax-s1"
+    shutil.copytree(tiny_run, folder)
+    (folder / file).write_text(content, encoding="utf-8")
+    found = look()
+    assert found["toy-softmax-s1"].state == "unable"
+    assert f"{file} is no JSON" in found["toy-softmax-s1"].problem
+    assert {p.state for name, p in found.items() if name != "toy-softmax-s1"} == {"new"}
 
 
 def test_a_corpus_that_is_not_there(grid: Grid, tmp_path: Path) -> None:
@@ -232,6 +290,26 @@ def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -
     pids = {int((tmp_path / f"{name}.pid").read_text(encoding="ascii")) for name in names}
     assert len(pids | {os.getpid()}) == 5
     assert not any(map(is_alive, pids))
+
+
+def test_a_task_is_begun_after_the_one_that_it_waits_for(task_of: TaskOf) -> None:
+    tasks = [task_of("good.2", after="good.1"), task_of("good.3", after="elsewhere"), task_of("good.1")]
+    events = list(work_off(tasks, jobs=2))
+    assert sorted(event.run for event in events if isinstance(event, Done)) == ["good.1", "good.2", "good.3"]
+    kinds = [(type(event), event.run) for event in events]
+    assert kinds.index((EpochEnded, "good.2")) > kinds.index((Done, "good.1"))
+
+
+def test_a_task_ends_as_the_one_that_it_waits_for(task_of: TaskOf, tmp_path: Path) -> None:
+    tasks = [task_of("good.1", after="silent"), task_of("good.2", after="good.1"), task_of("silent")]
+    *_, first, second = work_off(tasks)
+    assert isinstance(first, Failed)
+    assert isinstance(second, Failed)
+    assert (first.run, second.run) == ("good.1", "good.2")
+    assert "the model of silent, which failed" in first.error
+    late = [task_of("good.4", after="good.3"), task_of("good.3", deadline=time.time() - 1)]
+    assert [type(event) for event in work_off(late)] == [Left, Left]
+    assert not list(tmp_path.glob("good.*"))
 
 
 def test_jobs_run_at_the_same_time(task_of: TaskOf) -> None:

@@ -20,6 +20,7 @@ from tests.support.runs import finish, metrics
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.experiments import worker as grid_worker
 from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, decode, encode
+from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import read_result
 from fascicle.experiments.worker import is_disk_full, peak_resident_bytes, perform
 from fascicle.files.temporary import temporary_name
@@ -136,6 +137,23 @@ def test_a_run_that_another_command_began(make_task: MakeTask, recipe: Recipe) -
     assert [event.epoch for event in events if isinstance(event, EpochEnded)] == [3]
     assert sum(before) < 600
     assert 2000 < read_result(task.results, "tiny-s1")["seconds"] < 2600
+
+
+def test_a_run_whose_start_was_made_meanwhile_has_the_hash_of_what_it_read(
+    make_task: MakeTask, recipe: Recipe, tiny_run: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_run, tmp_path / "first")
+    values = msgspec.to_builtins(recipe)
+    values["model"] = {**values["model"], "encoder": "", "start": str(tmp_path / "first")}
+    after = msgspec.convert(values, Recipe)
+    task = make_task(after, hash="", after="first")
+    assert events_of(task)[-1] == Done(run="tiny-s1", trained=True)
+    told = read_result(task.results, "tiny-s1")
+    assert told["hash"] == recipe_hash(after, data_hashes(after))
+    other = make_task(msgspec.structs.replace(after, seed=7), hash="", after="first")
+    (end,) = events_of(other)
+    assert isinstance(end, Failed)
+    assert "holds a run of another recipe" in end.error
 
 
 def test_a_complete_run_is_collected(make_task: MakeTask, tiny_run: Path) -> None:

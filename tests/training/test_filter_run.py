@@ -340,6 +340,10 @@ def test_runs_of_other_data_and_half_a_run(make: Maker, tiny_run: Path, tmp_path
     (copy / "run.json").write_text(json.dumps(facts), encoding="utf-8")
     with pytest.raises(InputError, match="chose on other development data"):
         finish(make(members={"dev": [str(copy)]}), tmp_path / "run")
+    facts["data"]["parts.one.dev"] = facts["data"].pop("dev")
+    (copy / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    with pytest.raises(InputError, match="trained on several parts"):
+        finish(make(members={"dev": [str(copy)]}), tmp_path / "run")
     (copy / "predictions" / "dev.tsv").unlink()
     with pytest.raises(InputError, match="it is not complete"):
         finish(make(members={"dev": [str(copy)]}), tmp_path / "run")

@@ -119,7 +119,11 @@ def test_what_training_cannot_go_on_from_is_refused(
     export_model(tiny_run, tmp_path / "export", int8=False)
     names = tmp_path / "names.tsv"
     names.write_text("Chemical\taspirin\n", encoding="utf-8")
+    half = tmp_path / "half"
+    shutil.copytree(tiny_run, half)
+    (half / "scores.json").unlink()  # as if it had been killed
     places = {tmp_path / "export": "export", tmp_path / "none": "does not exist", tmp_path: "model"}
+    places[half] = "has not ended; finish it, or give its model so far, .*best"
     for wrong, word in {**places, names: "is a dictionary .*, which cannot be trained"}.items():
         with pytest.raises(FascicleError, match=word):
             finish(going_on(tiny_recipe, wrong), tmp_path / "run")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from fascicle.commands.parsing import add_json, add_threads, positive
 from fascicle.commands.places import fills, reads
-from fascicle.commands.saying import say
+from fascicle.commands.saying import say, with_options
 from fascicle.core.wording import counted
 from fascicle.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
 
@@ -128,7 +128,8 @@ def _state(found: Planned) -> str:
         "complete": "trained, results not written",
         "interrupted": f"interrupted after epoch {found.epoch} of {epochs_of(found.recipe)}",
         "new": "not run",
-        "unable": f"cannot be begun: {found.problem}",
+        "waiting": f"not run, starts from {found.after}, which is not complete",
+        "unable": f"cannot be begun: {with_options(found.problem)}",
     }[found.state]
     return f"{said}; its results are stale" if found.stale else said
 

@@ -16,6 +16,7 @@ from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_t
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.errors import UsageError
+from fascicle.loading import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described, rules_described
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     for note in made.notes:
         say(f"note: {note}")
     sys.stdout.write(_as_json(made) if args.json else _as_text(made, args.gold))
-    say(f"the calibrated model is {made.folder}; fascicle annotate --model {made.folder} uses it")
+    say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
 
 

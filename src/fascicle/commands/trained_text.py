@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.wording import counted
+from fascicle.loading import as_path
 from fascicle.reports.table import table
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -89,7 +90,7 @@ def _advice(finished: Finished) -> Iterator[str]:
     for scores in (finished.answer, *finished.others):
         yield from filter(None, (_fitted(scores), _rules(scores)))
     folder = finished.folder
-    yield f"the model is {folder / 'best'}; fascicle annotate --model {folder} uses it"
+    yield f"the model is {folder / 'best'}; fascicle annotate --model {as_path(folder)} uses it"
     for other in finished.others:
         yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
 

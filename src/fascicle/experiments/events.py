@@ -24,6 +24,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         threads: CPU threads; ``None`` for torch's own choice.
         deadline: in seconds since the epoch of the clock, after which no epoch may end; ``None`` for never.
         debug: show tracebacks.
+        after: the run whose model it starts from, if that one is to be done first; the hash is empty then, and known
+            when the task is begun.
     """
 
     run: str
@@ -36,6 +38,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     threads: int | None = None
     deadline: float | None = None
     debug: bool = False
+    after: str = ""
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):

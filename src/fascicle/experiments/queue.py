@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import signal
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
@@ -15,20 +14,21 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.experiments.events import ENDS, Failed, GridEvent, Left, Task, decode
+from fascicle.experiments.events import ENDS, Done, Failed, GridEvent, Left, Task, decode
 from fascicle.experiments.grid import Grid, GridRun
 from fascicle.experiments.hashes import data_hashes, recipe_hash, recipe_of
 from fascicle.experiments.results import COST, read_result
 from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 
-State = Literal["done", "complete", "interrupted", "new", "unable"]
+State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
-_IN_THE_WAY = (
-    "{} holds a run of another recipe or of other data than the grid says; move it away, or give another runs=FOLDER"
-)
+_NOTHING = Done(run="", trained=False)  # what a task has ended that waits for none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +41,12 @@ class Planned:
         hash: identity of the recipe; empty if its corpora cannot be found.
         folder: of the run.
         state: ``"done"``: the results file is there and has the same hash; ``"complete"``: only the run folder is;
-            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"unable"``:
-            it cannot be begun here.
+            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"waiting"``:
+            it starts from the model of another run that is not complete; ``"unable"``: it cannot be begun here.
         stale: the hash of a results file that another recipe gave; empty if there is none.
         epoch: last complete epoch in the run folder.
         problem: why it cannot be begun, as one sentence.
+        after: the run that it waits for; its hash is known when that one is complete.
     """
 
     run: GridRun
@@ -56,6 +57,7 @@ class Planned:
     stale: str = ""
     epoch: int = 0
     problem: str = ""
+    after: str = ""
 
 
 def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
@@ -67,7 +69,7 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
         only: shell patterns (``*``, ``?``, ``[...]``) for the name of a run or of its recipe; all if empty.
 
     Raises:
-        UsageError: a pattern that no run of the grid matches.
+        UsageError: a pattern that no run of the grid matches, or no run of these tiers.
     """
     runs = tuple(runs)
     for pattern in only:
@@ -76,7 +78,11 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
             more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
             raise UsageError(f"no run of the grid matches {pattern!r}; its runs are {', '.join(names[:_NAMED])}{more}")
     kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
-    return tuple(run for run in kept if not tiers or run.tier in tiers)
+    chosen = tuple(run for run in kept if not tiers or run.tier in tiers)
+    if not chosen:
+        there = ", ".join(dict.fromkeys(run.tier for run in runs))
+        raise UsageError(f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are {there}")
+    return chosen
 
 
 def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
@@ -87,8 +93,18 @@ def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Pla
         folder: of the run folders.
         results: of the results files.
     """
-    known: dict[str, str] = {}
-    return [_examined(run, folder=folder / run.name, results=results, known=known) for run in runs]
+    runs, known, found = tuple(runs), dict[str, str](), dict[str, Planned]()
+    makers = {(folder / run.name).resolve(): run for run in runs}
+
+    def look(run: GridRun, above: tuple[str, ...] = ()) -> Planned:
+        if run.name not in found:
+            maker = _maker(run, makers)
+            before = look(maker, (*above, run.name)) if maker and maker.name not in (*above, run.name) else None
+            after = before.run.name if before and before.state in ("new", "interrupted", "waiting") else ""
+            found[run.name] = _examined(run, folder=folder / run.name, results=results, known=known, after=after)
+        return found[run.name]
+
+    return [look(run) for run in runs]
 
 
 def epochs_of(recipe: AnyRecipe) -> int:
@@ -133,6 +149,7 @@ def tasks_of(
                 results=results,
                 threads=threads,
                 deadline=deadline,
+                after=found.after,
             )
             tasks.append(task)
     return tasks
@@ -141,8 +158,9 @@ def tasks_of(
 def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     """Does tasks in their order, each in a process of its own, and tells how they go.
 
-    When the iterator is closed, or an error leaves it, the processes that still run are ended; what they have done up
-    to their last complete epoch is kept.
+    A task that waits for another one is begun when that one is done; otherwise it ends as that one does. When the
+    iterator is closed, or an error leaves it, the processes that still run are ended; what they have done up to their
+    last complete epoch is kept.
 
     Args:
         tasks: what to do.
@@ -154,14 +172,15 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     Raises:
         OutputError: the disk is full.
     """
-    waiting = list(reversed(list(tasks)))
-    running: dict[Connection, _Child] = {}
+    waiting, running = list(tasks), dict[Connection, _Child]()
+    ends: dict[str, GridEvent | None] = dict.fromkeys(task.run for task in waiting)
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
-                task = waiting.pop()
-                if _no_time(task):
-                    yield Left(run=task.run, epoch=_last_epoch(task.folder), epochs=epochs_of(task.recipe))
+            while len(running) < jobs and (task := _next(waiting, ends)):
+                waiting.remove(task)
+                if (ended := _ended_already(task, ends)) is not None:
+                    ends[task.run] = ended
+                    yield ended
                 else:
                     child = _Child(task)
                     running[child.channel] = child
@@ -176,10 +195,30 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                         f"{event.error}; the disk is full, so the grid stops at {event.run}: make room and run the "
                         "same command again, what is done is kept"
                     )
+                if isinstance(event, ENDS):
+                    ends[event.run] = event
                 yield event
     finally:
         for child in running.values():
             child.end()
+
+
+def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
+    """The first task that waits for none that has not ended."""
+    return next((task for task in waiting if ends.get(task.after, _NOTHING) is not None), None)
+
+
+def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
+    """The end of a task that is not begun: for want of time, or of the run that it starts from."""
+    before = ends.get(task.after)
+    if isinstance(before, Failed):
+        return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
+    try:
+        if isinstance(before, Left) or _no_time(task):
+            return Left(run=task.run, epoch=_last_epoch(task.folder), epochs=epochs_of(task.recipe))
+    except OutputError as error:  # its folder is damaged
+        return Failed(run=task.run, error=str(error))
+    return None
 
 
 class _Child:
@@ -235,15 +274,31 @@ def _matches(run: GridRun, pattern: str) -> bool:
     return fnmatchcase(run.name, pattern) or fnmatchcase(run.recipe.name, pattern)
 
 
-def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str]) -> Planned:
+def _maker(run: GridRun, makers: Mapping[Path, GridRun]) -> GridRun | None:
+    """The run of the same grid whose model a run starts from."""
     try:
         recipe = run.resolved()
+    except RecipeError:
+        return None  # which is said when the run itself is looked at
+    start = recipe.model.start if isinstance(recipe, Recipe) else ""
+    if not start:
+        return None
+    place = Path(start).resolve()
+    return next((makers[one] for one in (place, *place.parents) if one in makers), None)
+
+
+def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str], after: str) -> Planned:
+    try:
+        recipe = run.resolved()
+        if after:
+            return Planned(run=run, recipe=recipe, hash="", folder=folder, state="waiting", after=after)
         own = recipe_hash(recipe, data_hashes(recipe, known))
-    except (RecipeError, InputError) as error:
+        there = (results / f"{run.name}.json").exists()
+        told = str(read_result(results, run.name).get("hash", "none")) if there else ""
+        state = "done" if told == own else state_of(folder, recipe, own=own)
+        epoch = 0 if state == "done" else _last_epoch(folder)
+    except (RecipeError, InputError, OutputError) as error:
         return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
-    there = (results / f"{run.name}.json").exists()
-    told = str(read_result(results, run.name).get("hash", "none")) if there else ""
-    state: State = "done" if told == own else _state_of(folder, recipe, own=own)
     return Planned(
         run=run,
         recipe=recipe,
@@ -251,20 +306,32 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
         folder=folder,
         state=state,
         stale=told if told != own else "",
-        epoch=_last_epoch(folder),
-        problem=_IN_THE_WAY.format(folder) if state == "unable" else "",
+        epoch=epoch,
+        problem=in_the_way(folder) if state == "unable" else "",
     )
 
 
-def _state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
-    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data."""
+def in_the_way(folder: Path) -> str:
+    """Why a run cannot be begun in a folder."""
+    return (
+        f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
+        "runs=FOLDER"
+    )
+
+
+def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
+    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data.
+
+    Raises:
+        OutputError: it is damaged.
+    """
     if not (folder / "recipe.json").exists():
         return "new"
     try:
         there = recipe_of(folder)
     except OutputError:
         return "unable"
-    facts = _json(folder / "run.json").get("data")
+    facts = json_object(folder / "run.json").get("data")
     # Killed before it had read its corpora, a run has seen no data, and will see those of today.
     data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
     if recipe_hash(there, data) != own:
@@ -279,7 +346,9 @@ def _no_time(task: Task) -> bool:
     if (task.folder / "scores.json").exists():
         return time.time() > task.deadline
     last = _metrics(task.folder)[-1:]
-    seconds = _json(task.folder / COST).get("epoch_seconds") or sum(float(line.get("seconds", 0.0)) for line in last)
+    seconds = json_object(task.folder / COST).get("epoch_seconds") or sum(
+        float(line.get("seconds", 0.0)) for line in last
+    )
     return time.time() + seconds > task.deadline
 
 
@@ -289,10 +358,28 @@ def _last_epoch(folder: Path) -> int:
 
 def _metrics(folder: Path) -> list[dict[str, Any]]:
     path = folder / "metrics.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    return _objects(path, path.read_bytes().splitlines()) if path.exists() else []
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """The object in a file; empty if it is not there."""
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return value
+def json_object(path: Path) -> dict[str, Any]:
+    """The object in a file of a run folder; empty if it is not there.
+
+    Raises:
+        OutputError: it holds anything else.
+    """
+    return _objects(path, [path.read_bytes()])[0] if path.exists() else {}
+
+
+def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The JSON objects of a file of a run folder.
+
+    Raises:
+        OutputError: it holds anything else.
+    """
+    try:
+        return [msgspec.json.decode(text, type=dict[str, Any]) for text in texts]
+    except msgspec.MsgspecError:
+        raise OutputError(
+            f"the run folder {path.parent} is damaged: {path.name} is no JSON; move the folder away, and the run is "
+            "trained anew"
+        ) from None

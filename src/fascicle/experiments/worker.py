@@ -20,6 +20,8 @@ from typing import Final
 
 from fascicle.errors import FascicleError, OutputError
 from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
+from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.experiments.queue import in_the_way, json_object, state_of
 from fascicle.experiments.results import COST, other_heads, result_of, write_result
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.temporary import is_temporary, taken_over
@@ -85,18 +87,29 @@ def peak_resident_bytes() -> int | None:
 
 
 def _performed(task: Task, send: Send) -> Done | Left:
+    own = task.hash or _hash_of(task)
     complete = (task.folder / "scores.json").exists()
     if not complete:
         left = _trained(task, send)
         if left:
             return left
     for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
-        value = result_of(
-            task.folder, task.recipe, shown=task.shown, recipe_hash=task.hash, labels=task.labels, head=head
-        )
+        value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
         write_result(task.results, value, predictions if predictions.exists() else None)
     return Done(run=task.run, trained=not complete)
+
+
+def _hash_of(task: Task) -> str:
+    """The identity of a run whose start was made since the tasks were planned.
+
+    Raises:
+        OutputError: its folder holds another run.
+    """
+    own = recipe_hash(task.recipe, data_hashes(task.recipe))
+    if state_of(task.folder, task.recipe, own=own) == "unable":
+        raise OutputError(in_the_way(task.folder))
+    return own
 
 
 def _trained(task: Task, send: Send) -> Left | None:
@@ -199,8 +212,7 @@ class _Cost:
     def _known(self, folder: Path) -> dict[str, float]:
         """What the sittings before this one took; at least their epochs, where another command began the run."""
         if self._path.exists():
-            known: dict[str, float] = json.loads(self._path.read_text(encoding="utf-8"))
-            return known
+            return json_object(self._path)
         metrics = folder / "metrics.jsonl"
         lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
         return {"seconds": sum(json.loads(line).get("seconds", 0.0) for line in lines)}

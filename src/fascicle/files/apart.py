@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from fascicle.errors import OutputError
 from fascicle.files.source import STDIN
+from fascicle.settings.folders.described import is_described
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import LINKER, PACK
 from fascicle.settings.recipes.ensemble import ENSEMBLE
@@ -33,11 +34,13 @@ class Inputs:
         given: files and folders -> how they were named.
         above: folders with an input somewhere in them -> that input.
         folders: the folders among those given.
+        models: folders of outputs -> the model that they lie in, as far as it was looked for.
     """
 
     given: Mapping[_Identity, str]
     above: Mapping[_Identity, str]
     folders: tuple[str, ...]
+    models: dict[str, Path | None] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, paths: Iterable[str | os.PathLike[str] | None]) -> Inputs:
@@ -81,7 +84,11 @@ class Inputs:
                 raise OutputError(f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}")
             if identity in self.above:
                 raise OutputError(f"{name} holds the input {self.above[identity]} and {_LOST}")
-        for holder in self._holders(name) if path != STDIN else ():
+        if path == STDIN:
+            return
+        if (model := self._model_above(name)) is not None:
+            raise OutputError(f"{name} lies in {model}, a model or a pack; give a place outside of it to write to")
+        for holder in self._holders(name):
             if not added or any((Path(holder) / model).is_file() for model in _MODELS):
                 raise OutputError(f"{name} lies in the input {holder}; give a place outside of it to write to")
 
@@ -92,6 +99,15 @@ class Inputs:
     def _under(self, identity: _Identity, name: str) -> str:
         other = self.given[identity]
         return "" if other == name else f" (under the name {other})"
+
+    def _model_above(self, path: str) -> Path | None:
+        """The folder of a model or a pack that a place lies in; a place that is one itself may be replaced."""
+        parent = os.path.dirname(os.path.realpath(path))  # noqa: PTH120 - thousands of them
+        if parent not in self.models:
+            folders = (Path(parent), *Path(parent).parents)
+            models = (one for one in folders if any(is_described(one / name) for name in _MODELS))
+            self.models[parent] = next(models, None)
+        return self.models[parent]
 
     def _holders(self, path: str) -> Iterator[str]:
         """The inputs that are folders with this path in them, or at it."""

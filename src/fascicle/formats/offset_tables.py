@@ -33,7 +33,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "text": ("text", "extraction", "span"),
     }
 )
-_OPTIONAL: Final = "text"
+OPTIONAL: Final = "text"
 _HEAD: Final = 64 * 1024
 _ENDS: Final = re.compile(r"\r*\n|\r")
 
@@ -130,7 +130,7 @@ def columns_in(header: str) -> dict[str, int]:
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
     found = {part: _first(cells, names) for part, names in NAMES.items()}
-    if any(at is None for part, at in found.items() if part != _OPTIONAL):
+    if any(at is None for part, at in found.items() if part != OPTIONAL):
         return {}
     return {part: at for part, at in found.items() if at is not None}
 
@@ -212,7 +212,7 @@ def _row(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place:
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
-    texts = _spellings(cells[columns[_OPTIONAL]]) if _OPTIONAL in columns else ()
+    texts = _spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
     assert place.line is not None
     return name, OffsetRow(spans=spans, type=kind, texts=texts, line=place.line)
 

@@ -19,7 +19,7 @@ from fascicle.files.tree import Tree, open_tree
 from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
-from fascicle.formats.offset_tables import ABOVE, NAMES, OffsetRow, OffsetTable, tables_of
+from fascicle.formats.offset_tables import ABOVE, NAMES, OPTIONAL, OffsetRow, OffsetTable, tables_of
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "offsets"
@@ -80,7 +80,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
             file=source.path,
         )
     if not found:
-        parts = ", ".join(names[0] for names in NAMES.values())
+        parts = ", ".join(names[0] for part, names in NAMES.items() if part != OPTIONAL)
         raise FormatError(
             f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} must be in this place "
             f"or up to {counted(ABOVE, 'folder')} above it",

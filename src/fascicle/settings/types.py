@@ -38,6 +38,7 @@ OPENING, CLOSING = "[[", "]]"
 TextKind = Literal["keyword", "guideline"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_LONG = 60  # characters of a name in a sentence
 _SHOWN = 10  # names in a message
 
 
@@ -113,7 +114,8 @@ class TypeDescription(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a type without name or description, texts that are too long, and examples without a mention."""
         if not _says_something(self.name):
-            raise ValueError("a type has no name: give the label that the corpus uses")
+            named = f"the name {self.name[:_LONG]!r} has no letter or digit" if self.name else "a type has no name"
+            raise ValueError(f"{named}: give the label that the corpus uses")
         if self.name != self.name.strip() or _CONTROL.search(self.name):
             raise ValueError(f"the name {self.name!r} has white space around it or a control character in it")
         if not _says_something(self.description):

@@ -235,8 +235,16 @@ class _Fitting:
         )
 
     def rules(self, calibration: Calibration | None, types: Sequence[str]) -> FittedRules:
-        """Rules for abbreviations, for the mentions that a calibration keeps."""
+        """Rules for abbreviations, for the mentions that a calibration keeps.
+
+        Raises:
+            InputError: nothing is known to be right.
+        """
         gold = layers(self.documents)
+        if not any(gold.values()):
+            raise InputError(
+                "the gold holds no mention, so nothing is known to be right; give annotated development data"
+            )
         found = {key: _kept(mentions, calibration, types) for key, mentions in self.found.items()}
 
         def merit(changed: Found) -> float:
@@ -281,7 +289,7 @@ def _notes(
 
 
 def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[str]:
-    if fitted.definitions < len(documents) // 10:
+    if fitted.definitions < max(1, len(documents) // 10):
         yield (
             f"{counted(len(documents), 'document')} with {counted(fitted.definitions, 'definition')} of short forms: "
             "rules for abbreviations need whole documents, and these may be single sentences"

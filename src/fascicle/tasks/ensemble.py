@@ -11,6 +11,7 @@ from pathlib import Path
 from fascicle.combination.rules import HALF, RuleRequest
 from fascicle.combination.type_names import check_filter_types, check_types
 from fascicle.core.arguments import checked
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.knowledge.pack.manifest import read_manifest as read_pack
@@ -63,7 +64,7 @@ class EnsembleRequest:
             )
         if len(self.models) < self.rule.kind.least:
             raise UsageError(
-                f"{len(self.models)} models were given; give at least {self.rule.kind.least}, names or folders"
+                f"{counted(len(self.models), 'model')} given; give at least {self.rule.kind.least}, names or folders"
             )
 
 

@@ -348,7 +348,5 @@ def _nothing(account: Account) -> str:
     """Why nothing was written."""
     if account.left_out.total() < account.read or not account.read:
         return "the texts hold no word; give files with text"
-    return (
-        f"every one of the {counted(account.read, 'document')} was left out as a copy of what nothing may be learned "
-        "from; give other texts"
-    )
+    many = "the only document" if account.read == 1 else f"every one of {account.read:,} documents"
+    return f"{many} was left out as a copy of what nothing may be learned from; give other texts"

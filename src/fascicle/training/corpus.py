@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
@@ -15,6 +16,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
+from fascicle.settings.folders.best import is_unfinished
 from fascicle.settings.recipes.corpora import CorpusSettings, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus_types import Chosen, choose_types
@@ -32,6 +34,7 @@ _KEYS: Final = MappingProxyType(
         "=VALUE": "",
     }
 )
+_MODELS: Final = ("model.start", "teacher.model")
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
@@ -52,6 +55,11 @@ def check_data(recipe: NamesFiles) -> None:
     for key, path in recipe.files().items():
         if not is_there(path):
             raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
+        if key in _MODELS and is_unfinished(Path(path)):
+            raise InputError(
+                f"{key} of the recipe is {path}, a training run that has not ended; finish it, or give its model so "
+                f"far, {Path(path) / 'best'}"
+            )
 
 
 def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> list[Document]:

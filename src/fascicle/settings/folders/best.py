@@ -21,6 +21,11 @@ def described_by(folder: Path) -> Path:
     return folder / PACK if not found.is_file() and is_pack(folder) else found
 
 
+def is_unfinished(folder: Path) -> bool:
+    """Whether a folder is that of a training run which has not ended."""
+    return (folder / "recipe.json").is_file() and not (folder / "scores.json").is_file()
+
+
 def model_folder(folder: Path) -> Path:
     """The folder of a model itself: of a run folder, that of the model which the run kept.
 

@@ -41,6 +41,12 @@ class _Outline(msgspec.Struct):
     format: int
 
 
+class _Named(_Outline):
+    """What all of them have, but those of linkers."""
+
+    name: str
+
+
 def read_described(
     path: Path,
     kind: type[M],
@@ -74,6 +80,15 @@ def read_described(
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, OSError, RecursionError) as error:
         raise wording.error(f"{path} {wording.broken} ({error}); {wording.repair}", file=str(path)) from None
+
+
+def is_described(path: Path) -> bool:
+    """Whether a file is that of a model, an ensemble or a pack, of any version, and not another one of its name."""
+    try:
+        msgspec.json.decode(_bounded(path), type=_Named)
+    except (msgspec.MsgspecError, ValueError, OSError, RecursionError):
+        return False
+    return True
 
 
 def _bounded(path: Path) -> bytes:

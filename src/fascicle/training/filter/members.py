@@ -147,9 +147,15 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
     if not path.is_file():
         return
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))["data"]["dev"]["sha256"]
+        data = json.loads(path.read_text(encoding="utf-8"))["data"]
+        said = data["dev"]["sha256"] if "dev" in data else None
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise InputError(f"{path} is damaged ({error!r}); give another run, or its prediction files") from None
+    if said is None:
+        raise InputError(
+            f"the run in {folder} was trained on several parts, so its development data are not those of "
+            f"{recipe.corpus.dev}; give runs of this corpus, or files of predictions for it"
+        )
     if said != source_sha256(recipe.corpus.dev):
         raise InputError(
             f"the run in {folder} chose on other development data than {recipe.corpus.dev}; give runs of this corpus"
