@@ -6,7 +6,7 @@ import datetime
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.files.atomic import atomic_text_writer
+from fascicle.formats import write
 from fascicle.training.engine.environment import describe_environment
 
 HERE = Path(__file__).parent
@@ -40,6 +41,14 @@ def result(name: str, results: Path = RESULTS) -> dict[str, Any]:
     path = results / f"{name}.json"
     value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return value
+
+
+def write_parts(folder: Path, parts: Mapping[str, Sequence[Document]]) -> None:
+    """Writes the parts of a corpus in the native format, as ``PART.jsonl``, and prints their sizes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, documents in parts.items():
+        write(folder / f"{part}.jsonl", documents, format="native", overwrite=True)
+        print(f"{part}: {len(documents):,} sentences, {sum(len(one.mentions) for one in documents):,} mentions")
 
 
 def sentence_scores(documents: Sequence[Document], *, source: str) -> Scores:

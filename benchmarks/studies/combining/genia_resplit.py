@@ -15,8 +15,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.common import write_parts
 from fascicle.core.document import Document
-from fascicle.formats import read, write
+from fascicle.formats import read
 
 FILES = ("nested.train.jsonl.gz", "nested.dev.jsonl", "nested.test.jsonl")  # in the order of the corpus
 
@@ -32,11 +33,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
     out: Path = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
     folder = Path(os.environ["FASCICLE_DATA"]) / "genia"
-    for part, sentences in resplit([document for name in FILES for document in read(folder / name)]).items():
-        write(out / f"{part}.jsonl", sentences, format="native", overwrite=True)
-        print(f"{part}: {len(sentences):,} sentences, {sum(len(one.mentions) for one in sentences):,} mentions")
+    write_parts(out, resplit([document for name in FILES for document in read(folder / name)]))
     return 0
 
 

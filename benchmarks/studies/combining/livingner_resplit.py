@@ -16,8 +16,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.common import write_parts
 from fascicle.core.document import Document
-from fascicle.formats import write
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes
 from fascicle.training.corpus import read_part
 
@@ -35,7 +35,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
     out: Path = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
     folder = Path(os.environ["FASCICLE_DATA"]) / "livingner-es"
     corpus = CorpusSettings(
         train=str(folder / "species_valid.iob2"),
@@ -45,9 +44,7 @@ def main() -> int:
         documents="sentence",
         types=CorpusTypes(keep=("HUMAN", "SPECIES")),  # a few labels of valid are typing errors
     )
-    for part, sentences in resplit(read_part(corpus, "train"), read_part(corpus, "test")).items():
-        write(out / f"{part}.jsonl", sentences, format="native", overwrite=True)
-        print(f"{part}: {len(sentences):,} sentences, {sum(len(one.mentions) for one in sentences):,} mentions")
+    write_parts(out, resplit(read_part(corpus, "train"), read_part(corpus, "test")))
     return 0
 
 

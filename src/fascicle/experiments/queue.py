@@ -79,7 +79,7 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
             raise UsageError(f"no run of the grid matches {pattern!r}; its runs are {', '.join(names[:_NAMED])}{more}")
     kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
     chosen = tuple(run for run in kept if not tiers or run.tier in tiers)
-    if not chosen:
+    if tiers and not chosen:
         there = ", ".join(dict.fromkeys(run.tier for run in runs))
         raise UsageError(f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are {there}")
     return chosen

@@ -17,7 +17,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.wording import counted
 from fascicle.decoding.calibration import calibrated, thresholds
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.calibration.fitting import Fitted, Target, fit_calibration
+from fascicle.evaluation.calibration.fitting import Fitted, Target, check_gold, fit_calibration
 from fascicle.evaluation.calibration.reliability import judged
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
@@ -241,10 +241,7 @@ class _Fitting:
             InputError: nothing is known to be right.
         """
         gold = layers(self.documents)
-        if not any(gold.values()):
-            raise InputError(
-                "the gold holds no mention, so nothing is known to be right; give annotated development data"
-            )
+        check_gold(sum(map(len, gold.values())))
         found = {key: _kept(mentions, calibration, types) for key, mentions in self.found.items()}
 
         def merit(changed: Found) -> float:

@@ -88,6 +88,19 @@ class Fitted:
     notes: tuple[str, ...]
 
 
+def check_gold(mentions: int) -> None:
+    """Refuses to fit anything on gold without mentions.
+
+    Args:
+        mentions: how many the gold holds.
+
+    Raises:
+        InputError: none.
+    """
+    if not mentions:
+        raise InputError("the gold holds no mention, so nothing is known to be right; give annotated development data")
+
+
 def fit_calibration(
     data: Judged, *, method: Method, target: Target | None, types: Sequence[str] = (), chosen_on: str
 ) -> Fitted:
@@ -113,8 +126,7 @@ def fit_calibration(
         raise UsageError(f"the method {method!r} was given; choose from {', '.join(METHODS)}")
     if method == "none" and target is None:
         raise UsageError("neither a curve nor a threshold is to be fitted; give a method, or a target for thresholds")
-    if not sum(data.gold.values()):
-        raise InputError("the gold holds no mention, so nothing is known to be right; give annotated development data")
+    check_gold(sum(data.gold.values()))
     notes: list[str] = []
     fitted = Calibration(curve=_curve(data, method), wanted="" if target is None else str(target), chosen_on=chosen_on)
     changed = replace(data, scores=calibrated(data.scores, fitted))
