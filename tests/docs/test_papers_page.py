@@ -13,8 +13,8 @@ from fascicle.settings.recipes.strict import read_toml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "research" / "papers.md"
-STATES = {"reproduced", "differs", "not run yet", "not at hand"}
-RAN = {"reproduced", "differs"}
+RAN = {"reproduced", "differs", "tested here", "drawn"}
+STATES = {*RAN, "not run yet", "not at hand"}
 # What reports a result, paper by paper: tables, figures.
 RESULTS: dict[str, tuple[set[int], set[int]]] = {
     "Comparing": ({1}, set()),

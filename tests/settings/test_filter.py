@@ -22,6 +22,7 @@ PLAIN: dict[str, Any] = {
 @pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
 def test_the_recipes_are_valid(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FASCICLE_DATA", str(tmp_path))
+    monkeypatch.setenv("FASCICLE_GENIA", str(tmp_path))
     recipe = read_recipe(path)
     assert isinstance(recipe, FilterRecipe)
     assert recipe.name == path.stem

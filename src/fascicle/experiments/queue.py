@@ -12,20 +12,17 @@ from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal
-
-import msgspec
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
 from fascicle.experiments.events import ENDS, Done, Failed, GridEvent, Left, Task, decode
+from fascicle.experiments.folders import State, in_the_way, json_object, last_epoch, metrics_of, state_of
 from fascicle.experiments.grid import Grid, GridRun
-from fascicle.experiments.hashes import data_hashes, recipe_hash, recipe_of
+from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import COST, read_result
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 
-State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 _NOTHING = Done(run="", trained=False)  # what a task has ended that waits for none
@@ -215,7 +212,7 @@ def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEven
         return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
     try:
         if isinstance(before, Left) or _no_time(task):
-            return Left(run=task.run, epoch=_last_epoch(task.folder), epochs=epochs_of(task.recipe))
+            return Left(run=task.run, epoch=last_epoch(task.folder), epochs=epochs_of(task.recipe))
     except OutputError as error:  # its folder is damaged
         return Failed(run=task.run, error=str(error))
     return None
@@ -296,7 +293,7 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
         there = (results / f"{run.name}.json").exists()
         told = str(read_result(results, run.name).get("hash", "none")) if there else ""
         state = "done" if told == own else state_of(folder, recipe, own=own)
-        epoch = 0 if state == "done" else _last_epoch(folder)
+        epoch = 0 if state == "done" else last_epoch(folder)
     except (RecipeError, InputError, OutputError) as error:
         return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
     return Planned(
@@ -311,75 +308,14 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
     )
 
 
-def in_the_way(folder: Path) -> str:
-    """Why a run cannot be begun in a folder."""
-    return (
-        f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
-        "runs=FOLDER"
-    )
-
-
-def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
-    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data.
-
-    Raises:
-        OutputError: it is damaged.
-    """
-    if not (folder / "recipe.json").exists():
-        return "new"
-    try:
-        there = recipe_of(folder)
-    except OutputError:
-        return "unable"
-    facts = json_object(folder / "run.json").get("data")
-    # Killed before it had read its corpora, a run has seen no data, and will see those of today.
-    data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
-    if recipe_hash(there, data) != own:
-        return "unable"
-    return "complete" if (folder / "scores.json").exists() else "interrupted"
-
-
 def _no_time(task: Task) -> bool:
     """Whether the next epoch would end too late: by the time of the last one, if there was one."""
     if task.deadline is None:
         return False
     if (task.folder / "scores.json").exists():
         return time.time() > task.deadline
-    last = _metrics(task.folder)[-1:]
+    last = metrics_of(task.folder)[-1:]
     seconds = json_object(task.folder / COST).get("epoch_seconds") or sum(
         float(line.get("seconds", 0.0)) for line in last
     )
     return time.time() + seconds > task.deadline
-
-
-def _last_epoch(folder: Path) -> int:
-    return max((int(line.get("epoch", 0)) for line in _metrics(folder)), default=0)
-
-
-def _metrics(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "metrics.jsonl"
-    return _objects(path, path.read_bytes().splitlines()) if path.exists() else []
-
-
-def json_object(path: Path) -> dict[str, Any]:
-    """The object in a file of a run folder; empty if it is not there.
-
-    Raises:
-        OutputError: it holds anything else.
-    """
-    return _objects(path, [path.read_bytes()])[0] if path.exists() else {}
-
-
-def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
-    """The JSON objects of a file of a run folder.
-
-    Raises:
-        OutputError: it holds anything else.
-    """
-    try:
-        return [msgspec.json.decode(text, type=dict[str, Any]) for text in texts]
-    except msgspec.MsgspecError:
-        raise OutputError(
-            f"the run folder {path.parent} is damaged: {path.name} is no JSON; move the folder away, and the run is "
-            "trained anew"
-        ) from None

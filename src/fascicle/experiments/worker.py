@@ -20,8 +20,8 @@ from typing import Final
 
 from fascicle.errors import FascicleError, OutputError
 from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
+from fascicle.experiments.folders import in_the_way, json_object, state_of
 from fascicle.experiments.hashes import data_hashes, recipe_hash
-from fascicle.experiments.queue import in_the_way, json_object, state_of
 from fascicle.experiments.results import COST, other_heads, result_of, write_result
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.temporary import is_temporary, taken_over

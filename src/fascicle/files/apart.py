@@ -102,7 +102,7 @@ class Inputs:
 
     def _model_above(self, path: str) -> Path | None:
         """The folder of a model or a pack that a place lies in; a place that is one itself may be replaced."""
-        parent = os.path.dirname(os.path.realpath(path))  # noqa: PTH120 - thousands of them
+        parent = os.path.dirname(_real(path))  # noqa: PTH120 - thousands of them
         if parent not in self.models:
             folders = (Path(parent), *Path(parent).parents)
             models = (one for one in folders if any(is_described(one / name) for name in _MODELS))
@@ -113,11 +113,19 @@ class Inputs:
         """The inputs that are folders with this path in them, or at it."""
         if not self.folders:
             return
-        real = Path(os.path.realpath(path))
+        real = Path(_real(path))
         for folder in (real, *real.parents):
             found = stat_of(folder)
             if found is not None and (found.st_dev, found.st_ino) in self.given:
                 yield self.given[found.st_dev, found.st_ino]
+
+
+def _real(path: str) -> str:
+    """A path without links; as it is where no such place can be, which whoever opens it says."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
 
 
 def _files_in(folders: Iterable[str]) -> Iterator[str]:

@@ -114,8 +114,8 @@ class TypeDescription(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a type without name or description, texts that are too long, and examples without a mention."""
         if not _says_something(self.name):
-            named = f"the name {self.name[:_LONG]!r} has no letter or digit" if self.name else "a type has no name"
-            raise ValueError(f"{named}: give the label that the corpus uses")
+            given = f" with a letter or digit, but {self.name[:_LONG]!r}" if self.name else ""
+            raise ValueError(f"a type has no name{given}: give the label that the corpus uses")
         if self.name != self.name.strip() or _CONTROL.search(self.name):
             raise ValueError(f"the name {self.name!r} has white space around it or a control character in it")
         if not _says_something(self.description):
