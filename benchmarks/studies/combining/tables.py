@@ -39,10 +39,10 @@ PAPER: Mapping[str, Mapping[str, str]] = {
 }
 CORPORA: Mapping[str, str] = {
     "ncbi-disease": "NCBI-disease",
-    "genia-events": "GENIA",
-    "genia-resplit": "GENIA",
-    "bc5cdr": "",
     "livingner-resplit": "",
+    "genia-resplit": "GENIA",
+    "genia-events": "GENIA",
+    "bc5cdr": "",
 }
 SAID = ("precision", "recall", "F1")
 LAST = ("Meta(SpanPred ∪ SEQ ∪ SeqCRF)", "chosen on dev")
