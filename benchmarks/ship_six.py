@@ -20,18 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT, write_result
-from benchmarks.studies.six import rows, thresholds
+from benchmarks.studies.six import rows
+from benchmarks.studies.six.assembling import assembled
 from benchmarks.studies.six.card import card
 from benchmarks.studies.six.corpora import ROWS
-from benchmarks.studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
 from benchmarks.studies.six.tables import FULL
 from fascicle.core.document import Document
-from fascicle.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load
 from fascicle.settings.folders.described import CARD
-from fascicle.settings.folders.manifest import MANIFEST, Manifest, read_manifest, write_manifest
-from fascicle.tasks.export import export
+from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.text.annotator import Annotator
 
 _TOGETHER = 400  # texts of the check that none depends on the others
@@ -48,44 +46,17 @@ def main() -> None:
     args = parser.parse_args()
     target = args.assets / args.name
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        chosen, decision = fitted(args.refit, args.twin, place)
-        run = place / "run"  # as the refit one, with another decision
-        shutil.copytree(args.refit / "best", run / "best")
-        shutil.copy(args.refit / "recipe.json", run)
-        write_manifest(run / "best", chosen)
-        made = place / "int8"
-        export(run, made, int8=True, name=args.name)
-        export(run, place / "fp32", name=args.name)
-        (made / RECORD).unlink()  # it is about folders of users
-        result = measured(args.name, load(made), load(place / "fp32"))
-        result |= {"decision": decision, "runs": [run_facts(one) for one in (args.refit, args.twin, *args.also)]}
+        model = assembled(args.refit, args.twin, Path(folder), name=args.name)
+        made = model.int8
+        result = measured(args.name, load(made), load(model.fp32))
+        runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
+        result |= {"decision": model.decision, "runs": runs}
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())
         write_result(f"shipped-{args.name}", result)
         (made / CARD).write_text(card(read_manifest(made), result), encoding="utf-8")
         (made / MANIFEST).touch()  # a card that is younger than its manifest counts as edited
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(made, target)
-
-
-def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, Any]]:
-    """What the refit model says of itself with the decisions of its twin, and what was fitted.
-
-    The twin answers in 8 bits, as the model that ships does.
-    """
-    of_twin = read_manifest(twin / "best")
-    export(twin, place / "twin", int8=True)
-    dev = dev_answers(load(place / "twin"))
-    scores, rules = fit_scores(dev), fit_abbreviations(dev)
-    manifest = read_manifest(refit / "best")
-    limits = thresholds.chosen(twin.name)
-    by_type = tuple(limits[name] for name in manifest.types)
-    chosen = decided(
-        manifest, of_twin, nothing_by_type=by_type, calibration=scores.calibration, abbreviations=rules.rules
-    )
-    stages = [stage.as_dict() for stage in scores.stages]
-    told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
-    return chosen, told
 
 
 def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
+from benchmarks.studies.six.spread import f1_of_seeds, mean_and_spread, with_seed
 from benchmarks.studies.six.tables import TABLES, int8, paper, table_2, thresholds
 from benchmarks.studies.six.thresholds import OverMentions, chosen
 from fascicle.core.document import GOLD, Document, Mention
@@ -150,6 +151,20 @@ FITS: dict[str, Any] = {
 }
 
 
+def test_further_seeds_of_what_ships_stand_beside_it() -> None:
+    value = results({"biomed@1": 2})
+    row = TABLE_2[0]
+    rows = {one.name: {form: {"strict": 0.5} for form in ("given", "raw")} for one in ROWS}
+    further = with_seed(with_seed({}, "biomed@1", 10, {"rows": {}}), "biomed@1", 10, {"rows": rows})
+    further = with_seed(further, "biomed@1", 2, {"rows": {one: {"given": {"strict": 0.25}} for one in rows}})
+    found = f1_of_seeds(value, further, "biomed@1", row.name, "given")
+    assert found == pytest.approx([100 * 2 / 3, 25, 50])
+    assert f1_of_seeds(value, {}, "biomed@1", row.name, "given") == pytest.approx([100 * 2 / 3])
+    assert f1_of_seeds(value, further, "other", row.name, "given") == []
+    assert mean_and_spread([1.0, 2.0, 6.0]) == "3.00 ± 2.65"
+    assert "±" not in mean_and_spread([1.0])
+
+
 def test_students_of_the_papers_protocol_have_a_table_of_their_own() -> None:
     value = results({"biomed@1": 90, "paper-4x312": 50})
     assert "paper-4x312" not in table_2(value)
@@ -160,7 +175,7 @@ def test_students_of_the_papers_protocol_have_a_table_of_their_own() -> None:
 def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:
     rows = [
         [cell.strip() for cell in line.strip("| ").split("|")]
-        for line in thresholds({"runs": {"r": FITS}}).splitlines()[2:]
+        for line in thresholds({"runs": {"r-s1": FITS, "r-s2": FITS}}).splitlines()[2:]
     ]
     assert rows == [
         ["a/X", "99", "100.00", "0.00"],

@@ -1,0 +1,45 @@
+"""How much the rows of a model that ships vary with its seed: what is stored of it, and of its further seeds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+SEEDS: Final = "six-seeds"  # the results file
+Value = Mapping[str, Any]
+
+
+def with_seed(value: Value, model: str, seed: int, found: Value) -> dict[str, Any]:
+    """Results of further seeds with one more; a seed that was there is replaced."""
+    systems = {**value.get("systems", {})}
+    systems[model] = {**systems.get(model, {}), str(seed): found}
+    return {"systems": systems}
+
+
+def f1_of_seeds(value: Value, further: Value, model: str, row: str, form: str) -> list[float]:
+    """Strict F1 of a row in points: of the model that ships, then of its further seeds.
+
+    Args:
+        value: results of what ships, see ``rows.py``.
+        further: results of further seeds, see `with_seed`.
+        model: that ships.
+        row: its name.
+        form: of the text, see ``rows.FORMS``.
+
+    Returns:
+        Nothing if the model was not scored on this row.
+    """
+    first = value.get("systems", {}).get(model, {}).get("rows", {}).get(row, {}).get(form)
+    if not first:
+        return []
+    seeds = further.get("systems", {}).get(model, {})
+    others = [seeds[seed]["rows"][row][form]["strict"] for seed in sorted(seeds, key=int)]
+    return [100 * f1 for f1 in (first["strict"]["micro"]["f1"], *others)]
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Mean and standard deviation of several seeds."""
+    if len(values) < 2:
+        return "one seed"
+    return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
