@@ -14,7 +14,7 @@ from fascicle.settings.recipes.strict import read_toml
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "research" / "papers.md"
 RAN = {"reproduced", "differs", "tested here", "drawn"}
-STATES = {*RAN, "not run yet", "not at hand"}
+STATES = {*RAN, "not at hand"}
 # What reports a result, paper by paper: tables, figures.
 RESULTS: dict[str, tuple[set[int], set[int]]] = {
     "Comparing": ({1}, set()),
