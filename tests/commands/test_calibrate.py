@@ -249,6 +249,7 @@ def test_what_cannot_be_done_is_refused_before_long_work(
     assert "there is no model" in refused("calibrate", tmp_path / "none", dev, "-o", new)
     assert "cannot be read" in refused("calibrate", model, tmp_path / "none.tsv", "-o", new)
     assert 'cannot be named "gold"' in refused("calibrate", model, dev, "-o", new, "--f1", "--name", "gold")
+    assert "control characters" in refused("calibrate", model, dev, "-o", new, "--f1", "--name", "a\x1b[2J")
     assert not new.exists()
 
 

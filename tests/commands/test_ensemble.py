@@ -99,6 +99,7 @@ def test_a_member_that_was_exchanged(tiny_run: Path, second: Path, tmp_path: Pat
         (["meta", "MODEL", "--filter", "OUT", "-o", "OUT"], "holds no filter.json"),
         (["union", "MODEL", "MODEL"], "name a folder with -o"),
         (["union", "MODEL", "MODEL", "--name", "gold", "-o", "OUT"], 'an ensemble cannot be named "gold"'),
+        (["union", "MODEL", "MODEL", "--name", "a\nb", "-o", "OUT"], "an ensemble cannot be named 'a\\nb'"),
     ],
 )
 def test_what_is_refused(tiny_run: Path, tmp_path: Path, arguments: list[str], said: str, capsys: Any) -> None:

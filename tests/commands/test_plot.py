@@ -264,3 +264,11 @@ def test_without_matplotlib_the_extra_is_named(
 def test_the_page_has_every_kind() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "pictures.md").read_text(encoding="utf-8")
     assert all(f"fascicle plot {kind} " in page for kind in KINDS)
+
+
+def test_a_title_with_control_characters_is_refused(cli: Cli, tmp_path: Path, distributions: Path) -> None:
+    picture = tmp_path / "p.svg"
+    assert cli("plot", "pca", distributions, "-o", picture, "--title", "two\nlines").code == 0
+    result = cli("plot", "pca", distributions, "-o", picture, "--overwrite", "--title", "a\x1b[2J")
+    assert result.code == 2
+    assert "control characters" in result.err

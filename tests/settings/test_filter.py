@@ -67,7 +67,7 @@ def test_paths_are_of_the_folder_of_the_recipe(tmp_path: Path) -> None:
         ({"model": {"encoder": "x", "end_marker": "<e>"}}, "x.toml: model: start_marker and end_marker are both '<e>'"),
         ({"training": {"optimizer": "adam"}}, 'x.toml: training: optimizer = "adam" takes no weight decay'),
         ({"training": {"hidden_pieces": 0.1}}, "x.toml: training.hidden_pieces is for recognisers"),
-        ({"name": "gold"}, 'x.toml: the name "gold" is that of human annotation'),
+        ({"name": "gold"}, 'x.toml: a model cannot be named "gold"'),
     ],
 )
 def test_what_is_not_allowed(change: dict[str, Any], said: str) -> None:

@@ -26,7 +26,7 @@ def test_the_defaults_are_those_of_the_paper() -> None:
         ({"vector": {}}, "unknown key vector; did you mean vectors?"),
         ({"typer": {"hidden": 0}}, "typer.hidden = 0 is not allowed"),
         ({"typer": {"width": 3}}, "width = 3 has no effect with nothing = false"),
-        ({"name": "gold"}, 'the name "gold" is that of human annotation'),
+        ({"name": "gold"}, 'a model cannot be named "gold"'),
         ({"vectors": {}}, "vectors: object missing required field `path`"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from fascicle.core.mention import GOLD
 from fascicle.settings.forms import in_words
 
 LARGEST = 2**31 - 1  # of the integers of a recipe: beyond it, tensors and random generators have other rules
@@ -37,6 +38,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Base of all settings: frozen, by name only, unknown names refused."""
 
 
+def check_model_name(name: str, what: str = "a model") -> None:
+    """Refuses a name that would be mistaken for human annotation, or that breaks the lines it is printed in.
+
+    Args:
+        name: becomes the source of mentions.
+        what: has this name, for messages.
+
+    Raises:
+        ValueError: nothing may be named so.
+    """
+    if name == GOLD:
+        raise ValueError(f'{what} cannot be named "{GOLD}", which is human annotation; give it another name')
+    if not name.isprintable():
+        raise ValueError(f"{what} cannot be named {name!r}, which has control characters; give it another name")
+
+
 class RecipeBase(Settings, frozen=True, kw_only=True):
     """Everything that decides the result of a training run, apart from the data and the versions of software.
 
@@ -49,9 +66,8 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
     seed: Natural = 1
 
     def __post_init__(self) -> None:
-        """Refuses the name that is reserved for human annotation."""
-        if self.name == "gold":
-            raise ValueError('the name "gold" is that of human annotation; give the model another')
+        """Refuses a name that no model may have."""
+        check_model_name(self.name)
 
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""

@@ -11,12 +11,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from fascicle.core.arguments import checked, checked_documents
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.tree import is_there
 from fascicle.formats.files import read
 from fascicle.loading import find_model
+from fascicle.settings.base import check_model_name
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
@@ -64,8 +65,10 @@ def export(
         OutputError: the folder exists.
         MissingExtraError: torch is not installed.
     """
-    if name == GOLD:
-        raise UsageError(f"the argument name is {GOLD}, that of human annotation; give the model another name")
+    try:
+        check_model_name(name or "")
+    except ValueError as error:
+        raise UsageError(f"the argument name: {error}") from None
     source, target = find_model(model), Path(folder)
     from fascicle.models.export.folders import export_filter, export_model
 

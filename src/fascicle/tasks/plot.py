@@ -142,6 +142,8 @@ def plot(
         raise UsageError(f"the system {systems[0]} was chosen; {kind} takes {chosen.help}, without a choice of systems")
     if target.suffix not in SUFFIXES:
         raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
+    if not title.replace("\n", "").isprintable():
+        raise UsageError(f"the title {title!r} has control characters; leave them out, all but line breaks")
     check_target(target, overwrite=overwrite)
     loaded = chosen.load(given, systems)
     width, height = chosen.size(loaded)

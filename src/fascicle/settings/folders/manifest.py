@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.base import LARGEST, Natural, Settings
+from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
@@ -145,9 +145,8 @@ class Manifest(Settings, frozen=True, kw_only=True):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses an answer that no head gives, and the name that stands for human annotation."""
-        if self.name == "gold":
-            raise ValueError('a model cannot be named "gold", which is human annotation')
+        """Refuses an answer that no head gives, and a name that no model may have."""
+        check_model_name(self.name)
         if self.decision.answer not in self.heads:
             raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
         try:

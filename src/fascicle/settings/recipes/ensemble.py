@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError
 from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.base import Natural, Settings
+from fascicle.settings.base import Natural, Settings, check_model_name
 from fascicle.settings.folders.described import Wording, read_described, write_described
 
 ENSEMBLE: Final = "ensemble.json"
@@ -57,9 +57,8 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
     abbreviations: AbbreviationDecision | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Refuses the name that stands for human annotation, and folders outside."""
-        if self.name == "gold":
-            raise ValueError('an ensemble cannot be named "gold", which is human annotation')
+        """Refuses a name that no ensemble may have, and folders outside."""
+        check_model_name(self.name, "an ensemble")
         if not all(_INSIDE.fullmatch(member) for member in self.members):
             raise ValueError(f"the members {self.members} are not numbers of folders inside the ensemble")
 
