@@ -32,6 +32,7 @@ from benchmarks.studies.packs import tables as pack_tables
 from benchmarks.studies.parts import cells as parts_cells
 from benchmarks.studies.parts import vote as teachers_vote
 from benchmarks.studies.pretraining import record as pretraining
+from benchmarks.studies.six import alone as six_alone
 from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.span_typer.tables import in_words, pictures, span_typer, speed
 from benchmarks.tables import evaluation as evaluate_tables
@@ -157,6 +158,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **speed_tables.TABLES,
     **training_tables.TABLES,
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
+    "six-alone": six_alone.table,
     "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
