@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.common import ROOT, write_result
 from benchmarks.studies.six import rows
-from benchmarks.studies.six.assembling import assembled
+from benchmarks.studies.six.assembling import exported, fitted
 from benchmarks.studies.six.card import card
 from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.tables import FULL
@@ -46,11 +46,12 @@ def main() -> None:
     args = parser.parse_args()
     target = args.assets / args.name
     with tempfile.TemporaryDirectory() as folder:
-        model = assembled(args.refit, args.twin, Path(folder), name=args.name)
+        manifest, decision = fitted(args.refit, args.twin, Path(folder))
+        model = exported(args.refit, manifest, Path(folder), name=args.name)
         made = model.int8
         result = measured(args.name, load(made), load(model.fp32))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
-        result |= {"decision": model.decision, "runs": runs}
+        result |= {"decision": decision, "runs": runs}
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())
         write_result(f"shipped-{args.name}", result)
         (made / CARD).write_text(card(read_manifest(made), result), encoding="utf-8")

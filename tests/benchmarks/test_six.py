@@ -15,7 +15,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from benchmarks.common import GRIDS
 from benchmarks.studies.labels.rows import Row, row_scores
-from benchmarks.studies.six import alone, seeds
+from benchmarks.studies.six import alone
 from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
@@ -164,15 +164,6 @@ def test_further_seeds_of_what_ships_stand_beside_it() -> None:
     assert f1_of_seeds(value, further, "other", row.name, "given") == []
     assert mean_and_spread([1.0, 2.0, 6.0]) == "3.00 ± 2.65"
     assert "±" not in mean_and_spread([1.0])
-
-
-def test_runs_of_two_seeds_are_no_further_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, seed in (("refit", 2), ("twin", 3)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "recipe.json").write_text(json.dumps({"seed": seed}), encoding="utf-8")
-    with pytest.raises(SystemExit):
-        seeds.main([str(tmp_path / "refit"), str(tmp_path / "twin")])
-    assert "different seeds" in capsys.readouterr().err
 
 
 def test_the_price_of_generality_is_that_of_the_rows_of_a_corpus(tmp_path: Path) -> None:

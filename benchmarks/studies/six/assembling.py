@@ -16,44 +16,47 @@ from fascicle.tasks.export import export
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assembled:
-    """What was made of two runs.
+class Exported:
+    """A model in both forms.
 
     Attributes:
         int8: the folder of the model that ships.
         fp32: the same model before its weights became 8 bits.
-        decision: what was fitted on dev, and how.
     """
 
     int8: Path
     fp32: Path
-    decision: dict[str, Any]
 
 
-def assembled(refit: Path, twin: Path, place: Path, *, name: str) -> Assembled:
-    """Decides by the twin, and exports.
+def exported(refit: Path, manifest: Manifest, place: Path, *, name: str) -> Exported:
+    """Exports the weights of a run under another manifest.
 
     Args:
         refit: the run whose weights are taken.
-        twin: the run of the same recipe from which dev was kept, with thresholds from `thresholds`.
-        place: an empty folder for what is made.
+        manifest: what the model says of itself, with its decision.
+        place: a folder for what is made.
         name: of the model.
     """
-    chosen, decision = fitted(refit, twin, place)
-    run = place / "run"  # as the refit one, with another decision
+    run = place / "run"
     shutil.copytree(refit / "best", run / "best")
     shutil.copy(refit / "recipe.json", run)
-    write_manifest(run / "best", chosen)
-    export(run, place / "int8", int8=True, name=name)
-    export(run, place / "fp32", name=name)
-    (place / "int8" / RECORD).unlink()  # it is about folders of users
-    return Assembled(int8=place / "int8", fp32=place / "fp32", decision=decision)
+    write_manifest(run / "best", manifest)
+    made = Exported(int8=place / "int8", fp32=place / "fp32")
+    export(run, made.int8, int8=True, name=name)
+    export(run, made.fp32, name=name)
+    (made.int8 / RECORD).unlink()  # it is about folders of users
+    return made
 
 
 def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, Any]]:
     """What the refit model says of itself with the decisions of its twin, and what was fitted.
 
     The twin answers in 8 bits, as the model that ships does.
+
+    Args:
+        refit: the run whose weights are taken.
+        twin: the run of the same recipe from which dev was kept, with thresholds from ``thresholds.py``.
+        place: a folder for what is made.
     """
     of_twin = read_manifest(twin / "best")
     export(twin, place / "twin", int8=True)
