@@ -33,6 +33,7 @@ from fascicle.tasks.combine import combine
 from fascicle.tasks.compare import CompareSettings, compare
 from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
 from fascicle.tasks.evaluate import evaluate
+from fascicle.tasks.export import export
 from fascicle.tasks.report import ReportRequest, report_on
 
 Out = Callable[..., Any]
@@ -153,6 +154,13 @@ def test_compare_gives_what_the_command_prints(files: dict[str, Path], out: Out)
     assert json.loads(json.dumps(as_dict(found.comparison))) == printed
     with pytest.raises(UsageError, match="at least two systems"):
         compare(files["gold"], [files["one"]])
+
+
+@pytest.mark.parametrize("name", ["gold", "a\nb", "\x1b[2J"])
+def test_no_model_is_exported_under_a_name_that_none_may_have(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="argument name"):
+        export(tmp_path / "run", tmp_path / "out", name=name)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
