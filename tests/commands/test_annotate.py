@@ -52,6 +52,16 @@ def test_a_text_gives_json_lines(cli: Cli, model: Path) -> None:
     assert (document.id, document.text, found(document)) == ("text-1", SENTENCE, FOUND)
 
 
+def test_an_id_that_is_changed_is_said_without_being_asked(cli: Cli, model: Path, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.txt").write_text(SENTENCE, encoding="utf-8")
+    result = cli("annotate", "--model", model, tmp_path / "a", tmp_path / "b", "--format", "tsv")
+    assert result.code == 0
+    assert "duplicate-id" in result.err
+    assert "'one#2'" in result.err
+
+
 def test_json_is_json_lines(cli: Cli, model: Path, refused: Refused) -> None:
     arguments = ("annotate", "--model", model, "--text", SENTENCE, "--json")
     assert found(documents(cli(*arguments).out)[0]) == FOUND

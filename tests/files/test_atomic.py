@@ -130,6 +130,19 @@ def test_devices_are_written_directly() -> None:
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_a_link_to_a_pipe_is_written_directly() -> None:
+    """``/dev/stdout`` before a pipe is such a link; what it leads to has no path."""
+    reading, writing = os.pipe()
+    try:
+        with atomic_writer(f"/proc/self/fd/{writing}") as stream:
+            stream.write(b"here")
+        assert os.read(reading, 9) == b"here"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 def test_errors_of_reading_are_not_ours(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), atomic_writer(tmp_path / "a"):
         (tmp_path / "missing").read_bytes()

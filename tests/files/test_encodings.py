@@ -111,6 +111,7 @@ def test_byte_order_marks(tmp_path: Path, mark: str, kind: str) -> None:
     wanted = list(read(plain))
     assert [(d.id, d.text, d.mentions) for d in documents] == [(d.id, d.text, d.mentions) for d in wanted]
     assert bool(report.encodings) == (mark != "utf-8-sig")
+    assert ("note", "encoding-guessed") not in report.events  # a mark is no guess
 
 
 def test_bad_bytes_in_utf8_are_no_other_encoding(tmp_path: Path) -> None:

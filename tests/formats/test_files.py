@@ -117,8 +117,9 @@ def test_wrong_arguments_are_reported_at_once(tmp_path: Path) -> None:
         read(tmp_path / "missing.txt")
     with pytest.raises(UsageError, match="no file was given"):
         read([])
-    with pytest.raises(UsageError, match="stands for no output format"):
-        write(tmp_path / "a.xyz", [])
+    with pytest.raises(UsageError, match="stands for no output format") as refused:
+        write(tmp_path / "a.nxml", [])
+    assert str(refused.value).count("nxml") == 2  # of the file; it is not advised
     with pytest.raises(UsageError, match="did you mean"):
         write(tmp_path / "a.xyz", [], format="nativ")
 

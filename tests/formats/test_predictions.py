@@ -105,7 +105,7 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
         (HEADER + "1\tX\t0\t1_0\t\n", "end '1_0' .*is no integer"),
         (HEADER + "1\tX\t0\t\u0663\t\n", "is no integer"),
         (HEADER + "1\tX\t0\t2\t0.1_0\n", "is no number"),
-        (HEADER + "1\tX\t0;4\t2\t\n", "make no mention"),
+        (HEADER + "1\tX\t0;4\t2\t\n", "2 starts and 1 end"),
         (HEADER + "1\tX\t4\t2\t\n", "make no mention"),
         (HEADER + "1\tX\t0\t2\t1.5\n", "probability"),
         (HEADER + "1\tX\t0\t2\t98\n", "divide percentages by 100"),

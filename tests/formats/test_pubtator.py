@@ -105,7 +105,7 @@ def test_one_id_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1|t|a\n2\t0\t1\ta\tX\n", r"a\.txt:2: 5 TAB-separated column\(s\) of document 1"),
+        ("1|t|a\n2\t0\t1\ta\tX\n", r"a\.txt:2: a row of document '2' stands among those of document '1'"),
         ("0\t1\ta\tX\n", "before any title line"),
         ("1|t|a\n1\t0\t1\ta\n", "a mention needs the columns"),
         ("1|t|a\n1\t0\tx\ta\tX\n", "a mention needs the columns"),

@@ -261,8 +261,11 @@ def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, 
     for folder, named in ((path, "is a file"), (tmp_path / "no" / "where", "does not exist")):
         with pytest.raises(OutputError, match=named):
             run_of([path], folder).do()
-    with pytest.raises(UsageError, match="brat"):
-        run_of([path], out, format="brat").do()
+    before = sorted(out.iterdir())
+    for name in ("brat", "plain", "medline"):
+        with pytest.raises(UsageError, match=f"the format {name} cannot hold a part"):
+            run_of([path], out, format=name).do()
+        assert sorted(out.iterdir()) == before
     with pytest.raises(InputError, match="standard input"):
         run_of([Path("-")], out).do()
 

@@ -19,7 +19,13 @@ from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
 
 # What is said without being asked for, as losses are.
-_ALWAYS: Final = (EMPTY_TEXT, ("note", "encoding-guessed"), ("note", "unannotated-record"))
+_ALWAYS: Final = (
+    EMPTY_TEXT,
+    ("note", "encoding-guessed"),
+    ("note", "encoding-marked"),
+    ("note", "unannotated-record"),
+    ("repair", "duplicate-id"),  # or results could not be joined to what they are about
+)
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
 

@@ -16,7 +16,7 @@ from fascicle.commands.parsing import FormatNames, add_json, positive
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
-from fascicle.formats.catalogue import FORMATS
+from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
 from fascicle.tasks.run import RunRequest, run_pipeline
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fascicle.running.run import Progress
 
 QUARANTINED: Final = 3  # exit code
-_FORMATS: Final = FormatNames((name for name, row in FORMATS.items() if not row.many), group="writers")
+_FORMATS: Final = FormatNames(PARTS, group="writers")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

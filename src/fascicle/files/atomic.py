@@ -55,11 +55,12 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         OutputError: the file exists and may not be overwritten, or the place cannot be written (missing folder, no
             permission, full disk).
     """
-    target = _real(path)
-    if target.exists() and not target.is_file() and not target.is_dir():
-        with place_errors(target), target.open("wb") as device:
+    given = Path(path)  # a link to a pipe, such as /dev/stdout, leads to no path
+    if given.exists() and not given.is_file() and not given.is_dir():
+        with place_errors(given), given.open("wb") as device:
             yield device
         return
+    target = _real(path)
     check_target(path, overwrite=overwrite)
     remove_stale(target.parent)
     with place_errors(target), temporary_file(target) as (temporary, descriptor):

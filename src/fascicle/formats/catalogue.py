@@ -274,6 +274,7 @@ _ROWS: Final = (
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
 ANNOTATED: Final = tuple(row.name for row in _ROWS if row.annotated)
+PARTS: Final = tuple(row.name for row in _ROWS if row.annotated and not row.many)  # for a part of many documents
 
 
 def canonical_name(name: str) -> str:
@@ -374,7 +375,7 @@ def format_to_write(path: str, asked: str = "auto") -> str:
         return format_named(asked).name
     found, end = format_of_output(path), suffix(path)
     if end and not found:
-        known = sorted({one for row in _ROWS for one in row.suffixes})
+        known = sorted({one for row in _ROWS if row.writes for one in row.suffixes})
         raise UsageError(
             f"{path} ends with {end}, which stands for no output format; name it {', '.join(known)}, or choose the "
             "format with format=NAME",

@@ -243,7 +243,9 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if options.documents != "auto":
         return options.documents
     if source.path == STDIN:
-        raise UsageError("standard input is read once; say what is a document: documents = sentence, file or docstart")
+        raise UsageError(
+            "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
+        )
     marks = 0
     try:
         for is_mark in _marks(source):

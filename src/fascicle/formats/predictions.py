@@ -18,6 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import output
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
@@ -305,6 +306,8 @@ def _mention(columns: list[str], mention_source: str) -> Mention:
 
 def _spans(columns: list[str]) -> Fragments:
     starts, ends = columns[2].split(";"), columns[3].split(";")
+    if len(starts) != len(ends):
+        raise ValueError(f"there are {counted(len(starts), 'start')} and {counted(len(ends), 'end')}")
     return tuple(sorted(zip(map(_integer, starts), map(_integer, ends), strict=True)))
 
 

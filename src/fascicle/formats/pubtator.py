@@ -116,7 +116,13 @@ class _Block:
         self.texts[kind] = text
 
     def take_row(self, columns: list[str], place: str) -> None:
-        if len(columns) < 4 or columns[0].strip() != self.identifier:
+        if len(columns) >= 4 and self.identifier and columns[0].strip() != self.identifier:
+            raise FormatError(
+                f"a row of document {columns[0].strip()!r} stands among those of document {self.identifier!r}; put it "
+                "below its own title and abstract",
+                at=place,
+            )
+        if len(columns) < 4 or not self.identifier:
             owner = f"of document {self.identifier}" if self.identifier else "before any title line"
             raise FormatError(
                 f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, id|a|abstract, "

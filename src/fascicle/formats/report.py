@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Event, Mention
 from fascicle.core.tags import TagCensus
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
+from fascicle.files.encodings import BY_MARK
 from fascicle.files.source import Meter
 
 STEP: Final = "reading"
@@ -110,7 +111,8 @@ class ReadReport:
             return
         self.encodings[path] = encoding
         message = f"the file was read as {encoding}: {how}"
-        self._notes.append(Event(step=STEP, kind="note", code="encoding-guessed", message=message))
+        code = "encoding-marked" if how == BY_MARK else "encoding-guessed"
+        self._notes.append(Event(step=STEP, kind="note", code=code, message=message))
 
     def take_notes(self) -> tuple[Event, ...]:
         """What is to be said of the file at the next of its documents."""

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.formats.catalogue import format_named
+from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
@@ -311,6 +311,9 @@ def _hash_of(states: Iterable[str]) -> str:
 
 def _suffix(name: str) -> str:
     chosen = format_named(name)
-    if not chosen.writes or chosen.writer.into_folder is not None:
-        raise UsageError(f"format={name} is not written to one file, but each part of a run is; give another format")
+    if not chosen.annotated or not chosen.writes or chosen.writer.into_folder is not None:
+        raise UsageError(
+            f"the format {name} cannot hold a part of a run, which is one file of several documents with their "
+            f"mentions; give one of {', '.join(PARTS)}"
+        )
     return chosen.suffixes[0]
