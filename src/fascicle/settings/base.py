@@ -8,7 +8,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from fascicle.core.mention import GOLD
 from fascicle.settings.forms import in_words
 
 LARGEST = 2**31 - 1  # of the integers of a recipe: beyond it, tensors and random generators have other rules
@@ -23,6 +22,7 @@ FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
 PackName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
 
 
+_GOLD = "gold"  # the source of human annotation, as in `core.mention`, which settings may not import
 _AT = re.compile(r"^(?P<what>.*?)(?: - at (?P<name>`key` in )?`\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
@@ -48,8 +48,8 @@ def check_model_name(name: str, what: str = "a model") -> None:
     Raises:
         ValueError: nothing may be named so.
     """
-    if name == GOLD:
-        raise ValueError(f'{what} cannot be named "{GOLD}", which is human annotation; give it another name')
+    if name == _GOLD:
+        raise ValueError(f'{what} cannot be named "{_GOLD}", which is human annotation; give it another name')
     if not name.isprintable():
         raise ValueError(f"{what} cannot be named {name!r}, which has control characters; give it another name")
 
