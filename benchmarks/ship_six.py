@@ -21,15 +21,17 @@ from typing import Any
 
 from benchmarks.common import ROOT, write_result
 from benchmarks.studies.six import rows
-from benchmarks.studies.six.assembling import exported, fitted
+from benchmarks.studies.six.assembling import fitted, rewritten
 from benchmarks.studies.six.card import card
 from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.tables import FULL
 from fascicle.core.document import Document
+from fascicle.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
+from fascicle.tasks.export import export
 from fascicle.text.annotator import Annotator
 
 _TOGETHER = 400  # texts of the check that none depends on the others
@@ -46,10 +48,13 @@ def main() -> None:
     args = parser.parse_args()
     target = args.assets / args.name
     with tempfile.TemporaryDirectory() as folder:
-        manifest, decision = fitted(args.refit, args.twin, Path(folder))
-        model = exported(args.refit, manifest, Path(folder), name=args.name)
-        made = model.int8
-        result = measured(args.name, load(made), load(model.fp32))
+        place = Path(folder)
+        manifest, decision = fitted(args.refit, args.twin, place)
+        run, made = rewritten(args.refit, manifest, place), place / "int8"
+        export(run, made, int8=True, name=args.name)
+        export(run, place / "fp32", name=args.name)
+        (made / RECORD).unlink()  # it is about folders of users
+        result = measured(args.name, load(made), load(place / "fp32"))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
         result |= {"decision": decision, "runs": runs}
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())

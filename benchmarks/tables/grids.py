@@ -244,6 +244,15 @@ def deviating(points: Sequence[float], *, sign: str = "") -> str:
     return f"{statistics.mean(points):{sign}.2f}{deviation}"
 
 
+def over_seeds(values: Mapping[int, float] | Sequence[float], planned: int, *, sign: str = "") -> str:
+    """The mean of some seeds, their standard deviation, and of how many they are if some are missing."""
+    found = list(values.values()) if isinstance(values, Mapping) else list(values)
+    if not found:
+        return NOT_RUN if planned else "not planned"
+    missing = f" ({len(found)} of {planned} seeds)" if len(found) < planned else ""
+    return f"{deviating(found, sign=sign)}{missing}"
+
+
 def mean(values: Sequence[Value], *path: str, digits: int = 1) -> str:
     """The mean in percent."""
     return f"{100 * statistics.mean(_at(value, path) for value in values):.{digits}f}"

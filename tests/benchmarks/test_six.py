@@ -20,9 +20,10 @@ from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
 from benchmarks.studies.six.rows import facts, seqeval_scores, tags, with_systems
-from benchmarks.studies.six.spread import f1_of_seeds, mean_and_spread, with_seed
+from benchmarks.studies.six.spread import f1_of_seeds, with_seed
 from benchmarks.studies.six.tables import TABLES, int8, paper, table_2, thresholds
 from benchmarks.studies.six.thresholds import OverMentions, chosen
+from benchmarks.tables.grids import over_seeds
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.experiments.grid import read_grid
@@ -162,15 +163,16 @@ def test_further_seeds_of_what_ships_stand_beside_it() -> None:
     assert found == pytest.approx([100 * 2 / 3, 25, 50])
     assert f1_of_seeds(value, {}, "biomed@1", row.name, "given") == pytest.approx([100 * 2 / 3])
     assert f1_of_seeds(value, further, "other", row.name, "given") == []
-    assert mean_and_spread([1.0, 2.0, 6.0]) == "3.00 ± 2.65"
-    assert "±" not in mean_and_spread([1.0])
+    assert over_seeds([1.0, 2.0, 6.0], 3) == "3.00 ± 2.65"
+    assert "±" not in over_seeds([1.0], 3)
 
 
 def test_the_price_of_generality_is_that_of_the_rows_of_a_corpus(tmp_path: Path) -> None:
     assert [row.name for row in alone.rows_of({"jnlpba": {}}, ("Gene", "Disease"))] == ["jnlpba protein"]
     assert alone.table(tmp_path) == "not run"
     micro = {"alone": {"micro": {"f1": 0.5}}, "shipped": {"micro": {"f1": 0.375}}}
-    one = micro | {"less": {"estimate": -0.125, "low": -0.25, "high": 0.0625}}
+    less = {"estimate": -0.125, "low": -0.25, "high": 0.0625, "level": 0.95, "resamples": 9, "seed": 1, "p_value": 0.2}
+    one = micro | {"less": less}
     value = {"beside": "biomed@1", "runs": {"r": {"bc2gm GENE": one}}}
     (tmp_path / "six-alone.json").write_text(json.dumps(value), encoding="utf-8")
     shown = alone.table(tmp_path).splitlines()[-1]
@@ -188,7 +190,7 @@ def test_students_of_the_papers_protocol_have_a_table_of_their_own() -> None:
 def test_both_ways_of_fitting_thresholds_stand_beside_each_other() -> None:
     rows = [
         [cell.strip() for cell in line.strip("| ").split("|")]
-        for line in thresholds({"runs": {"r-s1": FITS, "r-s2": FITS}}).splitlines()[2:]
+        for line in thresholds({"runs": {"r": FITS}}).splitlines()[2:]
     ]
     assert rows == [
         ["a/X", "99", "100.00", "0.00"],

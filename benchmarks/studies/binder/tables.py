@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
-from benchmarks.studies.bundling.tables import over_seeds
-from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, points, rows_of
+from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, over_seeds, points, rows_of
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import Measure, bootstrap_difference

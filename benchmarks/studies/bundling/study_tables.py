@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.studies.bundling.tables import over_seeds
-from benchmarks.tables.grids import NOT_RUN, Row, markdown, rows_of
+from benchmarks.tables.grids import NOT_RUN, Row, markdown, over_seeds, rows_of
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result
 

@@ -23,7 +23,7 @@ from benchmarks.studies.bundling.gains import (
 )
 from benchmarks.studies.bundling.paper import Printed, table3
 from benchmarks.studies.bundling.pooled import intervals
-from benchmarks.tables.grids import MISSING, NOT_RUN, deviating, markdown
+from benchmarks.tables.grids import MISSING, NOT_RUN, markdown, over_seeds
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result
 
@@ -123,15 +123,6 @@ def relations(grid: Grid) -> str:
     body = [[what, against, *_correlations(relation(points))] for what, against, points in rows]
     head = ["", "against", "points", "Pearson", "Spearman", "corpora", "Pearson of means", "Spearman of means"]
     return markdown(head, body)
-
-
-def over_seeds(values: Mapping[int, float] | Sequence[float], planned: int, *, sign: str = "") -> str:
-    """The mean of some seeds, their standard deviation, and of how many they are if some are missing."""
-    found = list(values.values()) if isinstance(values, Mapping) else list(values)
-    if not found:
-        return NOT_RUN if planned else "not planned"
-    missing = f" ({len(found)} of {planned} seeds)" if len(found) < planned else ""
-    return f"{deviating(found, sign=sign)}{missing}"
 
 
 def _planned(corpus: Corpus, model: str) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.studies.bundling.study_tables import dev_of
-from benchmarks.studies.bundling.tables import over_seeds
-from benchmarks.tables.grids import MISSING, markdown
+from benchmarks.tables.grids import MISSING, markdown, over_seeds
 from fascicle.evaluation.uncertainty.intervals import MEASURES
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result

@@ -19,7 +19,8 @@ from benchmarks.common import RESULTS, paired, result, write_result
 from benchmarks.common import row as facts_of
 from benchmarks.studies.six.corpora import TABLE_2, ScoredRow
 from benchmarks.studies.six.rows import scores_of
-from benchmarks.tables.grids import NOT_RUN, markdown
+from benchmarks.tables.grids import NOT_RUN, markdown, points
+from fascicle.evaluation.uncertainty.intervals import Difference
 from fascicle.loading import load
 from fascicle.tasks.export import export
 from fascicle.text.annotator import Annotator
@@ -68,9 +69,7 @@ def table(results: Path = RESULTS) -> str:
     for rows in value["runs"].values():
         for name, one in rows.items():
             f1 = [f"{100 * one[key]['micro']['f1']:.2f}" for key in ("alone", "shipped")]
-            less = one["less"]
-            span = f"{100 * less['estimate']:+.2f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
-            body.append([name, *f1, span])
+            body.append([name, *f1, points(Difference(**one["less"]))])
     return markdown(["strict F1, test", "alone", value["beside"], "difference (95 %)"], body)
 
 

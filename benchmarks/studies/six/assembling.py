@@ -1,51 +1,31 @@
-"""A model in the form that ships: the weights of a run that learnt from dev, what its twin decided, in 8 bits."""
+"""A model as it ships: the weights of a run that learnt from dev, under what its twin decided."""
 
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.six import thresholds
 from benchmarks.studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
-from fascicle.files.owned import RECORD
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.tasks.export import export
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exported:
-    """A model in both forms.
-
-    Attributes:
-        int8: the folder of the model that ships.
-        fp32: the same model before its weights became 8 bits.
-    """
-
-    int8: Path
-    fp32: Path
-
-
-def exported(refit: Path, manifest: Manifest, place: Path, *, name: str) -> Exported:
-    """Exports the weights of a run under another manifest.
+def rewritten(refit: Path, manifest: Manifest, place: Path) -> Path:
+    """A run folder with the weights of a run under another manifest.
 
     Args:
         refit: the run whose weights are taken.
         manifest: what the model says of itself, with its decision.
         place: a folder for what is made.
-        name: of the model.
     """
     run = place / "run"
     shutil.copytree(refit / "best", run / "best")
     shutil.copy(refit / "recipe.json", run)
     write_manifest(run / "best", manifest)
-    made = Exported(int8=place / "int8", fp32=place / "fp32")
-    export(run, made.int8, int8=True, name=name)
-    export(run, made.fp32, name=name)
-    (made.int8 / RECORD).unlink()  # it is about folders of users
-    return made
+    return run
 
 
 def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Further seeds of a model that ships: made and decided in the same way, scored on the same rows, not shipped.
+"""Further seeds of a model that ships: under the same decision, scored on the same rows, not shipped.
 
 usage: python -m benchmarks.studies.six.seeds RUN [--of biomed@1]
 
@@ -17,12 +17,13 @@ from pathlib import Path
 
 from benchmarks.common import result, write_result
 from benchmarks.studies.six import rows
-from benchmarks.studies.six.assembling import exported
+from benchmarks.studies.six.assembling import rewritten
 from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.deciding import decided
 from benchmarks.studies.six.spread import SEEDS, with_seed
 from fascicle.loading import find_model, load
 from fascicle.settings.folders.manifest import read_manifest
+from fascicle.tasks.export import export
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -34,8 +35,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     recipe = json.loads((args.run / "recipe.json").read_text(encoding="utf-8"))
     shipped = read_manifest(find_model(args.of))
     with tempfile.TemporaryDirectory() as folder:
-        made = exported(args.run, decided(read_manifest(args.run / "best"), shipped), Path(folder), name=args.of)
-        found = rows.scores_of(load(made.int8), ROWS)
+        run = rewritten(args.run, decided(read_manifest(args.run / "best"), shipped), Path(folder))
+        export(run, Path(folder) / "int8", int8=True, name=args.of)
+        found = rows.scores_of(load(Path(folder) / "int8"), ROWS)
     scores = {
         row: {form: {"strict": strict.micro.f1, "seqeval": said["f1"]} for form, (strict, said) in forms.items()}
         for row, forms in found.items()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 SEEDS: Final = "six-seeds"  # the results file
@@ -36,10 +35,3 @@ def f1_of_seeds(value: Value, further: Value, model: str, row: str, form: str) -
     seeds = further.get("systems", {}).get(model, {})
     others = [seeds[seed]["rows"][row][form]["strict"] for seed in sorted(seeds, key=int)]
     return [100 * f1 for f1 in (first["strict"]["micro"]["f1"], *others)]
-
-
-def mean_and_spread(values: Sequence[float]) -> str:
-    """Mean and standard deviation of several seeds."""
-    if len(values) < 2:
-        return "one seed"
-    return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
