@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document
-from fascicle.core.mention import Mention
+from fascicle.core.document import LINKED, Document, Event
+from fascicle.core.mention import Link, Mention
+from fascicle.core.provenance import linked_by
 from fascicle.errors import UsageError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.recognising import PackRecogniser
@@ -63,6 +64,10 @@ class SmallPack:
 
     def label_at(self, row: int) -> str:
         return f"label of {self.curies[row]}"
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        told = [tuple(sorted((link.ontology, "2024") for link in links)) for links in documents]
+        return [(linked_by(self.full_name, one, step=step),) if one else () for one in told]
 
 
 Recognise = Callable[..., list[tuple[str, str]]]
@@ -194,6 +199,18 @@ def test_each_pack_has_its_own_source(pack: SmallPack, tmp_path: Path) -> None:
     found = [(mention.source, mention.type) for mention in recogniser("IL2 and Aspirin")]
     assert sorted(found) == [("drugs", "Chemical"), ("drugs", "Chemical"), ("genes", "Gene")]
     assert recogniser.fingerprint != PackRecogniser({"genes": pack}).fingerprint
+
+
+def test_links_say_which_packs_they_are_of(pack: SmallPack, tmp_path: Path) -> None:
+    other = SmallPack([Row("aspirin", "X:2", "Chemical")], tmp_path / "other")
+    recogniser = PackRecogniser({"genes": pack, "drugs": other})
+    documents = [Document(id=text, text=text) for text in ("IL2 and aspirin", "aspirin", "none")]
+    both, one, none = recogniser.predict(documents)
+    assert [(event.step, event.code) for event in both.events] == [("genes", LINKED), ("drugs", LINKED)]
+    assert [event.step for event in one.events] == ["drugs"]
+    assert not none.events
+    silent = PackRecogniser({"genes": pack}, settings=RecognitionSettings(links=False))
+    assert not silent.predict(documents)[0].events
 
 
 def test_no_pack_and_no_probability_are_refused() -> None:

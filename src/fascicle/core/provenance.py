@@ -10,14 +10,15 @@ from fascicle.core.document import LINKED, Event
 STEP: Final = "linker"
 
 
-def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]]) -> Event:
+def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str = STEP) -> Event:
     """The event of a document that got links.
 
     Args:
         pack: name of the pack.
         vocabularies: prefix of each, and the date of what the pack has of it, empty if its source stated none.
+        step: that gave the links.
     """
-    return Event(step=STEP, kind="note", code=LINKED, message=f"links are of {dated(pack, vocabularies)}")
+    return Event(step=step, kind="note", code=LINKED, message=f"links are of {dated(pack, vocabularies)}")
 
 
 def dated(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:

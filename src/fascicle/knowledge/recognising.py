@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import Document, Patch
+from fascicle.core.document import Document, Event, Patch
 from fascicle.core.mention import Link, Mention
 from fascicle.core.names import near_hint
 from fascicle.core.spans import Span
@@ -83,6 +83,9 @@ class PackLike(Protocol):
 
     def label_at(self, row: int) -> str:
         """The label of a concept by its row."""
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """What each document says of its links that are of this pack."""
 
 
 class _Name(NamedTuple):
@@ -271,9 +274,11 @@ class PackRecogniser(Annotator):
         tokens = self._reader.read([document.text for document in documents])
         borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
         added: list[list[Mention]] = [[] for _ in documents]
+        events: list[tuple[Event, ...]] = [()] * len(documents)
         for pack in self._packs:
             starts, ends, rows = pack.found(tokens)
             bounds = np.searchsorted(starts, borders).tolist()
+            linked: list[list[Link]] = [[] for _ in documents]
             for number, document in enumerate(documents):
                 part = slice(bounds[number], bounds[number + 1])
                 offset = int(borders[number])
@@ -283,7 +288,10 @@ class PackRecogniser(Annotator):
                     span = (place.start, place.end)
                     kind, score, links = meaning
                     added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
-        yield from (Patch(add=tuple(mentions)) for mentions in added)
+                    linked[number].extend(links)
+            said = pack.pack.origins(linked, step=pack.source)
+            events = [before + more for before, more in zip(events, said, strict=True)]
+        yield from (Patch(add=tuple(several), events=told) for several, told in zip(added, events, strict=True))
 
     def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
         text = document.text

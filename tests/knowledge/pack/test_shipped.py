@@ -128,8 +128,11 @@ def test_it_is_careful_with_words_and_acronyms(pack: Pack, text: str, kinds: dic
 @SHIPPED
 def test_it_is_loaded_by_its_name(pack: Pack) -> None:
     assert find_model("basic") == pack.folder
-    (mention,) = fascicle.load("basic")("Aspirin was given.")
+    document = fascicle.load("basic")("Aspirin was given.")
+    (mention,) = document
     assert (mention.type, mention.source, mention.links[0].curie) == ("Chemical", "basic@1", "MESH:D001241")
+    (origin,) = document.origins
+    assert "MESH" in origin
 
 
 @SHIPPED

@@ -31,7 +31,6 @@ from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Witho
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
-from fascicle.knowledge.linking.origins import Origins
 from fascicle.knowledge.linking.ranking import Choices, probabilities
 from fascicle.knowledge.linking.references import References
 from fascicle.knowledge.pack.pack import Pack
@@ -164,7 +163,6 @@ class Linker:
         self._type = types_of(pack)
         self._references = References(pack, self._gatherer, index, ontology) if ontology else None
         self._ontology = ontology
-        self._origins = Origins(pack)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -216,7 +214,8 @@ class Linker:
                 referred = link if self._references is None else self._references.of(link)
                 by_mention[unit.document].setdefault(unit.mention, []).append(referred)
             links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
-            events = self._origins.events([[one for several in found.values() for one in several] for found in links])
+            own_links = [[one for several in found.values() for one in several] for found in links]
+            events = self.pack.origins(own_links, step=self.name)
             patches += [
                 Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
                 for own, found, said in zip(mentions, links, events, strict=True)
@@ -347,7 +346,7 @@ class Linker:
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
-            date=self._origins.date(concept),
+            date=self.pack.date_at(concept),
         )
 
 

@@ -5,12 +5,15 @@ No definitions, hierarchy, links or names that are kept out. The manifest goes a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from fascicle.core.arrays import Ints
+from fascicle.core.document import Event
+from fascicle.core.mention import Link
 from fascicle.errors import FascicleError, ModelError
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.keys.key import NORMALISER
@@ -139,3 +142,7 @@ class CarriedPack:
     def label_at(self, row: int) -> str:
         """No label goes with a model."""
         return ""
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """No link goes with a model."""
+        return [()] * len(documents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +12,10 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Ints, different
+from fascicle.core.document import Event
+from fascicle.core.mention import Link
 from fascicle.core.names import near_hint
+from fascicle.core.provenance import linked_by
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.case import CasePolicy
 from fascicle.knowledge.keys.key import NORMALISER
@@ -210,6 +214,31 @@ class Pack:
             references=tuple(Cross(one, what) for what, several in facts.references.items() for one in several),
             sources=self._source_names(int(self.set_rows[row])),
         )
+
+    def date_at(self, row: int) -> str:
+        """The date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        return self._dates[int(self.set_rows[row])]
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """The event of each document that has links other than NIL: which vocabularies they are of, and how old.
+
+        Args:
+            documents: the links of each, which are of this pack.
+            step: that gave the links.
+        """
+        flat = [(at, link.curie) for at, links in enumerate(documents) for link in links if link.curie]
+        rows = self.concept_rows([curie for _, curie in flat])
+        found: list[set[tuple[str, str]]] = [set() for _ in documents]
+        for (at, curie), row in zip(flat, rows.tolist(), strict=True):
+            found[at].add((curie.partition(":")[0], self.date_at(row)))
+        name = self.manifest.name
+        return [(linked_by(name, one, step=step),) if one else () for one in found]
+
+    @cached_property
+    def _dates(self) -> list[str]:
+        sources = self.manifest.sources
+        # Of the sources that have a concept, the first one made it; later ones added names.
+        return [sources[min(numbers)].date if numbers else "" for numbers in self.manifest.sets]
 
     def definitions_at(self, rows: Ints) -> list[str]:
         """The definitions of concepts by their rows; empty where there is none."""
