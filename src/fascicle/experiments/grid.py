@@ -189,7 +189,7 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
     allowed = hints_of(schema)
     for key in values:
         if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(key, allowed, n=1)
             raise RecipeError(
                 f"{origin}unknown key {key}; {f'did you mean {near[0]}?' if near else f'allowed are {_list(allowed)}'}"
             )

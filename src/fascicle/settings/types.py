@@ -294,7 +294,7 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     fields = TypeDescription.__struct_fields__
     for key in table:
         if key not in fields:
-            near = difflib.get_close_matches(key, fields, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(key, fields, n=1)
             advice = f"did you mean {near[0]}?" if near else f"allowed are {', '.join(sorted(fields))}"
             raise ValueError(f"{place}: unknown key {key}; {advice}")
     filled = {"name": "", "description": ""} | {key: _collapsed(key, value) for key, value in table.items()}

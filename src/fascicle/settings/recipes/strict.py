@@ -123,7 +123,7 @@ def refuse_unknown(
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
         """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
         places = [f"{table}{key}" for table, of in tables.items() if key in keys(of)]
-        near = difflib.get_close_matches(key, allowed, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key, allowed, n=1)
         if places:
             return f"did you mean {places[0]}?"
         return f"did you mean {prefix}{near[0]}?" if near else f"allowed are {', '.join(sorted(allowed))}"
