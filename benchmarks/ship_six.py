@@ -89,10 +89,16 @@ def run_facts(run: Path) -> dict[str, Any]:
     recipe = json.loads((run / "recipe.json").read_text(encoding="utf-8"))
     lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     made = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    parts = {
+        name: one | {"weak": bool(recipe["parts"][name].get("weak_labels"))}
+        for name, one in made.get("parts", {}).items()
+    }
     return {
         "name": f"{recipe['name']}-s{recipe['seed']}",
+        "folder": run.resolve().relative_to(ROOT / "benchmarks" / "runs").as_posix(),
         "hours": sum(json.loads(line)["seconds"] for line in lines) / 3600,
-        "parts": made.get("parts", {}),
+        "pieces": recipe.get("text", {}).get("pieces", 0),  # that it read without labels
+        "parts": parts,
     }
 
 

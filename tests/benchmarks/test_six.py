@@ -36,7 +36,7 @@ SIX = ("CellLine", "CellType", "Chemical", "Disease", "Gene", "Species")
 
 def test_what_ships_learns_from_the_dev_parts_that_its_twin_keeps() -> None:
     runs = {run.name: run.recipe for run in read_grid(GRIDS / "six.toml").runs}
-    for name in ("six-shape", "six-longer"):
+    for name in ("six-shape", "six-longer", "six-soft"):
         twin, refit = runs[f"{name}-s1"], runs[f"{name}-refit-s1"]
         assert twin.types() == refit.types() == SIX
         assert twin.model == refit.model
@@ -263,11 +263,18 @@ def test_the_card_tells_every_row_and_every_source_with_its_licence() -> None:
         },
         "size_bytes": 17_408_051,
         "runs": [
-            {"name": "refit-s1", "hours": 0.5, "parts": dict.fromkeys(SOURCES, part)},
-            {"name": "twin-s1", "hours": 0.6, "parts": {}},
+            {"name": "refit-s1", "folder": "six/r", "hours": 0.5, "pieces": 0, "parts": dict.fromkeys(SOURCES, part)},
+            {"name": "twin-s1", "folder": "six/t", "hours": 0.6, "pieces": 0, "parts": {}},
+            {"name": "read-s1", "folder": "read", "hours": 0.6, "pieces": 3_000_000, "parts": {}},
         ],
     }
     text = card(manifest("biomed@1"), told)
+    assert "3 million" in text
+    assert "teacher" not in text
+    labels = {"name": "soft-s1", "folder": "soft", "hours": 0.3, "pieces": 0, "parts": {"texts": part | {"weak": True}}}
+    taught = card(manifest("biomed@1"), told | {"runs": [*told["runs"], labels]})
+    assert "teacher" in taught
+    assert "1,234 texts" in taught
     for row in ROWS:
         assert f"| {row.name} " in text
     for source, licence in SOURCES.values():
