@@ -182,8 +182,8 @@ def _start(runs: Sequence[Value]) -> str:
     documents = sum(part["train"]["documents"] for part in weak)
     return (
         f"{said} After that it learnt the probabilities that a teacher gives to {documents:,} texts of open "
-        "licences (CC0, CC BY): diseases and chemicals. The teacher is `sentence-transformers/all-mpnet-base-v2` (Apache-2.0), "
-        "which learnt from the train parts of two of the corpora below, NCBI disease and BC5CDR."
+        "licences (CC0, CC BY): diseases and chemicals. The teacher is `sentence-transformers/all-mpnet-base-v2` "
+        "(Apache-2.0), which learnt from the train parts of two of the corpora below, NCBI disease and BC5CDR."
     )
 
 
