@@ -15,7 +15,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from benchmarks.common import GRIDS
 from benchmarks.studies.labels.rows import Row, row_scores
-from benchmarks.studies.six import alone
+from benchmarks.studies.six import alone, dial
 from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
@@ -282,6 +282,13 @@ def test_the_card_tells_every_row_and_every_source_with_its_licence() -> None:
     for number in ("17.4 MB", "3.2", "5,678", "85.7", "+14.29", "spread end, one_type", "refit-s1", "twin-s1"):
         assert number in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 140
+
+
+def test_the_dial_keeps_models_that_were_measured_before() -> None:
+    before = {"date": "2026-01-02", "models": {"a": {"x": 1}, "b": {"x": 2}}, "earlier": {"c": {"date": "2026-01-01"}}}
+    kept = dial.earlier(before, ["a"])
+    assert kept == {"b": {"x": 2, "date": "2026-01-02"}, "c": {"date": "2026-01-01"}}
+    assert dial.earlier(before, ["a", "b", "c"]) == dial.earlier({}, ["a"]) == {}
 
 
 def test_dev_is_judged_by_what_each_corpus_annotates() -> None:

@@ -5,8 +5,8 @@ usage: python -m benchmarks.studies.six.dial NAME=FOLDER [NAME=FOLDER ...] [--pi
 All read the same sentences of the BC5CDR test part, with their words, on one core. ``batch 1`` asks for one sentence
 after the other, ``batch 32`` for 32 at once, ``bulk`` for all. Quoted is the median over rounds. Start-up is the time
 that a new process takes to load the model and answer one sentence. With ``--pipeline``, the Hugging Face pipeline with
-the encoder of a run takes turns too, on one core. The numbers go into ``results/six-dial.json``. It needs an idle
-machine.
+the encoder of a run takes turns too, on one core. The numbers go into ``results/six-dial.json``; models that were
+measured before, and not now, stay there as ``earlier``, with the date. It needs an idle machine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import pipeline
 
-from benchmarks.common import write_result
+from benchmarks.common import result, write_result
 from benchmarks.speed.throughput import hugging_face, interleaved
 from benchmarks.studies.six.rows import stored
 from benchmarks.studies.six.tables import dial
@@ -66,8 +67,14 @@ def main() -> None:
         "all_rounds": rates,
         "models": {name: of_model(name, folder, rates, rounds=args.rounds) for name, folder in folders.items()},
     }
-    write_result("six-dial", value)
+    write_result("six-dial", value | {"earlier": earlier(result("six-dial"), folders)})
     sys.stdout.write(dial(stored()) + "\n")
+
+
+def earlier(before: Mapping[str, Any], now: Collection[str]) -> dict[str, Any]:
+    """Models of a results file that are not measured now, with the date of their run."""
+    dated = {name: one | {"date": before["date"]} for name, one in before.get("models", {}).items()}
+    return {name: one for name, one in (before.get("earlier", {}) | dated).items() if name not in now}
 
 
 def reader(model: Annotator, documents: Sequence[Document], size: int) -> Callable[[], object]:

@@ -121,19 +121,29 @@ def seeds(value: Value) -> str:
 
 
 def dial(value: Value) -> str:
-    """Sizes: macro F1 over the rows, speed, megabytes, start-up."""
+    """Sizes: macro F1 over the rows, speed, megabytes, start-up; of models of earlier runs, the day."""
     measured = read_result(RESULTS, "six-dial")
     if not measured:
         return NOT_RUN
     body = []
-    for name, one in measured["models"].items():
+    for name, one in (measured["models"] | measured.get("earlier", {})).items():
         mean = mean_strict(value, name)
         f1 = NOT_RUN if mean is None else f"{mean:.2f}"
         rates = [f"{rate:,.0f}" for rate in one["sentences_per_second"].values()]
         ratio = f"{one['times_pipeline']['bulk']:.1f}" if "times_pipeline" in one else NOT_RUN
-        body.append([name, f1, *rates, ratio, f"{one['megabytes']:.1f}", f"{one['start_seconds']:.2f}"])
+        body.append(
+            [
+                name,
+                f1,
+                *rates,
+                ratio,
+                f"{one['megabytes']:.1f}",
+                f"{one['start_seconds']:.2f}",
+                one.get("date", "together"),
+            ]
+        )
     speed = ["sentences/s, batch 1", "batch 32", "bulk", "times the pipeline"]
-    head = ["model", "mean strict F1", *speed, "MB", "start, s"]
+    head = ["model", "mean strict F1", *speed, "MB", "start, s", "measured"]
     return markdown(head, body)
 
 
