@@ -1,11 +1,13 @@
 """Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
 
 usage: python -m benchmarks.ship_six REFIT TWIN [--name biomed@1] [--also RUN ...] [--assets src/fascicle/assets]
+       python -m benchmarks.ship_six REFIT TWIN --name 4x384 --folder FOLDER
 
 REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
 ``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora. The
 thresholds are those of ``benchmarks.studies.six.thresholds TWIN``, which runs before. Written: the model folder with
-its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in ``results/six-rows.json``.
+its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in ``results/six-rows.json``. With
+``--folder``, for a size that does not ship, the model is written there, and nothing is measured.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ def main() -> None:
     parser.add_argument("--also", type=Path, nargs="*", default=[])
     parser.add_argument("--name", default="biomed@1")
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
+    parser.add_argument("--folder", type=Path, help="of a model that does not ship")
     args = parser.parse_args()
     target = args.assets / args.name
     with tempfile.TemporaryDirectory() as folder:
@@ -52,8 +55,11 @@ def main() -> None:
         manifest, decision = fitted(args.refit, args.twin, place)
         run, made = rewritten(args.refit, manifest, place), place / "int8"
         export(run, made, int8=True, name=args.name)
-        export(run, place / "fp32", name=args.name)
         (made / RECORD).unlink()  # it is about folders of users
+        if args.folder:
+            shutil.copytree(made, args.folder)
+            return
+        export(run, place / "fp32", name=args.name)
         result = measured(args.name, load(made), load(place / "fp32"))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
         result |= {"decision": decision, "runs": runs}
