@@ -16,6 +16,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 from benchmarks.common import GRIDS
 from benchmarks.studies.labels.rows import Row, row_scores
 from benchmarks.studies.six import alone, dial
+from benchmarks.studies.six import tables as six_tables
 from benchmarks.studies.six.card import SOURCES, card
 from benchmarks.studies.six.corpora import ROWS, TABLE_2, ScoredRow
 from benchmarks.studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
@@ -165,6 +166,17 @@ def test_further_seeds_of_what_ships_stand_beside_it() -> None:
     assert f1_of_seeds(value, further, "other", row.name, "given") == []
     assert over_seeds([1.0, 2.0, 6.0], 3) == "3.00 ± 2.65"
     assert "±" not in over_seeds([1.0], 3)
+
+
+def test_what_ships_stands_beside_what_shipped_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {one.name: {form: {"strict": 0.5} for form in ("given", "raw") if getattr(one, form)} for one in ROWS}
+    seeds = {str(seed): {"rows": rows} for seed in (1, 2, 3)}
+    stored = {"systems": {"longer": seeds, "biomed@1": {"2": {"rows": rows}, "3": {"rows": rows}}}}
+    monkeypatch.setattr(six_tables, "result", lambda _: stored)
+    shown = six_tables.soft(results({"biomed@1": 2}))  # 66.67, 50 and 50
+    assert shown.count("+5.56") == len(ROWS) + 1
+    del stored["systems"]["biomed@1"]["3"]
+    assert six_tables.soft(results({"biomed@1": 2})) == "not run"
 
 
 def test_the_price_of_generality_is_that_of_the_rows_of_a_corpus(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ def f1_of_seeds(value: Value, further: Value, model: str, row: str, form: str) -
     first = value.get("systems", {}).get(model, {}).get("rows", {}).get(row, {}).get(form)
     if not first:
         return []
+    return [100 * first["strict"]["micro"]["f1"], *f1_of_further(further, model, row, form)]
+
+
+def f1_of_further(further: Value, model: str, row: str, form: str) -> list[float]:
+    """The same of further seeds alone, or of all seeds of a model that shipped before."""
     seeds = further.get("systems", {}).get(model, {})
-    others = [seeds[seed]["rows"][row][form]["strict"] for seed in sorted(seeds, key=int)]
-    return [100 * f1 for f1 in (first["strict"]["micro"]["f1"], *others)]
+    return [100 * seeds[seed]["rows"][row][form]["strict"] for seed in sorted(seeds, key=int)]
