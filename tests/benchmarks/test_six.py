@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from benchmarks.common import GRIDS
+from benchmarks.common import GRIDS, RESULTS, ROOT
 from benchmarks.studies.labels.rows import Row, row_scores
 from benchmarks.studies.six import alone, dial
 from benchmarks.studies.six import tables as six_tables
@@ -28,7 +28,7 @@ from benchmarks.tables.grids import over_seeds
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.experiments.grid import read_grid
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 
@@ -323,3 +323,12 @@ def test_rules_for_abbreviations_are_chosen_on_whole_texts_alone() -> None:
     assert fitted.rules.spread != "no"
     assert fitted.after == pytest.approx(1.0)
     assert fitted.before == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", ["biomed@1", "biomed-fast@1"])
+def test_a_card_that_ships_is_that_of_its_results(name: str) -> None:
+    folder = ROOT / "src" / "fascicle" / "assets" / name
+    if not folder.is_dir():
+        pytest.skip("no model comes with this checkout")
+    told = json.loads((RESULTS / f"shipped-{name}.json").read_text(encoding="utf-8"))
+    assert (folder / "README.md").read_text(encoding="utf-8") == card(read_manifest(folder), told)

@@ -91,7 +91,8 @@ def _scores(result: Value) -> Iterator[str]:
         "Strict F1 in percent on the official test part of each corpus (same type, same characters), with 95 % "
         "bootstrap intervals over documents, or over sentences where a corpus does not mark documents. *Words given* "
         "is with the sentences and words of the corpus, *raw text* as `fascicle annotate` sees it. *seqeval* is its "
-        "default score, which Table 2 of *tinybern2-kazu* has. *32 bits* is what the form before 8 bits has more."
+        "default score, which Table 2 of *tinybern2-kazu* has. *32 bits* is how much higher the "
+        "model with 32-bit weights scores, on raw text where it is at hand."
     )
     yield from (
         "",
@@ -102,8 +103,8 @@ def _scores(result: Value) -> Iterator[str]:
     checked = result["company"]
     yield ""
     yield from _told(
-        f"Of {checked['documents']} abstracts with {checked['mentions']:,} mentions, {checked['changed']} are answered "
-        "in another way together than each alone."
+        f"{checked['documents'] - checked['changed']} of {checked['documents']} abstracts ({checked['mentions']:,} "
+        "mentions) get the same answers together as one by one."
     )
     yield ""
 
@@ -196,7 +197,7 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     trained = dict.fromkeys(one["name"] for one in (twin, refit))
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")
-    yield from ("", "```", "export FASCICLE_DATA=...   # see benchmarks/studies/six/plan.md")
+    yield from ("", "```", "export FASCICLE_DATA=...   # see benchmarks/studies/six/plan.md, also for the steps before")
     yield f"fascicle bench benchmarks/grids/six.toml --only {' '.join(trained)} --runs benchmarks/runs/six"
     yield f"python -m benchmarks.studies.six.thresholds {_folder(twin)}"
     yield f"python -m benchmarks.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
