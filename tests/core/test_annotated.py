@@ -11,7 +11,7 @@ from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 from fascicle.core.annotated import colour_of
 from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.core.html import FORBIDDEN
-from fascicle.core.provenance import linked_by
+from fascicle.core.provenance import STEP, linked_by
 
 
 def as_shown(text: str) -> str:
@@ -81,7 +81,7 @@ def test_the_table_says_what_is_known_of_a_mention() -> None:
 
 def test_links_are_shown_with_identifier_name_and_origin() -> None:
     link = Link(id="D1", ontology="MESH", name='"asthma" & more', curie="MESH:D1")
-    event = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
+    event = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
     mention = Mention(((0, 6),), "Disease", links=(link,))
     document = Document(id="d", text="asthma and", mentions=(mention,), events=(event, event))
     page = document._repr_html_()

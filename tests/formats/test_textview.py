@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Link, Mention
-from fascicle.core.provenance import linked_by
+from fascicle.core.provenance import STEP, linked_by
 from fascicle.formats.textview import TextView
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
@@ -92,7 +92,7 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
         Mention(((19, 25),), "D", links=(asthma,)),
         Mention(((0, 6),), "D", links=(Link(id="", nil=True),)),
     ]
-    event = linked_by("pack@1", [("MESH", "2024")])
+    event = linked_by("pack@1", [("MESH", "2024")], step=STEP)
     shown = TextView(width=80, colour=False)
     first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions, title=False).splitlines()
     assert "MESH" not in first
@@ -100,7 +100,7 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
     assert "MESH:D001249 Asthma" in below[0]
     assert "own:7" in below[1]
     assert "\x1b" not in below[1]
-    other = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")])
+    other = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
     shown.render(Document(id="2", text=words, events=(event, other)), mentions)
     assert shown.legend().count("2024") == shown.legend().count("pack@1") == shown.legend().count("DOID") == 1
 

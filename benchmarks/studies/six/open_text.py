@@ -2,26 +2,24 @@
 
 usage: python -m benchmarks.studies.six.open_text FILE... -o TEXTS.jsonl --characters N
 
-FILEs are of raw text: gzip, one JSON object a line, with ``id``, ``license``, ``title`` and ``abstract``. A record
-without abstract gives its title and its paragraphs, up to 20,000 characters. Records are taken in the order of a hash
+FILEs are of articles with a ``license``. An article without abstract gives its title and its paragraphs, up to 20,000
+characters. Articles are taken in the order of a hash
 of their ids, whole ones, up to N characters of each FILE. What was taken is counted by licence.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.studies.labels.sample import sample
 from fascicle.core.document import Document
-from fascicle.formats import write
+from fascicle.formats import read, write
 
 # Without a hyphen, which CC BY-NC, -ND and -SA have; as in the recipes of ../pretraining.
 OPEN: Final = ("CC0*", "CC BY", "CC BY [(1-4]*")
@@ -49,17 +47,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def open_documents(path: Path) -> Iterator[Document]:
-    """The records of a file of raw text whose licence is one of `OPEN`."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            if any(fnmatchcase(record["license"], one) for one in OPEN):
-                yield Document(id=record["id"], text=_text(record), meta={"license": record["license"]})
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    body = [record["abstract"]] if record.get("abstract") else record.get("paragraphs", [])
-    return "\n\n".join(part for part in (record.get("title", ""), *body) if part)
+    """The articles of a file of raw text whose licence is one of `OPEN`, each up to the end of its abstract."""
+    for article in read(path):
+        licence = article.meta["license"]
+        if any(fnmatchcase(licence, one) for one in OPEN):
+            end = max((part.end for part in article.sections or () if part.name == "abstract"), default=None)
+            yield Document(id=article.id, text=article.text[:end], meta={"license": licence})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from fascicle.core.document import LINKED, Event
 STEP: Final = "linker"
 
 
-def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str = STEP) -> Event:
+def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str) -> Event:
     """The event of a document that got links.
 
     Args:

@@ -226,13 +226,12 @@ class Pack:
             documents: the links of each, which are of this pack.
             step: that gave the links.
         """
-        flat = [(at, link.curie) for at, links in enumerate(documents) for link in links if link.curie]
-        rows = self.concept_rows([curie for _, curie in flat])
-        found: list[set[tuple[str, str]]] = [set() for _ in documents]
-        for (at, curie), row in zip(flat, rows.tolist(), strict=True):
-            found[at].add((curie.partition(":")[0], self.date_at(row)))
+        curies = [{link.curie for link in links if link.curie} for links in documents]
+        distinct = sorted(set().union(*curies))
+        rows = self.concept_rows(distinct).tolist()
+        of = {curie: (curie.partition(":")[0], self.date_at(row)) for curie, row in zip(distinct, rows, strict=True)}
         name = self.manifest.name
-        return [(linked_by(name, one, step=step),) if one else () for one in found]
+        return [(linked_by(name, (of[one] for one in several), step=step),) if several else () for several in curies]
 
     @cached_property
     def _dates(self) -> list[str]:
