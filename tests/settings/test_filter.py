@@ -55,6 +55,7 @@ def test_paths_are_of_the_folder_of_the_recipe(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"membres": {}}, "x.toml: unknown key membres; did you mean members?"),
+        ({"timer": {}}, "x.toml: unknown key timer; allowed are "),  # filter and members are far
         ({"filter": {"epochs": 3}}, "x.toml: unknown key filter.epochs; did you mean members.epochs?"),
         ({"filter": {"positve": 3}}, "x.toml: unknown key filter.positve; did you mean filter.positives?"),
         ({"filter": {"select": "f2"}}, "x.toml: filter.select = 'f2' is not allowed: allowed are 'f1', 'accuracy'"),
