@@ -1,4 +1,4 @@
-"""Curation with the keyboard: a decision is saved before it is shown, can be undone, and comes out again."""
+"""Curation with the keyboard: a decision belongs to what was shown, is saved, can be undone, and comes out again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,122 @@ def press(page: Page, *keys: str) -> None:
 
 
 def tally(page: Page, wanted: str) -> None:
+    """Waits until so many mentions are decided, and all decisions are saved."""
     until(page, "wanted => document.querySelector('.tally')?.textContent.startsWith(wanted)", wanted)
+    saved(page)
+
+
+def saved(page: Page) -> None:
+    until(page, "!document.querySelector('.saving')")
+
+
+def slow(page: Page, milliseconds: int) -> None:
+    """Lets each request of the page wait before it leaves."""
+    page.evaluate(
+        """milliseconds => {
+            const now = window.fetch.bind(window);
+            const later = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
+            window.fetch = async (...given) => { await later(); return now(...given); };
+        }""",
+        milliseconds,
+    )
+
+
+def words(name: str, count: int) -> dict[str, Any]:
+    """A document with many mentions, each of its own words."""
+    parts = [f"word{number:02}" for number in range(count)]
+    mentions = [
+        {"spans": [[7 * number, 7 * number + 6]], "type": "Gene", "score": 0.6, "source": "m"}
+        for number in range(count)
+    ]
+    return {"id": name, "text": " ".join(parts), "mentions": mentions}
+
+
+@pytest.mark.parametrize("delay", [0, 50, 150, 500])
+@pytest.mark.parametrize("gap", [30, 60, 100, 200, 500])
+def test_each_key_decides_about_the_mention_that_was_shown(
+    opened: Opened, shown: Standing, delay: int, gap: int
+) -> None:
+    name = f"keys-{delay}-{gap}"
+    page = opened(words(name, 10), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 10")
+    slow(page, delay)
+    for number in range(10):
+        page.keyboard.press("ax"[number % 2])
+        page.wait_for_timeout(gap)
+    tally(page, "10 of 10")
+    made = steps(shown, name)
+    assert len(made) == 10
+    starts = [edit["after"] and edit["after"]["spans"][0][0] for step in made for edit in step["edits"]]
+    assert starts == [None if number % 2 else 7 * number for number in range(10)]
+    assert len({edit["item"] for step in made for edit in step["edits"]}) == 10
+
+
+def test_a_key_that_is_held_decides_once(opened: Opened, shown: Standing) -> None:
+    page = opened(words("held", 6), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 6")
+    slow(page, 50)
+    for _ in range(5):  # without a release between, the browser says that the key repeats
+        page.keyboard.down("a")
+        page.wait_for_timeout(40)
+    page.keyboard.up("a")
+    tally(page, "1 of 6")
+    assert len(steps(shown, "held")) == 1
+
+
+def test_undo_and_other_documents_wait_for_decisions_that_are_on_their_way(opened: Opened, shown: Standing) -> None:
+    page = opened(words("one", 3), words("two", 3), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 3")
+    slow(page, 300)
+    for key in ("a", "x", "z", "]"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(30)
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('two')")
+    tally(page, "1 of 3")
+    page.keyboard.press("[")
+    tally(page, "1 of 3")
+    first, second = steps(shown, "one"), steps(shown, "two")
+    assert [bool(step.get("undoes")) for step in first] == [False, False, True]
+    assert first[2]["undoes"] == first[1]["number"]
+    assert [edit["after"] for step in second for edit in step["edits"]] == [None]
+
+
+def test_a_decision_that_is_not_saved_is_open_again_and_said(opened: Opened, shown: Standing) -> None:
+    page = opened(words("unsaved", 4), curator="Ada", fails="Failed to load resource")
+    press(page, "k")
+    tally(page, "0 of 4")
+    press(page, "a")
+    tally(page, "1 of 4")
+    page.route("**/v1/curation/steps", lambda route: route.abort())
+    for key in ("a", "x"):
+        page.keyboard.press(key)
+    until(page, "document.querySelector('#status').textContent.includes('2 decisions not saved')")
+    tally(page, "1 of 4")
+    page.unroute("**/v1/curation/steps")
+    press(page, "j", "x")
+    tally(page, "2 of 4")
+    assert len(steps(shown, "unsaved")) == 2
+
+
+def test_decisions_about_other_mentions_stand_beside_those_of_another_curator(opened: Opened, shown: Standing) -> None:
+    first = opened(words("both", 4), curator="Ada")
+    press(first, "k")
+    tally(first, "0 of 4")
+    second = opened(curator="Bob", fails="409")
+    second.click("#resume")
+    second.locator(".doc", has_text="both").click()
+    tally(second, "0 of 4")
+    press(first, "a")
+    tally(first, "1 of 4")
+    press(second, "j", "j", "x", "x")  # not the mention of Ada
+    tally(second, "3 of 4")
+    press(second, "j", "j", "j")
+    assert len(steps(shown, "both")) == 3
 
 
 def steps(service: Standing, name: str) -> list[dict[str, Any]]:

@@ -1,4 +1,7 @@
-/** One curator at work: every decision is saved by the service before the page shows it. */
+/**
+ * One curator at work. A decision belongs to the mention that is shown when it is made, and is shown at once. The service
+ * saves decisions one after the other; one that it does not save is taken back, and the page says so.
+ */
 
 import { button, counted, el, say } from "./dom.js";
 import { curated, doubt, redoable, undoable } from "./decisions.js";
@@ -10,6 +13,7 @@ import { portions, service } from "./service.js";
 /** @typedef {import("./reading.js").Shown} Shown */
 
 const WHO = "fascicle-curator";
+const MOST_TRIES = 5;
 const CURIE = /^[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*$/;
 
 export class Curator {
@@ -17,6 +21,13 @@ export class Curator {
   constructor(store) {
     this.store = store;
     this.waits = Promise.resolve();
+    this.unsaved = 0;
+    addEventListener("beforeunload", (event) => this.#busy && event.preventDefault());
+  }
+
+  /** Whether decisions wait to be saved. */
+  get #busy() {
+    return this.store.documents.some((entry) => entry.pending?.length);
   }
 
   get on() {
@@ -43,6 +54,7 @@ export class Curator {
   /** Opens what the service has, the least sure first. @param {string} [order] */
   async resume(order = "uncertainty") {
     await this.#attempt(async () => {
+      await this.waits;
       const who = await this.who();
       if (!who) return;
       const { documents } = await service.curation.list(order);
@@ -74,6 +86,7 @@ export class Curator {
   async leastSure() {
     if (!this.on) return this.resume();
     await this.#attempt(async () => {
+      await this.waits;
       const { documents } = await service.curation.list("uncertainty");
       const place = new Map(documents.map(({ id }, number) => [id, number]));
       const last = documents.length;
@@ -100,15 +113,13 @@ export class Curator {
     for (const entry of this.store.documents) if (byId.has(entry.id)) this.#put(entry, byId.get(entry.id));
     this.store.update({ documents: this.store.documents, comparison: null, curation: { on: true, who } });
     say(`You curate as ${who}. A accepts, X rejects, question mark shows all keys.`);
-    setTimeout(() => !this.store.chosen && this.store.visible.some(open) && this.#next());
+    this.store.settle();
+    if (!this.store.chosen && this.store.visible.some(open)) this.next();
   }
 
   /** Chooses the next mention that nobody decided about; after the last one, the first one. */
   next() {
-    setTimeout(() => this.#next()); // when all parts know of the decision before
-  }
-
-  #next() {
+    this.store.settle(); // all parts know of the decision before
     const { visible, chosen, documents, current } = this.store;
     const after = visible.indexOf(chosen) + 1;
     const found = [...visible.slice(after), ...visible.slice(0, after)].find(open);
@@ -132,7 +143,7 @@ export class Curator {
 
   /** @param {any} entry */
   #refresh(entry) {
-    const { native, beside, undecided, finished } = curated(entry.base, entry.steps);
+    const { native, beside, undecided, finished } = curated(entry.base, [...entry.steps, ...(entry.pending ?? [])]);
     Object.assign(entry, { native, beside, undecided, finished });
   }
 
@@ -165,51 +176,83 @@ export class Curator {
     }
   }
 
-  /** Saves a step, then shows what follows; steps are saved one after the other. @param {any} step @param {() => void} [then] if it was saved */
+  /** Shows a step, and saves it after those before. @param {any} step @param {() => void} [then] if it was saved */
   save(step, then = () => {}) {
     const entry = this.store.documents[this.store.current];
-    this.waits = this.waits.then(async () => {
-      if (await this.#attempt(() => this.#saved(entry, step))) then();
+    const pending = this.#pending(entry, step);
+    entry.pending = [...(entry.pending ?? []), pending];
+    this.#show(entry);
+    return this.#queue(async () => {
+      const saved = await this.#kept(entry, pending);
+      entry.pending = entry.pending.filter((one) => one !== pending);
+      this.#show(entry);
+      if (saved) then();
     });
+  }
+
+  /** @param {() => Promise<void>} does */
+  #queue(does) {
+    this.waits = this.waits.then(does);
     return this.waits;
   }
 
-  /** @param {any} entry @param {any} step @returns {Promise<boolean>} whether it counts */
-  async #saved(entry, step) {
-    const asked = {
-      document: entry.id,
-      who: this.store.curation.who,
-      id: random(),
-      after: entry.steps.at(-1)?.number ?? 0,
-      ...step,
-    };
-    let saved = true;
-    try {
-      const { steps } = await service.curation
-        .step(asked)
-        .catch((error) => (error.status === 0 ? again(asked) : Promise.reject(error)));
-      entry.steps.push(...steps);
-    } catch (error) {
-      if (error.status !== 409) throw error;
-      saved = false;
-      this.#put(entry, await service.curation.document(entry.id)); // someone else decided meanwhile
-      say("Someone else has decided about this document; look at it again.", 12);
-    }
+  /** A step with who makes it, and the last step that this curator has seen. @param {any} entry @param {any} step */
+  #pending(entry, step) {
+    return { ...step, id: random(), who: this.store.curation.who, seen: last(entry) };
+  }
+
+  /** @param {any} entry */
+  #show(entry) {
     this.#refresh(entry);
     this.store.update({ documents: this.store.documents, revised: (this.store.revised ?? 0) + 1 });
-    return saved;
+  }
+
+  /** @param {any} entry @param {any} pending @returns {Promise<boolean>} whether the service has it */
+  async #kept(entry, pending) {
+    try {
+      if (await this.#sent(entry, pending)) {
+        this.unsaved = 0;
+        return true;
+      }
+      say("Someone else has decided about this; look at it again.", 12);
+    } catch (error) {
+      this.unsaved += 1;
+      say(`${error.message} ${counted(this.unsaved, "decision")} not saved: they are open again.`, 30);
+    }
+    return false;
+  }
+
+  /** Sends a step until the service takes it, unless others decided about the same since it was made. @param {any} entry @param {any} pending */
+  async #sent(entry, { seen, ...step }) {
+    for (let tries = 1; ; tries += 1) {
+      if (entry.steps.some((one) => one.number > seen && one.who !== step.who && clash(one, step, entry.steps))) return false;
+      const asked = { document: entry.id, after: last(entry), ...step };
+      try {
+        const { steps } = await service.curation
+          .step(asked)
+          .catch((error) => (error.status === 0 ? again(asked) : Promise.reject(error)));
+        entry.steps.push(...steps);
+        return true;
+      } catch (error) {
+        if (error.status !== 409 || tries === MOST_TRIES) throw error;
+        const told = await service.curation.document(entry.id); // someone else decided meanwhile
+        Object.assign(entry, { base: told.document, steps: told.steps });
+      }
+    }
   }
 
   /** @param {Shown | null} shown */
   accept(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, bare(shown.mention)) }, () => this.next());
+    this.save({ edits: this.#edits(shown, bare(shown.mention)) });
+    this.next();
   }
 
   /** @param {Shown | null} shown */
   reject(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, null) }, () => this.next());
+    this.save({ edits: this.#edits(shown, null) });
+    this.next();
   }
 
   /** Accepts what is shown and not decided yet, as one step. */
@@ -224,8 +267,9 @@ export class Curator {
   /** Concepts go with their type. @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
   change(shown, parts) {
     if (!this.on || !shown) return;
-    const { links, ...rest } = bare(shown.mention);
-    const kept = parts.type && parts.type !== shown.type ? {} : { links };
+    const now = this.store.reading.mentions.find((one) => one.item === shown.item) ?? shown; // decided about meanwhile
+    const { links, ...rest } = bare(now.mention);
+    const kept = parts.type && parts.type !== now.type ? {} : { links };
     return this.save({ edits: this.#edits(shown, { ...rest, ...kept, ...parts }) });
   }
 
@@ -251,8 +295,16 @@ export class Curator {
   /** @param {Shown | null} shown */
   async retype(shown) {
     if (!this.#may(shown)) return;
+    const entry = this.store.documents[this.store.current];
     const type = await this.chooseType(shown.type);
-    if (type && type !== shown.type) this.change(shown, { type });
+    if (type && type !== shown.type && this.#stays(entry)) this.change(shown, { type });
+  }
+
+  /** Whether a document is still the one that is shown; nobody decides about what is not. @param {any} entry */
+  #stays(entry) {
+    const stays = entry === this.store.documents[this.store.current];
+    if (!stays) say("Another document is shown now, so nothing was decided.", 12);
+    return stays;
   }
 
   /** @param {string} [now] */
@@ -278,7 +330,8 @@ export class Curator {
   /** @param {Shown | null} shown */
   async relink(shown) {
     if (!this.#may(shown)) return;
-    const told = await why(this.store.pipeline, this.store.documents[this.store.current].base, shown).catch(() => []);
+    const entry = this.store.documents[this.store.current];
+    const told = await why(this.store.pipeline, entry.base, shown).catch(() => []);
     const candidates = told.flatMap((one) => one.candidates).slice(0, 8);
     const chosen = await pick(
       `Concept of “${shown.words.slice(0, 60)}”`,
@@ -296,7 +349,9 @@ export class Curator {
         hint: "Write prefix:identifier without blanks, such as MESH:D008094.",
       },
     );
-    if (chosen) this.change(shown, { links: [await link(chosen, this.store.pipeline)] });
+    if (!chosen) return;
+    const made = await link(chosen, this.store.pipeline);
+    if (this.#stays(entry)) this.change(shown, { links: [made] });
   }
 
   /** Says that a document is done, or not. */
@@ -311,15 +366,24 @@ export class Curator {
 
   /** Takes back the last step of this curator; those of others stay. */
   undo() {
-    const step = this.on && undoable(this.store.documents[this.store.current].steps, this.store.curation.who);
-    if (step) this.save({ undoes: step.number }, () => say("Undone."));
-    else say("There is nothing of yours to undo.");
+    return this.#takeBack(undoable, "Undone.", "There is nothing of yours to undo.");
   }
 
   redo() {
-    const step = this.on && redoable(this.store.documents[this.store.current].steps, this.store.curation.who);
-    if (step) this.save({ undoes: step.number }, () => say("Done again."));
-    else say("There is nothing to do again.");
+    return this.#takeBack(redoable, "Done again.", "There is nothing to do again.");
+  }
+
+  /** Undoes a step, which is found when those before are saved. @param {typeof undoable} which @param {string} done @param {string} nothing */
+  #takeBack(which, done, nothing) {
+    const entry = this.store.documents[this.store.current];
+    if (!this.on || !entry) return say(nothing);
+    return this.#queue(async () => {
+      const step = which(entry.steps, this.store.curation.who);
+      if (!step) return say(nothing);
+      const saved = await this.#kept(entry, this.#pending(entry, { undoes: step.number }));
+      this.#show(entry);
+      if (saved) say(done);
+    });
   }
 
   /** The shown mention that is least sure and not decided. */
@@ -356,6 +420,17 @@ export class Curator {
       ),
     );
   }
+}
+
+/** The number of the last step of a document that is here. @param {any} entry */
+const last = (entry) => entry.steps.at(-1)?.number ?? 0;
+
+/** Whether two steps decide about the same. @param {any} one @param {any} other @param {any[]} steps that either may undo */
+function clash(one, other, steps) {
+  const [first, second] = [one, other].map((step) => (step.undoes ? steps.find(({ number }) => number === step.undoes) : step));
+  if ((first?.finished ?? null) !== null && (second?.finished ?? null) !== null) return true;
+  const items = new Set((first?.edits ?? []).map(({ item }) => item));
+  return (second?.edits ?? []).some(({ item }) => items.has(item));
 }
 
 /** @param {any} asked a step that may have been saved although no answer came: its id is saved only once */

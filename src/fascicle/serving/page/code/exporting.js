@@ -6,8 +6,9 @@ import { service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
-/** @param {any} store @param {import("./curator.js").Curator} curator loads what is away */
+/** @param {any} store @param {import("./curator.js").Curator} curator loads what is away, and saves what waits */
 export async function exporting(store, curator) {
+  await curator.waits;
   const formats = (await service.formats()).filter((one) => one.writes && one.suffix);
   const format = select(
     "export-format",

@@ -5,8 +5,8 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
   const open = () => Boolean(store.reading) && store.current >= 0;
   const curating = () => open() && curator.on;
   const read = (keys, means, run) => ({ keys, means, run, group: "Read", when: open });
-  const page = (keys, means, run, when = () => true) => ({ keys, means, run, group: "Page", when });
-  const decide = (keys, means, run) => ({ keys, means, run, group: "Curate", when: curating });
+  const page = (keys, means, run, when = () => true) => ({ keys, means, run, group: "Page", when, once: true });
+  const decide = (keys, means, run) => ({ keys, means, run, group: "Curate", when: curating, once: true });
   const chosen = (does) => () => does.call(curator, store.chosen);
   return [
     read(["n", "ArrowRight"], "next mention", () => move(1)),

@@ -2,7 +2,7 @@
 
 import { dialog, el } from "./dom.js";
 
-/** @typedef {{keys: string[], means: string, group: string, run: (event: KeyboardEvent) => void, when?: () => boolean}} Key */
+/** @typedef {{keys: string[], means: string, group: string, run: (event: KeyboardEvent) => void, when?: () => boolean, once?: boolean}} Key */
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space" };
 
@@ -33,6 +33,7 @@ export function listen(table) {
     const found = table.find((one) => one.keys.includes(key) && (one.when?.() ?? true));
     if (!found) return;
     event.preventDefault();
+    if (event.repeat && found.once) return; // a key that is held decides once
     found.run(event);
   });
 }

@@ -220,6 +220,7 @@ function progress(entry) {
       "div",
       { class: "tally" },
       el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }),
+      entry.pending?.length > 0 && el("span", { class: "soft small saving", text: `${entry.pending.length} being saved` }),
       entry.finished && el("strong", { class: "verdict accepted", text: "finished" }),
     ),
     el("div", { class: "progress" }, bar),

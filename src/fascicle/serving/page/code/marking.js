@@ -97,6 +97,7 @@ export class Marking {
     if (event.target.closest?.("button") && key === "Enter") return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (event.repeat && (type || key === "Enter")) return; // a key that is held decides once
     if (type) this.#save(type);
     else does();
     if (this.store.marking) this.#show();
@@ -130,14 +131,15 @@ export class Marking {
     const spans = [[reading.offsets.point(this.start), reading.offsets.point(this.end)]];
     if (marking !== "new") {
       this.cancel();
-      await this.curator.change(marking, { spans, ...(type ? { type } : {}) });
+      this.curator.change(marking, { spans, ...(type ? { type } : {}) });
       return;
     }
     const chosen = type || (await this.curator.chooseType());
     if (!chosen) return;
     this.cancel();
     const start = this.start;
-    await this.curator.add(spans, chosen);
+    this.curator.add(spans, chosen);
+    this.store.settle();
     const added = this.store.visible.find((shown) => shown.start === start && shown.verdict === "added");
     if (added) this.store.update({ chosen: added });
   }

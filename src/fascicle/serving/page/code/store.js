@@ -15,6 +15,7 @@ import { Colours } from "./colours.js";
  * @property {any[]} [steps] of curation
  * @property {number} [undecided]
  * @property {boolean} [finished]
+ * @property {any[]} [pending] steps that are shown and not yet saved
  */
 
 export class Store {
@@ -66,6 +67,11 @@ export class Store {
       this[name] = value;
       this.#changed.add(name);
     }
+  }
+
+  /** Tells of all changes now, for whoever needs to know what follows from them. */
+  settle() {
+    while (this.#changed.size) this.#tell();
   }
 
   /** @param {string[]} names @param {() => void} listener */
