@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.files.source import Source, telling_folders
+from fascicle.errors import InputError
+from fascicle.files.source import Source, lines, telling_folders
 from fascicle.formats import predictions, read
 
 
@@ -37,3 +38,13 @@ def test_predictions_that_were_joined_with_their_byte_order_marks(tmp_path: Path
     path = tmp_path / "p.jsonl"
     path.write_bytes(b"".join(f'{{"id": "{n}", "fascicle_predictions": 1}}\n'.encode("utf-8-sig") for n in range(2)))
     assert [prediction.id for prediction in predictions.read(Source(path=str(path)))] == ["0", "1"]
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_that_never_ends_is_refused(device: str) -> None:
+    with pytest.raises(InputError, match="never end"):
+        list(lines(Source(path=device)))
+
+
+def test_the_empty_device_is_an_empty_file() -> None:
+    assert list(lines(Source(path="/dev/null"))) == []

@@ -61,6 +61,25 @@ def test_a_program_of_a_pipeline(tmp_path: Path) -> None:
         assert pipeline.made_by()["step 'capitals'"] == "capitals 1"
 
 
+def test_a_relative_program_begins_at_the_folder_of_the_pipeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, elsewhere = tmp_path / "pipeline", tmp_path / "elsewhere"
+    for place in (folder / "bin", elsewhere / "bin"):
+        place.mkdir(parents=True)
+    shutil.copy(EXAMPLES / "capitals.py", folder)
+    program, other = folder / "bin" / "capitals", elsewhere / "bin" / "capitals"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$1"\n')
+    other.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    other.chmod(0o755)
+    text = '[[steps]]\nkind = "process"\ncommand = ["bin/capitals", "{folder}/capitals.py"]\n'
+    (folder / "pipeline.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(elsewhere)
+    with open_pipeline(folder) as pipeline:
+        assert pipeline.made_by()["step 'capitals'"] == "capitals 1"
+
+
 BAD = {
     "an error": ('say({"error": "no good"})', "no good"),
     "dies": ('print("the reason", file=sys.stderr); sys.exit(4)', "the reason"),

@@ -122,6 +122,15 @@ def test_the_markdown() -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
+def test_names_of_others_have_no_meaning_in_markdown() -> None:
+    name = "[x](http://y)*b*<img src=z>"
+    comparison, _ = compared(cells_from(5, 4, names=f"{name} c"))
+    text = as_markdown(name, sections_of(comparison), notes=[name])
+    assert "](http" not in text.replace("\\]", "")
+    assert "<img" not in text
+    assert "*b*" not in text
+
+
 def test_only_different_combinations_are_listed() -> None:
     comparison, choices = compared(cells_from(5, 4, 3, 2, 1))
     rows = lines_of(as_text(sections_of(comparison, choices, commands=["", "", ""])), "Combinations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -181,7 +182,15 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     (tmp_path / "deep.toml").write_text(f"name = {'[' * 9999}", encoding="utf-8")
     (tmp_path / "nul.toml").write_text('[corpus]\ntrain = ["a", "to\\u0000y"]\n', encoding="utf-8")
+    (tmp_path / "digits.toml").write_text(f"seed = {'9' * 6000}", encoding="utf-8")
+    (tmp_path / "large.toml").write_text("#" * (16 * 2**20 + 1), encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
     for path, named in {
+        tmp_path / "digits.toml": "too many digits",
+        tmp_path / "large.toml": "more than 16 MiB",
+        tmp_path / "pipe.toml": "pipe or a device",
+        tmp_path / "endless.toml": "pipe or a device",
         tmp_path / "nul.toml": "NUL",
         tmp_path / "absent.toml": r"no recipe at .*absent\.toml",
         tmp_path: "is a folder",

@@ -161,3 +161,11 @@ def test_a_file_may_describe_what_is_left_out(tiny_recipe: Maker, toy_types: Pat
     other = tiny_recipe(model=model, corpus={"types": {"rename": {"Disease": "Illness"}}})
     with pytest.raises(RecipeError, match="no description of 'Illness' and a description of 'Disease'"):
         list(run_recipe(other, tmp_path / "other"))
+
+
+def test_a_type_of_train_that_dev_lacks_is_said(tiny_recipe: Maker, tmp_path: Path) -> None:
+    train, dev = tmp_path / "train.conll", tmp_path / "dev.conll"
+    train.write_text("Lithium\tB-Chemical\ncauses\tO\ntremor\tB-Disease\n")
+    dev.write_text("Lithium\tB-Chemical\n")
+    parts = read_parts(tiny_recipe(corpus={"train": str(train), "dev": str(dev), "test": ""}).corpus)
+    assert [note for note in parts.notes if "'Disease'" in note and "'Chemical'" not in note]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import threading
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -40,11 +41,15 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         patience: seconds to wait for that.
 
     Raises:
-        InputError: nobody does.
+        InputError: nobody does, or it is a device such as /dev/zero.
         OSError: it cannot be opened.
     """
     if not path.is_fifo():
-        return path.open("rb")
+        stream = path.open("rb")
+        if _is_endless(stream):
+            stream.close()
+            raise InputError(f"{path} is a device, which may never end; give a file or a pipe", file=str(path))
+        return stream
     found: list[BinaryIO | OSError] = []
 
     def wait() -> None:
@@ -69,6 +74,14 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
     if isinstance(result, OSError):
         raise result
     return result
+
+
+def _is_endless(stream: BinaryIO) -> bool:
+    """Whether a stream is of a device that is neither a terminal nor empty."""
+    status = os.fstat(stream.fileno())
+    if stat.S_ISBLK(status.st_mode):
+        return True
+    return stat.S_ISCHR(status.st_mode) and not stream.isatty() and status.st_rdev != Path(os.devnull).stat().st_rdev
 
 
 def unreadable(path: object, error: OSError) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -171,7 +172,9 @@ def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
 def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.process import ProcessStep as Program
 
-    command = [part.replace("{folder}", pipeline.folder) for part in settings.command]
+    program, *arguments = (part.replace("{folder}", pipeline.folder) for part in settings.command)
+    # As all relative paths of a pipeline; a name without a separator is looked for on the search path.
+    command = [str(Path(pipeline.folder, program)) if os.sep in program else program, *arguments]
     memory = settings.memory << 20 if settings.memory is not None else None
     return Program(settings.name, command, seconds=settings.seconds, longest=settings.longest << 20, memory=memory)
 

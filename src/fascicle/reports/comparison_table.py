@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from fascicle.combination.rules import Rule
 from fascicle.core.wording import counted
@@ -13,10 +15,12 @@ from fascicle.evaluation.comparison.choice import Choice, Choices, Chosen
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
+from fascicle.reports.markdown import escaped
 from fascicle.reports.table import aligned_rows, percent
 
 SHOWN = 10  # combinations in the table; the JSON has all of them
 ALPHA = 1 - LEVEL
+_NUMBERS: Final = re.compile(r"[\d\s.,%+\-–()\[\]]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,4 +324,5 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _escaped(cell: str) -> str:
-    return cell.replace("\\", "\\\\").replace("|", "\\|")
+    """A cell as it reads; numbers and their intervals have no meaning in Markdown."""
+    return cell if _NUMBERS.fullmatch(cell) else escaped(cell)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 from fascicle.errors import RecipeError
 
-ENCODING: Final = "utf-8-sig"  # UTF-8; the mark that editors of Windows put before it is no part of the text
+_ENCODING: Final = "utf-8-sig"  # UTF-8; the mark that editors of Windows put before it is no part of the text
+_LARGEST: Final = 16 * 2**20  # bytes; nobody writes so many by hand
 
 
 def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]:
@@ -20,10 +22,10 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
         advice: what to do about a file that is not TOML.
 
     Raises:
-        RecipeError: no such file, a folder, not TOML, or a NUL character in a value.
+        RecipeError: no such file, no regular file, too large, not TOML, or a NUL character in a value.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding=ENCODING))
+        values = parsed_toml(_content(path).decode(_ENCODING))
     except FileNotFoundError:
         raise RecipeError(f"{missing}; give the path of a TOML file") from None
     except RecursionError:
@@ -33,12 +35,39 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
     except OSError as error:
         what = _folder(path) if path.is_dir() else f"{path} cannot be read: {error.strerror}"
         raise RecipeError(f"{what}; give the path of a TOML file") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         told = f"; {advice}" if advice else ""
         raise RecipeError(f"{path} is not a readable TOML file: {error}{told}", file=str(path)) from None
     if has_nul(values):
         raise RecipeError("a value has a NUL character, as no path and no name may; remove it", at=str(path))
     return values
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """The values of a text.
+
+    Raises:
+        ValueError: it is not TOML, or Python does not read one of its integers; the message is for users.
+        RecursionError: its values are nested too deeply.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        raise ValueError("an integer has too many digits") from None
+
+
+def _content(path: Path) -> bytes:
+    """What a small file holds. A pipe waits for a writer, and a device may never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise RecipeError(f"{path} is a pipe or a device; give the path of a TOML file", file=str(path))
+    with path.open("rb") as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise RecipeError(f"{path} has more than {_LARGEST >> 20} MiB, as no TOML file of settings has", file=str(path))
+    return content
 
 
 def has_nul(value: Any) -> bool:

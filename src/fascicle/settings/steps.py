@@ -266,7 +266,8 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
     """A program that speaks lines of JSON on its standard input and output, in any language and environment.
 
     Attributes:
-        command: the program and its arguments; ``{folder}`` in them is the folder of the pipeline.
+        command: the program and its arguments. ``{folder}`` in them is the folder of the pipeline. A relative path of
+            the program begins there too; a name without a separator is looked for on the search path.
         seconds: that it has for one batch, and to start.
         memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``.
         longest: MiB of one line of its answer.

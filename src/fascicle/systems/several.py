@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN, open_bytes, stem, telling_folders
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
-from fascicle.settings.plain import ENCODING
+from fascicle.settings.plain import toml_values
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import PredictionRequest, Predictions, read_predictions
 
@@ -154,12 +153,8 @@ def read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
     """
     if not path:
         return TypeMap()
-    try:
-        values = tomllib.loads(Path(path).read_text(encoding=ENCODING))
-    except OSError as error:
-        raise InputError(f"the map {path} cannot be read: {error.strerror}; check the path") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f'{path} is not TOML ({error}); give lines such as "CHEMICAL" = "Chemical"') from None
+    advice = 'give lines such as "CHEMICAL" = "Chemical"'
+    values = toml_values(Path(path), missing=f"there is no map at {path}", advice=advice)
     names = parse_map(values, origin=path)
     tables: dict[str, Mapping[str, str]] = {}
     for key, table in names.systems.items():

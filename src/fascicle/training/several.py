@@ -105,7 +105,10 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         train=[_named(document, name) for document in kept],
         dev=[_named(document, name) for document in read.dev.documents] if read.dev else [],
         excluded=len(documents) - len(kept),
-        notes=tuple(f"{name}: {line}" for line in (*lines, *_unseen(part, read.dev))),
+        notes=tuple(
+            f"{name}: {line}"
+            for line in (*lines, *(without_score(part.annotates, read.dev.documents) if read.dev else ()))
+        ),
         soft={f"{name}/{key}": tags for key, tags in read.soft.items()},
         labelled_by=read.labelled_by,
     )
@@ -233,9 +236,9 @@ def _lines(which: Part, read: Sequence[Chosen]) -> Iterator[str]:
         yield from chosen.lines(which if len(read) == 1 else f"{which} {number}")
 
 
-def _unseen(part: PartSettings, dev: Chosen | None) -> Iterator[str]:
-    """Types without a score."""
-    if dev is not None and (unseen := sorted(set(part.annotates) - _types(dev.documents))):
+def without_score(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
+    """Says of which types that train teaches dev has no mention."""
+    if unseen := sorted(set(types) - _types(dev)):
         yield f"dev has no gold mention of {_listed(unseen)}, so it gives no score of that"
 
 

@@ -162,6 +162,8 @@ def test_rules_are_read_and_written(tmp_path: Path) -> None:
     [
         ("dorp\tx", "did you mean 'drop'"),
         ("drop\t", "surface"),
+        ("drop", "surface"),
+        ("block", "surface"),
         ("add\tx", "concept"),
         ("prefer\tx\ty", "concept"),
         ("drop\tx\t\tno curie", "CURIE"),

@@ -114,7 +114,7 @@ def _rule(cells: dict[str, str], place: Place) -> Rule:
     concept = curie(given["concept"]) if given["concept"] else ""
     if given["concept"] and not concept:
         raise FormatError(f"the concept {given['concept']!r} is no CURIE, such as MESH:D003920", at=place)
-    surface = cells["surface"]
+    surface = cells.get("surface", "")
     if cleaned(surface) != surface:
         raise FormatError(f"the surface {surface!r} is no name", at=place)
     if not surface and (action != "block" or not concept):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +13,7 @@ import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.folders.vocabularies import find_pack
-from fascicle.settings.plain import has_nul
+from fascicle.settings.plain import has_nul, parsed_toml
 from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
 from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
@@ -120,8 +119,8 @@ def changed(changes: Sequence[str]) -> dict[str, Any]:
 
 def _value(text: str, change: str) -> Any:
     try:
-        parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        parsed = parsed_toml(f"value = {text}")
+    except (ValueError, RecursionError):
         parsed = {}
     if parsed.keys() == {"value"} and not has_nul(parsed):
         return parsed["value"]

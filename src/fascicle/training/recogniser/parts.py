@@ -26,7 +26,7 @@ from fascicle.training.corpus import Part, data_name, read_chosen
 from fascicle.training.corpus_types import check_labels
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
-from fascicle.training.several import OneOfSeveral, read_all
+from fascicle.training.several import OneOfSeveral, read_all, without_score
 
 _SHOWN = 3  # types in a message
 
@@ -137,7 +137,8 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     chosen = [line for part in names for line in read[part].lines(part)]
     untaught = () if labels is None else tuple(sorted(set(labels.matcher.types) - set(types)))
     weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
-    notes = (*report.lines(), *chosen, *left_out, *weak, *_without_mentions(dev))
+    missing = without_score(types, dev) if _mentions(dev) else _without_mentions(dev)
+    notes = (*report.lines(), *chosen, *left_out, *weak, *missing)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
 
 
