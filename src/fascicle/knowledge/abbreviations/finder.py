@@ -37,7 +37,7 @@ class AbbreviationFinder:
     needs: frozenset[str] = frozenset()
     gives = frozenset({"abbreviations"})
     drops: frozenset[str] = frozenset()
-    fingerprint = "abbreviations@1"
+    fingerprint = "abbreviations@2"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """The definitions of each document, beside those that it has."""
@@ -100,26 +100,32 @@ class _Part:
         """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
         if self._is_glued(bracket):
             return None
-        long = self._trimmed(bracket.start + 1, self._first_part(bracket))
-        words = len(self.text[slice(*long)].split())
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
         tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[-2:]
-        for token in tokens:
-            short = self._trimmed(token.start(), end)
-            form = self.text[slice(*short)]
-            if token is not tokens[-1] and token[0][0].islower():
-                continue
-            if can_be_short(form) and words <= most_words(form) and self._long(short, long) == long:
-                return short, long
+        shorts = [
+            self._trimmed(token.start(), end)
+            for token in tokens
+            if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
+        ]
+        for cut in self._ends(bracket):
+            long = self._trimmed(bracket.start + 1, cut)
+            for short in shorts:
+                if self._is_defined(short, long):
+                    return short, long
         return None
+
+    def _is_defined(self, short: Span, long: Span) -> bool:
+        """Whether a range can be a short form, and another one is its long form as a whole."""
+        form = self.text[slice(*short)]
+        words = len(self.text[slice(*long)].split())
+        return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
 
     def _within(self, bracket: Bracket) -> Abbreviation | None:
         """``(long form, SF)``."""
-        cut = None
-        for cut in _PART.finditer(self.text, bracket.start + 1, bracket.end):  # noqa: B007
-            pass
-        if cut is None:
+        parts = list(self._parts(bracket))
+        if not parts:
             return None
+        cut = parts[-1]
         long, short = self._trimmed(bracket.start + 1, cut.start()), self._trimmed(cut.end(), bracket.end)
         return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
 
@@ -136,9 +142,22 @@ class _Part:
         before = self.text[bracket.start - 1 : bracket.start]
         return not before.isspace() and before not in _QUOTES
 
+    def _parts(self, bracket: Bracket) -> Iterator[re.Match[str]]:
+        """What separates the parts of the words in a bracket."""
+        return _PART.finditer(self.text, bracket.start + 1, bracket.end)
+
+    def _ends(self, bracket: Bracket) -> Iterator[int]:
+        """Where a long form in a bracket may end: the first part, more parts, all of it.
+
+        "and" stands in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
+        """
+        for number, cut in enumerate(self._parts(bracket)):
+            if number == 0 or not cut[0].startswith(","):
+                yield cut.start()
+        yield bracket.end
+
     def _first_part(self, bracket: Bracket) -> int:
-        cut = _PART.search(self.text, bracket.start + 1, bracket.end)
-        return cut.start() if cut else bracket.end
+        return next((cut.start() for cut in self._parts(bracket)), bracket.end)
 
     def _floor(self, bracket: Bracket, most: int) -> int:
         """Where the words begin in which a long form is looked for: in the same sentence, and at most so many."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
@@ -16,6 +16,11 @@ _FUNCTION_WORDS: Final = frozenset(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
     )
 )
+# Not "delta", which stands for a change: deltaGFR.
+_GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
+_NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
+_SUBSCRIPT: Final = re.compile(r"(?<=[^\W\d_])\(\d\)$")
+_DIMENSIONS: Final = re.compile("[2-4][dD]")
 _NEVER_FIRST: Final = _FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
 _NUMERAL: Final = re.compile(r"[IVX]{2,}|[ivx]{2,}")
 _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
@@ -50,7 +55,7 @@ def can_be_short(form: str) -> bool:
     if not letters or any(sign in form for sign in "<>=%±"):
         return False
     if form[0].isdigit() and (letters < 2 or len(words) > 1):
-        return False
+        return _DIMENSIONS.fullmatch(form) is not None
     return not _NUMERAL.fullmatch(form)
 
 
@@ -62,9 +67,8 @@ def most_words(short: str) -> int:
 def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     """Where the long form of a short form begins, which ends where some words end.
 
-    A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
-    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
-    ``s`` or one digit may be missing, if the others are initials.
+    The short form as it stands comes first. Then come other spellings of it: letters for the names of Greek letters,
+    the initial of a number word for its digit, and no subscript at the end.
 
     Args:
         short: as `foldable` gives it.
@@ -73,6 +77,32 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
 
     Returns:
         The place of its first letter or digit, or ``None`` if there is no long form.
+    """
+    for spelling in (short, *_spellings(short, words)):
+        found = _long_form(spelling, words, initials=initials)
+        if found is not None:
+            return found
+    return None
+
+
+def _spellings(short: str, words: str) -> Iterator[str]:
+    """Other spellings of a short form, each of at least two letters."""
+    greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
+    if greek != short and len(greek) > 1:
+        yield greek
+    for digit, word in _NUMBER_WORDS:
+        if short[0] == digit and word in words:
+            yield word[0] + short[1:]
+    if len(rest := _SUBSCRIPT.sub("", short)) > 1 and rest != short:
+        yield rest
+
+
+def _long_form(short: str, words: str, *, initials: bool) -> int | None:
+    """The place of the long form of one spelling, see `long_form`.
+
+    A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
+    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
+    ``s`` or one digit may be missing, if the others are initials.
     """
     if _LETTER_AND_NUMBER.fullmatch(short):
         last = _LAST_WORD.search(words)
