@@ -1,4 +1,4 @@
-"""What may have changed the meaning of the input is said by each command that reads documents, and fails ``--strict``."""
+"""What may have changed the meaning of the input is said by each command that reads it, and fails ``--strict``."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
         documents: that came in.
         quarantined: that are not in the result.
         reasons: ``step: error`` -> number of documents in quarantine.
-        losses: what reading lost or repaired (but no harmless repairs), and what the format of the result cannot hold, by
-            code -> number.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
+            by code -> number.
     """
 
     documents: int
