@@ -400,10 +400,8 @@ def test_the_best_mentions_are_written(
     )
     document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=canonical(mentions))
     kept: list[tuple[str, int, int]] = []
-    for (kind, first, last), score in sorted(
-        made.items(),
-        key=lambda one: (-(1.0 if one[1] is None else one[1]), one[0][1] - one[0][2], one[0][1], one[0][0]),
-    ):
+    sure = {key: 1.0 if score is None else score for key, score in made.items()}
+    for kind, first, last in sorted(made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])):
         together = [*kept, (kind, first, last)]
         if all(sum(a <= at < b for _, a, b in together) <= layers for at in range(10)):
             kept = together
