@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, canonical
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_columns, read, write
 
@@ -224,7 +227,7 @@ def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
 
 def test_a_line_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fascicle.files.source.MAX_LINE", 100)
-    with pytest.raises(FormatError, match=r"a\.tsv: line 2 is longer"):
+    with pytest.raises(FormatError, match=r"line 2 is longer"):
         _read(tmp_path, "a\tO\n" + "x" * 200 + "\tO\n")
 
 
@@ -314,3 +317,97 @@ def test_a_text_without_words_gets_those_that_models_read(tmp_path: Path) -> Non
         ["Pain", "O"],
         [".", "O"],
     ]
+
+
+ROWS = ("EU NNP B-NP B-ORG", "visits VBZ B-VP O", "York NNP B-NP B-LOC", ". . O O")
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=6),
+    st.sets(st.integers(0, 23), max_size=3),
+    st.sampled_from([" ", "  ", "\t"]),
+    st.booleans(),
+)
+def test_rows_with_another_number_of_columns_are_counted(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], odd: set[int], separator: str, more: bool
+) -> None:
+    """Each is in the count of its sentence, with the first line; the other rows are read as ever."""
+    lines: list[str] = []
+    wanted: list[list[int]] = []
+    number = 0
+    for length in lengths:
+        uneven = []
+        for row in ROWS[:length]:
+            cells = row.split(" ")
+            if number in odd and number > 2:  # the first sentence has a majority of even rows
+                cells = ["New", *cells] if more else [cells[0], cells[-1]]
+                uneven.append(len(lines) + 1)
+            lines.append(separator.join(cells))
+            number += 1
+        lines.append("")
+        wanted.append(uneven)
+    path = tmp_path_factory.mktemp("uneven") / "a.conll"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = list(read(path, format="conll"))
+    told = [[event.message for event in document.events if event.code == "uneven-columns"] for document in found]
+    assert [bool(one) for one in told] == [bool(one) for one in wanted]
+    for messages, places in zip(told, wanted, strict=True):
+        for message in messages:
+            assert re.search(rf"^{len(places)} rows? .* line {places[0]};", message)
+
+
+def test_a_token_with_a_blank_is_no_silent_loss(tmp_path: Path) -> None:
+    """Also where it stands in the first sentence."""
+    text = "EU NNP B-NP B-ORG\nNew York NNP B-NP B-LOC\n. . O O\n\nEU NNP B-NP B-ORG\n"
+    found = _read(tmp_path, text)
+    assert [[event.code for event in document.events] for document in found] == [["uneven-columns"], []]
+    assert "line 2" in found[0].events[0].message
+
+
+def test_a_lost_token_is_no_row_with_too_few_columns(tmp_path: Path) -> None:
+    for text in ("a B-X\n O\nb B-X\n", "a O\n\n O\nb B-X\n"):
+        told = [event.code for document in _read(tmp_path, text) for event in document.events]
+        assert told == ["missing-token"]
+
+
+def test_of_two_types_of_a_range_the_better_one_is_written(tmp_path: Path) -> None:
+    mentions = (
+        Mention(((0, 5),), "CellType", score=0.52),
+        Mention(((0, 5),), "Disease", score=0.97),
+        Mention(((0, 11),), "Gene", score=0.6),
+    )
+    document = Document(id="d", text="Tumor cells", words=((0, 5), (6, 11)), mentions=mentions)
+    report = write(tmp_path / "a.conll", [document])
+    assert (tmp_path / "a.conll").read_text().split("\n\n")[1] == "Tumor\tB-Disease\ncells\tO"
+    assert report.losses["nested"] == 2
+    assert report.examples["nested"] == "d at ((0, 11),): Gene 0.60 gave way to Disease 0.97"
+
+
+SCORES = st.sampled_from([None, 0.25, 0.5, 1.0])
+ROWS_OF_MENTIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.sampled_from("AB"), SCORES), max_size=8)
+
+
+@given(ROWS_OF_MENTIONS, st.integers(1, 3))
+def test_the_best_mentions_are_written(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, float | None]], layers: int
+) -> None:
+    """In turn the better, longer, earlier one, as long as no word is in more mentions than there are columns."""
+    words = [(at * 2, at * 2 + 1) for at in range(10)]
+    made = {(kind, first, first + width): score for first, width, kind, score in rows}
+    mentions = tuple(
+        Mention(((words[first][0], words[last - 1][1]),), kind, score=score)
+        for (kind, first, last), score in made.items()
+    )
+    document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=canonical(mentions))
+    kept: list[tuple[str, int, int]] = []
+    sure = {key: 1.0 if score is None else score for key, score in made.items()}
+    for kind, first, last in sorted(made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])):
+        together = [*kept, (kind, first, last)]
+        if all(sum(a <= at < b for _, a, b in together) <= layers for at in range(10)):
+            kept = together
+    path = tmp_path_factory.mktemp("best") / "a.conll"
+    report = write(path, [document], options=ConllWriteOptions(layers=layers))
+    assert report.losses["nested"] == len(mentions) - len(kept)
+    (found,) = read(path, options=ConllOptions(tag_columns=None, documents="docstart"))
+    wanted = sorted((kind, first * 2, last * 2 - 1) for kind, first, last in kept)
+    assert sorted((one.type, one.start, one.end) for one in found) == wanted

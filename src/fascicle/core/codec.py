@@ -6,10 +6,12 @@ Each mention has its text beside its offsets, for people and for other programs;
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 import msgspec
 
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError
 
@@ -147,10 +149,20 @@ def _document(record: DocumentRecord) -> Document:
         events=record.events,
         changes=record.changes,
     )
+    return held_against(document, [mention.text for mention in record.mentions])
+
+
+def held_against(document: Document, texts: Sequence[str | None]) -> Document:
+    """A document with an event for each mention that has other text at its offsets than its source gives.
+
+    Args:
+        document: with its mentions, in the order of the source.
+        texts: that the source gives for them; ``None`` where it gives none.
+    """
     wrong = [
         _mismatch(mention)
-        for mention, given in zip(mentions, record.mentions, strict=True)
-        if given.text is not None and not _agrees(mention, given.text, document.text)
+        for mention, given in zip(document.mentions, texts, strict=True)
+        if given is not None and not _agrees(mention, given, document.text)
     ]
     return document.with_events(*wrong) if wrong else document
 
@@ -163,4 +175,4 @@ def _agrees(mention: Mention, expected: str, text: str) -> bool:
 
 def _mismatch(mention: Mention) -> Event:
     message = f"a mention of type {mention.type!r} has other text at its offsets than its source says; offsets kept"
-    return Event(step="native", kind="repair", code="text-mismatch", message=message, span=(mention.start, mention.end))
+    return event_of("text-mismatch", step="native", message=message, span=(mention.start, mention.end))

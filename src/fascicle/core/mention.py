@@ -73,6 +73,25 @@ def identifier_of(link: Link) -> str:
     return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
+def told(link: Link) -> str:
+    """What names the entry of a link where a file has one field for it: its CURIE, if it can have one, or its id."""
+    full = identifier_of(link)
+    return full if is_curie(full) else link.id
+
+
+def link_of(given: str, name: str = "") -> Link:
+    """The link that `told` names: a CURIE also says which vocabulary.
+
+    Args:
+        given: a CURIE, or another identifier.
+        name: of the entry.
+    """
+    if not is_curie(given):
+        return Link(id=given, name=name)
+    prefix, _, local = given.partition(":")
+    return Link(id=local, ontology=prefix, name=name, curie=given)
+
+
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One mention of an entity: where, of which type, and who said so.
 
@@ -127,6 +146,12 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def key(self) -> MentionKey:
         """``(source, type, spans)``: no document holds the same key twice."""
         return self.source, self.type, self.spans
+
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        """Sorts mentions of which not all can stay: the better score (without one, sure), the longer, the first."""
+        score = 1.0 if self.score is None else self.score
+        return -score, sum(start - end for start, end in self.spans), self.start
 
     def text_in(self, document_text: str) -> str:
         """The words of the mention; fragments are joined by one space."""

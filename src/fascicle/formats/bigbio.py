@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
@@ -58,7 +59,7 @@ def document_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     collector = MentionCollector(text, step=STEP)
     for entity in given.entities:
         links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
-        expected = entity.text[0] if len(entity.text) == 1 else None
+        expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, links=links)
     return Document(
         id=identifier,
@@ -101,6 +102,6 @@ def _left_out(record: Mapping[str, Any]) -> list[Event]:
     """What a record says beside its mentions."""
     counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
     return [
-        Event(step=STEP, kind="loss", code=f"{name}-left-out", message=f"{name} are not read ({count:,})")
+        event_of(f"{name}-left-out", step=STEP, message=f"{name} are not read ({count:,})")
         for name, count in counts.items()
     ]

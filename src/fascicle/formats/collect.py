@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypedDict, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
@@ -54,7 +55,8 @@ class MentionCollector:
         Args:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
-            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
+            expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
+                several fragments, each must be in it, in their order.
             facts: what else its source says of it.
         """
         fragments = tuple(sorted(spans))
@@ -64,21 +66,24 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if expected is not None and len(fragments) == 1 and mention.text_in(self._text) != expected:
+        if expected is not None and not _agrees(fragments, self._text, expected):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
-            self._say("repair", "text-mismatch", message, span=fragments[0])
+            self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
-            message = f"a mention of type {kind!r} is there twice; the first was kept"
-            self._say("repair", "duplicate-mention", message, span=(mention.start, mention.end))
+            same = self._kept[mention.key] == mention
+            other = "" if same else ", and what the second one says of links, scores or attributes was left out"
+            message = f"a mention of type {kind!r} is there twice; the first was kept{other}"
+            code = "duplicate-mention" if same else "duplicate-mention-differs"
+            self._say(code, message, span=(mention.start, mention.end))
             return
         self._kept[mention.key] = mention
 
     def drop(self, message: str) -> None:
         """Reports a mention that cannot be kept because its offsets are wrong."""
-        self._say("loss", "offset-outside", message)
+        self._say("offset-outside", message)
 
-    def _say(self, kind: str, code: str, message: str, *, span: Span | None = None) -> None:
-        self.events.append(Event(step=self._step, kind=kind, code=code, message=message, span=span))
+    def _say(self, code: str, message: str, *, span: Span | None = None) -> None:
+        self.events.append(event_of(code, step=self._step, message=message, span=span))
 
     def _inside(self, fragments: Fragments) -> bool:
         try:
@@ -86,6 +91,20 @@ class MentionCollector:
         except ValueError:
             return False
         return fragments[-1][1] <= len(self._text)
+
+
+def _agrees(fragments: Fragments, text: str, expected: str) -> bool:
+    """Whether the source names the text that is at the offsets; how it joins fragments is its own business."""
+    if len(fragments) == 1:
+        start, end = fragments[0]
+        return text[start:end] == expected
+    at = 0
+    for start, end in fragments:
+        found = expected.find(text[start:end], at) if end - start <= len(expected) else -1
+        if found < 0:
+            return False
+        at = found + end - start
+    return True
 
 
 def joined_document(

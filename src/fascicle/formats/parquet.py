@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from fascicle.core.codec import held_against
 from fascicle.core.document import Document, Mention, Section
 from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
@@ -260,7 +261,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
         pairs = row["abbreviations"]
-        return Document(
+        document = Document(
             id=row["document"],
             text=row["text"],
             sections=None if row["sections"] is None else tuple(Section(**one) for one in row["sections"]),
@@ -270,6 +271,7 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             mentions=tuple(_mention(one) for one in rows),
             meta={one["name"]: one["value"] for one in row["meta"] or ()},
         )
+        return held_against(document, [one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 
