@@ -71,3 +71,23 @@ def test_the_check_of_a_corpus_calls_it_an_error(cli: Callable[..., Any], place:
     result = cli("corpus", "check", "bad.txt")
     assert result.code == 3
     assert "text-mismatch: 1 (error)" in result.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("corpus", "convert", "tags.conll", "-o", "out.jsonl"),
+        ("evaluate", "tags.conll", "other.conll"),
+        ("evaluate", "columns.conll", "--gold-column", "1", "--pred-column", "2"),
+        ("annotate", "tags.conll", "--model", "names.tsv", "-o", "out.jsonl"),
+    ],
+)
+def test_tag_sequences_that_were_mended_are_said(
+    cli: Callable[..., Any], place: Path, command: tuple[str, ...]
+) -> None:
+    Path("tags.conll").write_text("a\tB-X\nb\tO\n\nc\tI-X\n", encoding="utf-8")
+    Path("other.conll").write_text("a\tB-X\nb\tO\n\nc\tB-X\n", encoding="utf-8")
+    Path("columns.conll").write_text("a\tB-X\tB-X\nb\tO\tO\n\nc\tI-X\tB-X\n", encoding="utf-8")
+    result = cli(*command)
+    assert result.code == 0
+    assert "repair mended-tags: 1 (" in result.err

@@ -25,6 +25,7 @@ _ALWAYS: Final = (
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
     ("note", "unannotated-record"),
+    ("repair", "mended-tags"),
 )
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
@@ -101,6 +102,8 @@ class Tally:
         """Sums up: what is not harmless and empty texts always, the other repairs and notes on request."""
         self.account.release()
         self._drop(self.account.losses, self.account.examples)
+        for key, count, sentence in self.account.reading.mended():
+            self._events.count(key, count, sentence)
         first = dict(self._events.first)
         for code, where in self._examples.items():
             first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")

@@ -39,6 +39,7 @@ _LEFT_OUT: Final = Code("loss", INCOMPLETE)
 CODES: Final[Mapping[str, Code]] = MappingProxyType(
     {
         "duplicate-mention": Code("repair", HARMLESS),
+        "mended-tags": Code("repair", HARMLESS),
         "missing-token": Code("repair", HARMLESS),
         "offsets-moved": Code("repair", HARMLESS),  # all the texts of mentions prove it, or their events say otherwise
         "overlapping-fragments": Code("repair", HARMLESS),

@@ -136,6 +136,13 @@ class ReadReport:
         """Invalid tag sequences that were mended, over all files."""
         return sum(census.repairs for census in self.tags.values())
 
+    def mended(self) -> Iterator[tuple[tuple[str, str], int, str]]:
+        """Key, count and sentence of the tag sequences that were mended in each file, as `EventCounts.count` takes them."""
+        for file, census in self.tags.items():
+            if census.repairs:
+                first = f"invalid sequences of {census.scheme} tags were mended; first in {shortened(file)}"
+                yield ("repair", "mended-tags"), census.repairs, first
+
     def lines(self) -> list[str]:
         """The report as sentences, for a person: schemes and repairs per file, then the events."""
         said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]

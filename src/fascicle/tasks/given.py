@@ -73,6 +73,8 @@ def gold_of(given: Given, *, events: EventCounts) -> Gold:
     if isinstance(given, str | os.PathLike | PredictionRequest):
         request, report = request_of(given), ReadReport()
         documents = list(events.observe(read_file(request.path, request.reading, report=report)))
+        for key, count, first in report.mended():
+            events.count(key, count, first)
         return Gold(documents=documents, path=request.path, reading=report)
     documents = list(events.observe(checked_documents(given, name="gold")))
     if not documents:
