@@ -137,7 +137,7 @@ class ReadReport:
         return sum(census.repairs for census in self.tags.values())
 
     def mended(self) -> Iterator[tuple[tuple[str, str], int, str]]:
-        """Key, count and sentence of the tag sequences that were mended in each file, as `EventCounts.count` takes them."""
+        """Key, count and sentence of the tag sequences mended in each file, as `EventCounts.count` takes them."""
         for file, census in self.tags.items():
             if census.repairs:
                 first = f"invalid sequences of {census.scheme} tags were mended; first in {shortened(file)}"
