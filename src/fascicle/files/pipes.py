@@ -45,11 +45,11 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         OSError: it cannot be opened.
     """
     if not path.is_fifo():
-        stream = path.open("rb")
-        if _is_endless(stream):
-            stream.close()
+        plain = path.open("rb")
+        if _is_endless(plain):
+            plain.close()
             raise InputError(f"{path} is a device, which may never end; give a file or a pipe", file=str(path))
-        return stream
+        return plain
     found: list[BinaryIO | OSError] = []
 
     def wait() -> None:
