@@ -139,7 +139,8 @@ def _made(
     text = _text(pieces, moved=moved)
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
     for one in given:
-        _add(one.from_start(holder), one.near, collector, events, codec=codec, moved=moved or bool(holder))
+        annotation = one.from_start(holder) if holder else one.annotation
+        _add(annotation, one.near, collector, events, codec=codec, moved=moved or bool(holder))
     if holder:
         message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
         events.append(event_of("offsets-of-passages", step=STEP, message=message))
