@@ -263,7 +263,8 @@ def is_integer(text: str) -> bool:
 
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
-    number, offset, decoder, readline = 0, 0, _Decoder(source), stream.readline
+    number, offset, decoder = 0, 0, _Decoder(source)
+    readline: Callable[[int], bytes] = stream.readline
     while raw := readline(MAX_LINE + 1):
         if len(raw) > MAX_LINE:
             raw, held, lost = cut_long(raw, stream.readline, most=MAX_LINE, ends=(b"\n", b"\r"))
@@ -286,7 +287,8 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
 
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
-    number, readline = 0, text.readline
+    number = 0
+    readline: Callable[[int], str] = text.readline
     try:
         while raw := readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
