@@ -91,7 +91,10 @@ def after_line_end(line: str, width: int) -> str:
 EXAMPLES = {
     "unread-file": Example(jsonl(record(ASPIRIN), "{broken\n"), jsonl(record(ASPIRIN), record(IBUPROFEN))),
     "invalid-offsets": Example(
-        jsonl(record(ASPIRIN, (7, 0, "Drug"), (3, 3, "Drug"), (0, 400, "Drug"), (0, 7, "Drug"))), CLEAN, count=3
+        jsonl(record(ASPIRIN, (7, 0, "Drug"), (3, 3, "Drug"), (0, 400, "Drug"), (0, 7, "Drug"))),
+        CLEAN,
+        count=3,
+        also=frozenset({"changed-in-reading"}),  # for most of the file are wrong
     ),
     "text-mismatch": Example(
         jsonl(record(ASPIRIN, {"start": 0, "end": 7, "type": "Drug", "text": "Asprin"})),

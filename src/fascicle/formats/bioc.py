@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -69,6 +69,7 @@ class Entry(msgspec.Struct, kw_only=True):
     relations: list[Any] = []
 
 
+_NO_OFFSETS: Final[Mapping[str, int]] = MappingProxyType({})
 _UNITS: Final[Mapping[str, str]] = MappingProxyType({"code points": "", "bytes": "utf-8", "UTF-16 units": "utf-16-le"})
 
 
@@ -138,8 +139,9 @@ def _made(
     moved = bool(codec) or not _is_exact(pieces)
     text = _text(pieces, moved=moved)
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
-    for one in given:
-        _add(one.from_start(holder), one.near, collector, events, codec=codec, moved=moved or bool(holder))
+    for annotation, near, offsets in given:
+        placed = _from_start(annotation, offsets, holder) if holder else annotation
+        _add(placed, near, collector, events, codec=codec, moved=moved or bool(holder))
     if holder:
         message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
         events.append(event_of("offsets-of-passages", step=STEP, message=message))
@@ -170,20 +172,17 @@ def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
     return pieces, ranges
 
 
-class _Given(NamedTuple):
-    """An annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
+_Given = tuple[Annotation, list[_Piece], Mapping[str, int]]
+"""An annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
 
-    annotation: Annotation
-    near: list[_Piece]
-    offsets: Mapping[str, int] = MappingProxyType({})
 
-    def from_start(self, holder: str) -> Annotation:
-        """The annotation with offsets that count from the start, where they count from that of a holder."""
-        offset = self.offsets.get(holder, 0)
-        if not offset:
-            return self.annotation
-        moved = [Location(one.offset + offset, one.length) for one in self.annotation.locations]
-        return msgspec.structs.replace(self.annotation, locations=moved)
+def _from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
+    """An annotation with offsets that count from the start, where they count from that of a holder."""
+    offset = offsets.get(holder, 0)
+    if not offset:
+        return annotation
+    moved = [Location(one.offset + offset, one.length) for one in annotation.locations]
+    return msgspec.structs.replace(annotation, locations=moved)
 
 
 def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Given]:
@@ -192,8 +191,8 @@ def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Ite
         near = [pieces[at] for at in own]
         for holder in (passage, *passage.sentences):
             offsets = {"passage": passage.offset, "sentence": holder.offset}
-            yield from (_Given(annotation, near, offsets) for annotation in holder.annotations)
-    yield from (_Given(annotation, pieces) for annotation in entry.annotations)
+            yield from [(annotation, near, offsets) for annotation in holder.annotations]
+    yield from [(annotation, pieces, _NO_OFFSETS) for annotation in entry.annotations]
 
 
 def _counted(given: Sequence[_Given]) -> tuple[str, str]:
@@ -201,12 +200,12 @@ def _counted(given: Sequence[_Given]) -> tuple[str, str]:
 
     It is code points from the start of the document (two empty names), unless another way fits more annotations.
     """
-    told = [one for one in given if one.annotation.text and len(one.annotation.locations) == 1]
-    if all(_fits(one.annotation, one.near, "") for one in told):
+    told = [one for one in given if one[0].text and len(one[0].locations) == 1]
+    if all(_fits(annotation, near, "") for annotation, near, _ in told):
         return "", ""
-    units = [""] if all(piece.text.isascii() for one in told for piece in one.near) else [*_UNITS.values()]
+    units = [""] if all(piece.text.isascii() for _, near, _ in told for piece in near) else [*_UNITS.values()]
     ways = [(holder, codec) for holder in ("", "passage", "sentence") for codec in units]
-    return max(ways, key=lambda way: sum(_fits(one.from_start(way[0]), one.near, way[1]) for one in told))
+    return max(ways, key=lambda way: sum(_fits(_from_start(one, at, way[0]), near, way[1]) for one, near, at in told))
 
 
 def _fits(annotation: Annotation, near: list[_Piece], codec: str) -> bool:

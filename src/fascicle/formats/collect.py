@@ -66,7 +66,11 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if expected is not None and not _agrees(fragments, self._text, expected):
+        if (
+            expected is not None
+            and mention.text_in(self._text) != expected
+            and not _is_in(fragments, self._text, expected)
+        ):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
@@ -93,18 +97,15 @@ class MentionCollector:
         return fragments[-1][1] <= len(self._text)
 
 
-def _agrees(fragments: Fragments, text: str, expected: str) -> bool:
-    """Whether the source names the text that is at the offsets; how it joins fragments is its own business."""
-    if len(fragments) == 1:
-        start, end = fragments[0]
-        return text[start:end] == expected
+def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
+    """Whether several fragments are in the text of a mention; how its source joins them is its own business."""
     at = 0
     for start, end in fragments:
         found = expected.find(text[start:end], at) if end - start <= len(expected) else -1
         if found < 0:
             return False
         at = found + end - start
-    return True
+    return len(fragments) > 1
 
 
 def joined_document(
