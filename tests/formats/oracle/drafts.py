@@ -1,0 +1,142 @@
+"""Random documents from which the oracle writes files: parts of text, words, and mentions of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from tests.formats.oracle.judging import Marked, Page
+
+Span = tuple[int, int]
+WORDS: Final = (
+    "aspirin", "aspirin", "lung", "cancer", "cancer", "of", "the", "IL-2", "p53", "a", "a", "10%", "C.", "mice", "no",
+    "β-catenin", "α", "µg", "Köln", "naïve", "e\u0301te\u0301", "n\u0303", "\U0001f600", "\U0001d6fd-cells", "癌症",
+    "\U00020000", "سرطان", "5′", "\u200dx", "(", ")", "&", "<b>", '"', "it's", "x;y", "a|b", "1,2", "$", "%2F", "\\n",
+)  # fmt: skip
+TYPES: Final = ("Chemical", "Disease", "Gene_or_gene_product")
+CONCEPTS: Final = (("MESH", "D008175"), ("DOID", "9351"), ("CHEBI", "15365"), ("", ""))
+
+
+@dataclass(frozen=True)
+class DraftMark:
+    """A mention: its part of the document, its first and last word in that part, and its concept."""
+
+    part: int
+    first: int
+    last: int
+    type: str
+    prefix: str = ""
+    local: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A document; ``words`` has the spans of the words of each part."""
+
+    id: str
+    parts: tuple[str, ...]
+    words: tuple[tuple[Span, ...], ...]
+    marks: tuple[DraftMark, ...] = ()
+
+    def span(self, mark: DraftMark) -> Span:
+        """Where a mention stands in its part."""
+        words = self.words[mark.part]
+        return words[mark.first][0], words[mark.last][1]
+
+    def surface(self, mark: DraftMark) -> str:
+        """The text of a mention."""
+        start, end = self.span(mark)
+        return self.parts[mark.part][start:end]
+
+    def said(self, part: int) -> list[str]:
+        """The words of a part."""
+        return [self.parts[part][start:end] for start, end in self.words[part]]
+
+    def bases(self, join: str) -> list[int]:
+        """Where each part begins if ``join`` stands between two."""
+        found, at = [], 0
+        for part in self.parts:
+            found.append(at)
+            at += len(part) + len(join)
+        return found
+
+    def inside(self, part: int) -> list[DraftMark]:
+        """The mentions of a part."""
+        return [one for one in self.marks if one.part == part]
+
+
+@dataclass(frozen=True)
+class Taste:
+    """What documents a format can hold.
+
+    Attributes:
+        parts: the smallest and the largest number of parts.
+        blanks: what may stand between two words.
+        empty: whether a part may be without words.
+        flat: whether mentions may not overlap.
+        linked: whether mentions have concepts.
+        typed: whether there are mentions at all.
+        without: words that the format has no way to write.
+    """
+
+    parts: tuple[int, int] = (1, 1)
+    blanks: Sequence[str] = (" ",)
+    empty: bool = True
+    flat: bool = False
+    linked: bool = False
+    typed: bool = True
+    without: str = ""
+
+
+def drafts(random: Random, taste: Taste) -> list[Draft]:
+    """One to four documents, with ids that differ."""
+    return [_draft(random, taste, f"{random.choice(('', 'PMC', 'd-'))}{10 + at}") for at in range(random.randint(1, 4))]
+
+
+def _draft(random: Random, taste: Taste, id: str) -> Draft:
+    words = [one for one in WORDS if not any(bad in one for bad in taste.without)]
+    made = [_part(random, taste, words) for _ in range(random.randint(*taste.parts))]
+    draft = Draft(id=id, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
+    return replace(draft, marks=tuple(_marks(random, taste, draft))) if taste.typed else draft
+
+
+def _part(random: Random, taste: Taste, words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    text, spans = "", []
+    for _ in range(0 if taste.empty and random.random() < 0.08 else random.randint(1, 9)):
+        text += random.choice(taste.blanks) if text else ""
+        word = random.choice(words)
+        spans.append((len(text), len(text) + len(word)))
+        text += word
+    return text, tuple(spans)
+
+
+def _marks(random: Random, taste: Taste, draft: Draft) -> list[DraftMark]:
+    """Mentions one behind the other, often adjacent, in canonical order."""
+    found = []
+    for part, words in enumerate(draft.words):
+        at = 0 if random.random() < 0.5 else random.randint(0, len(words))
+        while at < len(words) and random.random() < 0.8:
+            last = min(len(words) - 1, at + random.choice((0, 0, 1, 2)))
+            prefix, local = random.choice(CONCEPTS) if taste.linked else ("", "")
+            found.append(DraftMark(part, at, last, random.choice(TYPES), prefix, local))
+            at = last + random.choice((1, 1, 2))
+    return found
+
+
+def page(draft: Draft, join: str, *, concept: bool = True) -> Page:
+    """The document that a file describes.
+
+    Args:
+        draft: the document.
+        join: what stands between two parts.
+        concept: whether the format has a place for concepts.
+    """
+    bases = draft.bases(join)
+    marks = []
+    for one in draft.marks:
+        start, end = draft.span(one)
+        ids = (f"{one.prefix}:{one.local}" if one.prefix else one.local,) if one.local and concept else ()
+        marks.append(Marked(((bases[one.part] + start, bases[one.part] + end),), one.type, ids))
+    return Page(join.join(draft.parts), tuple(marks), draft.id)
