@@ -231,7 +231,7 @@ ORACLES: Final = (
         reads="records",
         taste=Taste(parts=(2, 4), blanks=_CHARACTERS, empty=False, typed=False),
         write=_lined(_article),
-        join="\n",
+        join="\n\n",
         path="a.jsonl",
         senseless=NO_COLUMNS | NO_MARKS,
     ),

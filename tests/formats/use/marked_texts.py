@@ -27,7 +27,7 @@ COLUMNS = (
             "Bonn NNP I-NP I-LOC\n\n-DOCSTART- -X- -X- O\n\nBlackburn NNP I-NP I-PER\nSmith NNP I-NP B-PER\n"
         },
         wanted=(
-            Page("EU rejects German\nBonn", (mark(0, 2, "ORG"), mark(11, 17, "MISC"), mark(18, 22, "LOC"))),
+            Page("EU rejects German Bonn", (mark(0, 2, "ORG"), mark(11, 17, "MISC"), mark(18, 22, "LOC"))),
             Page("Blackburn Smith", (mark(0, 9, "PER"), mark(10, 15, "PER"))),
         ),
     ),

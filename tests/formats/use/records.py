@@ -72,7 +72,7 @@ RECORDS = (
             "sentences": [["We", "parse", "text"], ["It", "works"]],
             "ner": [[[1, 2, "Task"]], [[3, 3, "Other"]]],
         },
-        wanted=(Page("We parse text\nIt works", (mark(3, 13, "Task"), mark(14, 16, "Other")), "d"),),
+        wanted=(Page("We parse text It works", (mark(3, 13, "Task"), mark(14, 16, "Other")), "d"),),
     ),
     _given(
         "DyGIE with words counted in the sentence",
@@ -81,7 +81,7 @@ RECORDS = (
             "sentences": [["We", "parse", "text"], ["It", "works"]],
             "ner": [[[1, 2, "Task"]], [[0, 0, "Other"]]],
         },
-        wanted=(Page("We parse text\nIt works", (mark(3, 13, "Task"), mark(14, 16, "Other")), "d"),),
+        wanted=(Page("We parse text It works", (mark(3, 13, "Task"), mark(14, 16, "Other")), "d"),),
         flawed=True,
     ),
     _given(
@@ -104,7 +104,7 @@ RECORDS = (
         "sentences of one document",
         {"doc_id": "9", "tokens": ["c-fos"], "entity_mentions": [{"start": 0, "end": 1, "entity_type": "Gene"}]},
         {"doc_id": "9", "tokens": ["no", "gene"], "entity_mentions": []},
-        wanted=(Page("c-fos\nno gene", (mark(0, 5, "Gene"),), "9"),),
+        wanted=(Page("c-fos no gene", (mark(0, 5, "Gene"),), "9"),),
     ),
     _given(
         "Prodigy with tokens and an answer",
@@ -179,7 +179,7 @@ RECORDS = (
     _given(
         "an article in parts",
         {"id": "1", "title": "On aspirin", "abstract": "It helps.", "paragraphs": ["First.", "Second."]},
-        wanted=(Page("On aspirin\nIt helps.\nFirst.\nSecond.", (), "1"),),
+        wanted=(Page("On aspirin\n\nIt helps.\n\nFirst.\n\nSecond.", (), "1"),),
     ),
     Given(
         name="CRLF, a byte order mark and an empty line",
