@@ -81,6 +81,13 @@ CLEAN = jsonl(record(ASPIRIN, (0, 7, "Drug")), test=record(IBUPROFEN, (23, 32, "
 _NFD = "Cafe\u0301 owners drink more coffee than others do."
 _NFC = "A café is a place where coffee is sold."
 
+
+def after_line_end(line: str, width: int) -> str:
+    """A drug of seven letters after a line and its end, which counts as so many characters."""
+    start = len(line) + width
+    return f"T1\tDrug {start} {start + 7}\tAspirin\n"
+
+
 EXAMPLES = {
     "unread-file": Example(jsonl(record(ASPIRIN), "{broken\n"), jsonl(record(ASPIRIN), record(IBUPROFEN))),
     "invalid-offsets": Example(
@@ -118,9 +125,13 @@ EXAMPLES = {
         conll(*(row for n in range(251) for row in (f"He{n} O", "sleeps O", "now O", ". O"))),
         conll(*(row for n in range(251) for row in (f"He{n} O", "sleeps O", "now O", ". O", ""))),
     ),
-    "repaired-in-reading": Example(
+    "changed-in-reading": Example(
         brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "T1\tSign 21 25\tpain"),
         brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "T2\tSign 21 25\tpain"),
+    ),
+    "repaired-in-reading": Example(
+        {"train": {"a.txt": f"{IBUPROFEN}\r\n{ASPIRIN}", "a.ann": after_line_end(IBUPROFEN, 1)}},
+        {"train": {"a.txt": f"{IBUPROFEN}\r\n{ASPIRIN}", "a.ann": after_line_end(IBUPROFEN, 2)}},
     ),
     "left-out-in-reading": Example(
         brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "R1\tTreats Arg1:T1 Arg2:T1"), brat(ASPIRIN, "T1\tDrug 0 7\tAspirin")

@@ -12,19 +12,19 @@ from typing import Any, Final
 from fascicle.annotation import EMPTY_TEXT
 from fascicle.commands.saying import say, with_options
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import is_silent
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.files.source import STDIN
 from fascicle.formats.account import Account
 from fascicle.formats.report import WriteReport
 
-# What is said without being asked for, as losses are.
+# Notes that are said without being asked for.
 _ALWAYS: Final = (
     EMPTY_TEXT,
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
     ("note", "unannotated-record"),
-    ("repair", "duplicate-id"),  # or results could not be joined to what they are about
 )
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
 _NOW_AND_THEN: Final = 30.0  # ... and in a log
@@ -98,7 +98,7 @@ class Tally:
         self._drop(report.losses, report.examples)
 
     def say(self, *, verbose: bool = False) -> None:
-        """Sums up: losses and empty texts always, repairs and notes on request."""
+        """Sums up: what is not harmless and empty texts always, the other repairs and notes on request."""
         self.account.release()
         self._drop(self.account.losses, self.account.examples)
         first = dict(self._events.first)
@@ -106,7 +106,7 @@ class Tally:
             first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
         dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
         for (kind, code), count in sorted((self._events.counts + dropped).items()):
-            if verbose or kind == "loss" or (kind, code) in _ALWAYS:
+            if verbose or not is_silent(kind, code) or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
     def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
@@ -125,8 +125,8 @@ class Tally:
             say(self.account.sentence("standard output" if where == STDIN else where, done=done))
 
     def exit_code(self, *, strict: bool) -> int:
-        """3 if documents were set aside, or with ``strict`` after losses; else 0."""
-        lost = any(kind == "loss" or (kind, code) == EMPTY_TEXT for kind, code in self._events.counts)
+        """3 if documents were set aside, or with ``strict`` after losses or repairs that are not harmless; else 0."""
+        lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self._events.counts)
         return 3 if self.account.aside or (strict and lost) else 0
 
     def _drop(self, losses: Mapping[str, int], examples: Mapping[str, str]) -> None:

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             if not args.json_lines:
                 _tell_origins(document, decisions)
         tally.say()
-        return tally.exit_code(strict=False)
+        return tally.exit_code(strict=args.strict)
     writing = writing_of(args)
     writing.check()
     linked = link(documents, linker=args.linker, pack=args.pack, ontology=args.ontology)

@@ -10,6 +10,7 @@ import contextlib
 import msgspec
 
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError
 
@@ -163,4 +164,4 @@ def _agrees(mention: Mention, expected: str, text: str) -> bool:
 
 def _mismatch(mention: Mention) -> Event:
     message = f"a mention of type {mention.type!r} has other text at its offsets than its source says; offsets kept"
-    return Event(step="native", kind="repair", code="text-mismatch", message=message, span=(mention.start, mention.end))
+    return event_of("text-mismatch", step="native", message=message, span=(mention.start, mention.end))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
@@ -101,6 +102,6 @@ def _left_out(record: Mapping[str, Any]) -> list[Event]:
     """What a record says beside its mentions."""
     counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
     return [
-        Event(step=STEP, kind="loss", code=f"{name}-left-out", message=f"{name} are not read ({count:,})")
+        event_of(f"{name}-left-out", step=STEP, message=f"{name} are not read ({count:,})")
         for name, count in counts.items()
     ]

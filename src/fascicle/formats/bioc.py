@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
@@ -153,7 +154,7 @@ def _made(
     if moved:
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
-        events.append(Event(step=STEP, kind="repair", code="offsets-moved", message=message))
+        events.append(event_of("offsets-moved", step=STEP, message=message))
     return Document(
         id=identifier,
         text=text,
@@ -242,7 +243,7 @@ def _add(
     kind = infons.pop(_TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
-        events.append(Event(step=STEP, kind="loss", code="mention-without-type", message=message))
+        events.append(event_of("mention-without-type", step=STEP, message=message))
         return
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
@@ -275,11 +276,11 @@ def _left_out(entry: Entry) -> Iterator[Event]:
     holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
     if count := sum(len(holder.relations) for holder in holders):
         message = f"relations are not read ({count:,})"
-        yield Event(step=STEP, kind="loss", code="relations-left-out", message=message)
+        yield event_of("relations-left-out", step=STEP, message=message)
     keys = {key for holder in holders[1:] for key in holder.infons} - {_TYPE, _SECTION, _BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
-        yield Event(step=STEP, kind="loss", code="infons-left-out", message=message)
+        yield event_of("infons-left-out", step=STEP, message=message)
 
 
 def _shown(value: Any) -> str | None:

@@ -135,7 +135,7 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
         content, _ = tree.text(name, source)
         standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
     if not pair.annotations:
-        standoff.say("note", "no-annotation", f"{pair.text} has no annotation file beside it")
+        standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
     standoff.rows[:] = _moved(text, standoff, marked=marked)
     collector = MentionCollector(text, step=STEP)
     for found in _found(text, standoff, collector, options):
@@ -168,7 +168,7 @@ def _found(text: str, standoff: Standoff, collector: MentionCollector, options: 
         same = found.setdefault((row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[]))
         if same.row.place != row.place:
             message = f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
-            standoff.say("repair", "duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
+            standoff.say("duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
             links = [link for link in links if link not in same.links]
             attributes = [pair for pair in attributes if pair not in same.attributes]
         same.links += links
@@ -205,10 +205,10 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
     hull = (merged[0][0], merged[-1][1])
     if len(merged) < len(spans):
         message = f"{row.place}: fragments of {row.id} overlap; they were joined"
-        standoff.say("repair", "overlapping-fragments", message, span=hull)
+        standoff.say("overlapping-fragments", message, span=hull)
     if row.text is not None and not agrees(row.text, text, row.spans):
         message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
-        standoff.say("repair", "text-mismatch", message, span=hull)
+        standoff.say("text-mismatch", message, span=hull)
     return tuple(merged)
 
 
@@ -229,7 +229,7 @@ def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
     how, move = max(moves, key=lambda item: _agreeing(told, text, item[1]))
     if not how:
         return rows
-    standoff.say("repair", "offsets-moved", f"the offsets of this document count {how}; they were moved")
+    standoff.say("offsets-moved", f"the offsets of this document count {how}; they were moved")
     return [replace(row, spans=_spans(row, move)) for row in rows]
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Event, Link
+from fascicle.core.effects import event_of
 from fascicle.errors import FormatError, Place
 from fascicle.formats.brat_lines import REFERENCE, TextBound, parse_reference, parse_text_bound
 
@@ -88,16 +89,20 @@ class Standoff:
             if self._take_line(line, place, listed):
                 readable += 1
             else:
-                self.say("loss", "malformed-line", f"{place}: this is no line of a brat file; it was left out")
+                self.say("malformed-line", f"{place}: this is no line of a brat file; it was left out")
         if first and not readable:
             raise FormatError(
                 "no line of this file is one of brat; a mention is written as T1<TAB>Type start end<TAB>text",
                 at=Place(path, first),
             )
 
-    def say(self, kind: str, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
-        """Adds an event; its message may name places, but holds nothing of the text."""
-        self.events.append(Event(step=STEP, kind=kind, code=code, message=message, span=span))
+    def say(self, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
+        """Adds a loss or a repair; its message may name places, but holds nothing of the text."""
+        self.events.append(event_of(code, step=STEP, message=message, span=span))
+
+    def note(self, code: str, message: str) -> None:
+        """Adds what is neither."""
+        self.events.append(Event(step=STEP, kind="note", code=code, message=message))
 
     def settle(self, kept: set[str]) -> None:
         """Says what was left out, when it is known which T lines were kept.
@@ -110,11 +115,11 @@ class Standoff:
                 continue
             if reference.target.startswith("T") and reference.target not in self._ids:
                 message = f"{reference.place}: {reference.target} is not in the files of this document"
-                self.say("loss", "dangling-reference", message)
+                self.say("dangling-reference", message)
             else:
                 self.left_out[reference.code] += 1
         for code, count in sorted(self.left_out.items()):
-            self.say("note" if code == _ASKED else "loss", code, f"not read: {count:,} {_LEFT_OUT[code]}")
+            (self.note if code == _ASKED else self.say)(code, f"not read: {count:,} {_LEFT_OUT[code]}")
 
     def _take_line(self, line: str, place: str, listed: bool) -> bool:
         """Takes one line; returns whether it could be read."""
@@ -139,7 +144,7 @@ class Standoff:
             return False
         if row.id in self._ids:
             message = f"{place}: the id {row.id} is there twice; what refers to it was given to the first"
-            self.say("repair", "duplicate-annotation-id", message)
+            self.say("duplicate-annotation-id", message)
         self._ids.add(row.id)
         self.rows.append(row)
         return True
@@ -158,7 +163,7 @@ class Standoff:
         self._references.append(_Reference(target=target, code="links-left-out", place=place))
         if len(columns) > 3:
             message = f"{place}: a normalisation has three columns; those after them were left out"
-            self.say("loss", "malformed-line", message)
+            self.say("malformed-line", message)
         return True
 
     def _take_attribute(self, line: str, place: str) -> bool:

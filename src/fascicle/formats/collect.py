@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypedDict, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
@@ -66,19 +67,19 @@ class MentionCollector:
         mention = Mention(fragments, kind, **facts)
         if expected is not None and len(fragments) == 1 and mention.text_in(self._text) != expected:
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
-            self._say("repair", "text-mismatch", message, span=fragments[0])
+            self._say("text-mismatch", message, span=fragments[0])
         if mention.key in self._kept:
             message = f"a mention of type {kind!r} is there twice; the first was kept"
-            self._say("repair", "duplicate-mention", message, span=(mention.start, mention.end))
+            self._say("duplicate-mention", message, span=(mention.start, mention.end))
             return
         self._kept[mention.key] = mention
 
     def drop(self, message: str) -> None:
         """Reports a mention that cannot be kept because its offsets are wrong."""
-        self._say("loss", "offset-outside", message)
+        self._say("offset-outside", message)
 
-    def _say(self, kind: str, code: str, message: str, *, span: Span | None = None) -> None:
-        self.events.append(Event(step=self._step, kind=kind, code=code, message=message, span=span))
+    def _say(self, code: str, message: str, *, span: Span | None = None) -> None:
+        self.events.append(event_of(code, step=self._step, message=message, span=span))
 
     def _inside(self, fragments: Fragments) -> bool:
         try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
@@ -216,7 +217,7 @@ class _Parser:
         if not missing:
             return ()
         message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
-        return (Event(step=STEP, kind="repair", code="missing-token", message=message),)
+        return (event_of("missing-token", step=STEP, message=message),)
 
     def notes(self) -> tuple[Event, ...]:
         """What a reader of the first document should know about the columns."""

@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from fascicle.core.arguments import check_argument, check_optional
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document
+from fascicle.core.effects import event_of
 from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
@@ -131,7 +132,7 @@ def unique_ids(documents: Iterable[Document], *, seen: Seen | None = None) -> It
 def named_again(document: Document, identifier: str) -> Document:
     """A document under another id, which an event tells; see `unique_ids`."""
     message = f"the id {document.id!r} was there before; this document is {identifier!r}"
-    event = Event(step=STEP, kind="repair", code="duplicate-id", message=message)
+    event = event_of("duplicate-id", step=STEP, message=message)
     meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}
     return msgspec.structs.replace(document, id=identifier, meta=meta, events=(*document.events, event))
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
 from fascicle.errors import FormatError, MissingExtraError, UsageError
 from fascicle.files.encodings import AUTO, by_mark
 from fascicle.files.source import STDIN, Source, whole_text
@@ -197,7 +198,7 @@ class _Blocks:
     def events(self) -> Iterator[Event]:
         """What was left out."""
         if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
-            yield Event(step=STEP, kind="loss", code="parts-left-out", message=f"these parts are not read: {listed}")
+            yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
 
 
 READER: Final = Reader(read=read, may_be_empty=True)

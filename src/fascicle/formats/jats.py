@@ -14,6 +14,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
 from fascicle.files.elements import elements
 from fascicle.files.source import Source
 from fascicle.formats.handlers import Reader
@@ -210,7 +211,7 @@ class _Blocks:
         """What was left out."""
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
-            yield Event(step=STEP, kind="loss", code="parts-left-out", message=f"these parts are not read: {counts}")
+            yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {counts}")
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
@@ -220,7 +221,7 @@ def _fields_left_out(article: Element) -> Iterator[Event]:
         return
     if found := sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))):
         message = f"these fields are not read: {', '.join(found)}"
-        yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+        yield event_of("fields-left-out", step=STEP, message=message)
 
 
 def _is_read(element: Element) -> bool:

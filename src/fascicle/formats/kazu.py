@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError
 from fascicle.files.source import Source
@@ -214,7 +215,7 @@ def _left_out(given: _Document) -> Iterator[Event]:
         "further facts of sections": sum(len(one.metadata.keys() - {_BEFORE}) for one in given.sections),
     }
     if listed := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
-        yield Event(step=STEP, kind="loss", code="parts-left-out", message=f"these parts are not read: {listed}")
+        yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

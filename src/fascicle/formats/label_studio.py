@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
@@ -186,7 +187,7 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"
-        events.append(Event(step=STEP, kind="loss", code="regions-left-out", message=message))
+        events.append(event_of("regions-left-out", step=STEP, message=message))
     return events
 
 
@@ -211,7 +212,7 @@ def _places(text: str, found: Sequence[_Labels]) -> tuple[_Places, list[Event]]:
     if not _agrees(text, found, moved):
         return as_given, []
     message = "the offsets of the task count UTF-16 units; moved to code points, where all texts of mentions agree"
-    return moved, [Event(step=STEP, kind="repair", code="offsets-moved", message=message)]
+    return moved, [event_of("offsets-moved", step=STEP, message=message)]
 
 
 def _unit_starts(text: str) -> Iterator[int]:

@@ -13,6 +13,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
@@ -130,14 +131,14 @@ def _other_abstracts(citation: Element) -> Iterator[tuple[str, str]]:
 def _other_event(count: int) -> Event:
     what = counted(count, "title or part of an abstract", "titles or parts of abstracts")
     message = f"{what} in another language, or for other readers, left out"
-    return Event(step=STEP, kind="loss", code="other-text-left-out", message=message)
+    return event_of("other-text-left-out", step=STEP, message=message)
 
 
 def _left_out(record: Element) -> Iterator[Event]:
     """What of a citation is neither in the text nor in ``meta``."""
     if found := sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read))):
         message = f"these fields are not read: {', '.join(found)}"
-        yield Event(step=STEP, kind="loss", code="fields-left-out", message=message)
+        yield event_of("fields-left-out", step=STEP, message=message)
 
 
 def _is_read(element: Element) -> bool:

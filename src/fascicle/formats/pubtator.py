@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
@@ -175,7 +176,7 @@ def _relation_events(block: _Block) -> tuple[Event, ...]:
         return ()
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(block.relations.items()))
     message = f"relations are not read ({kinds})"
-    return (Event(step=STEP, kind="loss", code="relations-left-out", message=message),)
+    return (event_of("relations-left-out", step=STEP, message=message),)
 
 
 def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:

@@ -86,6 +86,7 @@ class ReadReport:
         documents: number of documents given out.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
+        first: ``(kind, code)`` -> message of the first one, and where it was.
         deleted: file -> ids of documents that it withdraws, as update files of PubMed do.
         tables_unread: folder of plain texts -> table of offsets beside it that was not read.
         aside: documents that could not be read.
@@ -99,6 +100,7 @@ class ReadReport:
     documents: int = 0
     mentions: int = 0
     events: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: dict[tuple[str, str], str] = field(default_factory=dict)
     deleted: dict[str, list[str]] = field(default_factory=dict)
     tables_unread: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
@@ -123,7 +125,11 @@ class ReadReport:
         """Counts one document that is about to be given out."""
         self.documents += 1
         self.mentions += len(document.mentions)
-        self.events.update((event.kind, event.code) for event in document.events)
+        for event in document.events:
+            key = (event.kind, event.code)
+            self.events[key] += 1
+            if key not in self.first:
+                self.first[key] = f"{event.message}; first in {shortened(document.id)}"
 
     @property
     def repairs(self) -> int:
@@ -139,7 +145,10 @@ class ReadReport:
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
         said += [f"{file}: withdraws {counted(len(ids), 'document')}" for file, ids in self.deleted.items()]
         said += [table_unread(folder, table) for folder, table in self.tables_unread.items()]
-        said += [f"{kind} {code}: {count:,}" for (kind, code), count in sorted(self.events.items())]
+        said += [
+            f"{kind} {code}: {count:,} ({self.first[kind, code]})"
+            for (kind, code), count in sorted(self.events.items())
+        ]
         return said
 
 

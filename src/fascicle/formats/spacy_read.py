@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Event, Link
+from fascicle.core.effects import event_of
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import MAX_FILE, Source
 from fascicle.formats.collect import MentionCollector
@@ -277,7 +278,7 @@ def _unread(found: _Bin, columns: _Columns, number: int) -> list[Event]:
 
 
 def _loss(code: str, message: str) -> Event:
-    return Event(step=STEP, kind="loss", code=code, message=message)
+    return event_of(code, step=STEP, message=message)
 
 
 READER: Final = Reader(read=read)

@@ -6,6 +6,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.decoding.calibration import calibrated, rounded, thresholds
@@ -70,7 +71,7 @@ class Unseen:
             ("unread-text", self._unread, "outside the words that the tokenizer reads"),
         )
         return tuple(
-            Event(step="read", kind="loss", code=code, message=f"{_stretches(len(spans))} {what}", span=spans[0])
+            event_of(code, step="read", message=f"{_stretches(len(spans))} {what}", span=spans[0])
             for code, spans, what in said
             if spans
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Floats32
 from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
+from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
@@ -146,4 +147,4 @@ def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
     if not cut:
         return ()
     message = f"{counted(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
-    return (Event(step=STEP, kind="loss", code="long-mention", message=message, span=(cut[0].start, cut[0].end)),)
+    return (event_of("long-mention", step=STEP, message=message, span=(cut[0].start, cut[0].end)),)

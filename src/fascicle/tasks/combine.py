@@ -15,6 +15,7 @@ from fascicle.combination.rules import RuleRequest
 from fascicle.combination.type_names import check_filter_types
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document, Event, Mention
+from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_texts
@@ -205,9 +206,7 @@ def _predictions(
 
 
 def _no_vote(name: str) -> Event:
-    return Event(
-        step=STEP, kind="loss", code="no-vote", message=f"{name} did not list this document, so it had no vote here"
-    )
+    return event_of("no-vote", step=STEP, message=f"{name} did not list this document, so it had no vote here")
 
 
 def _notes(votes: Votes) -> Iterator[str]:

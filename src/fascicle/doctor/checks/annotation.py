@@ -37,6 +37,13 @@ READING: Final[tuple[Check, ...]] = (
         find=each(reading.events("malformed-line")),
     ),
     Check(
+        code="changed-in-reading",
+        severity="error",
+        means="The reader changed or left out something else, so that the document may mean something else.",
+        remedy="Correct the place that is named; see docs/formats.md for the rule.",
+        find=each(reading.events("changed-in-reading")),
+    ),
+    Check(
         code="missing-token",
         severity="warning",
         means="Rows of a column file have a tag and no token; U+FFFD replaces each token.",

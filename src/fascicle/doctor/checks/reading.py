@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.effects import MEANING, effect_of
 from fascicle.core.wording import counted
 from fascicle.doctor.checks.contract import Corpus
 from fascicle.doctor.checks.hits import Found, Hit
 from fascicle.doctor.parts import Item
 
-# Code of an event -> code of the finding that it belongs to; the others are found by their kind.
+# Code of an event -> code of the finding that it belongs to; the others are found by their effect and kind.
 FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "offset-outside": "invalid-offsets",
@@ -30,6 +31,11 @@ _BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
+def finding_of(kind: str, code: str) -> str:
+    """The finding that events of a kind and a code belong to."""
+    return FINDINGS.get(code) or ("changed-in-reading" if effect_of(kind, code) == MEANING else _BY_KIND[kind])
+
+
 def events(code: str) -> Callable[[Item], Iterator[Hit]]:
     """A finder of the events that belong to a finding.
 
@@ -39,7 +45,7 @@ def events(code: str) -> Callable[[Item], Iterator[Hit]]:
 
     def find(item: Item) -> Iterator[Hit]:
         for event in item.events:
-            if FINDINGS.get(event.code, _BY_KIND[event.kind]) == code:
+            if finding_of(event.kind, event.code) == code:
                 message = event.message if event.code in FINDINGS else f"{event.code}: {event.message}"
                 yield Hit(item=item, spans=(event.span,) if event.span else (), message=message)
 
