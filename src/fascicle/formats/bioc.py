@@ -248,9 +248,8 @@ def _add(
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
     links, raw = links_of(["", "", "", "", "", infons.pop(_IDENTIFIER, "")])
-    expected = annotation.text if len(places) == 1 else None
     facts = (*raw, *infons.items())
-    collector.add(spans, kind, expected=expected, links=links, attributes=facts)
+    collector.add(spans, kind, expected=annotation.text, links=links, attributes=facts)
 
 
 def _moved(location: Location, near: list[_Piece], codec: str) -> Span:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
-TokenMention = tuple[Sequence[Span], str]
+
+class TokenMention(NamedTuple):
+    """Half-open ranges of token numbers, counted through a document, a type, and the tokens among which it must be."""
+
+    ranges: Sequence[Span]
+    type: str
+    limits: Span | None = None
+
 
 
 class MentionFacts(TypedDict, total=False):
@@ -65,7 +72,7 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if expected is not None and len(fragments) == 1 and mention.text_in(self._text) != expected:
+        if expected is not None and not _agrees(expected, mention.text_in(self._text), fragments):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=fragments[0])
         if mention.key in self._kept:
@@ -89,6 +96,15 @@ class MentionCollector:
         return fragments[-1][1] <= len(self._text)
 
 
+def _agrees(expected: str, found: str, fragments: Fragments) -> bool:
+    """Whether a text is the one expected; what stands between fragments differs from tool to tool, but for letters."""
+    return found == expected or (len(fragments) > 1 and _letters(found) == _letters(expected))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
 def joined_document(
     identifier: str,
     sentences: Sequence[Sequence[str]],
@@ -103,7 +119,7 @@ def joined_document(
     Args:
         identifier: id of the document.
         sentences: tokens of each sentence, none empty.
-        mentions: half-open ranges of token numbers, counted through the whole document, with a type.
+        mentions: mentions of tokens.
         step: name of the reader, for the events.
         meta: further facts; ``text`` = ``joined`` is added.
         keep_sentences: whether the source said where sentences end.
@@ -115,12 +131,13 @@ def joined_document(
     text = " ".join(tokens)
     words = _word_ranges(tokens)
     collector = MentionCollector(text, step=step)
-    for ranges, kind in mentions:
-        if all(0 <= start < end <= len(words) for start, end in ranges):
+    for ranges, kind, limits in mentions:
+        low, high = limits or (0, len(words))
+        if all(low <= start < end <= high for start, end in ranges):
             collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
         else:
             collector.drop(
-                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in {counted(len(words), 'token')}"
+                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
     return Document(
         id=identifier,

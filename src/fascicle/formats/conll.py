@@ -293,7 +293,7 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     for tokens, layers in block:
         for tags in layers:
             census.add(tags)
-            mentions += [(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
+            mentions += [TokenMention(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
     document = joined_document(

@@ -14,17 +14,19 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Mention, Section
+from fascicle.core.document import Document, Section
 from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN, Source
+from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import TABLES
 from fascicle.formats.writing import Put
 
+STEP: Final = "parquet"
 HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
 DOCUMENTS, MENTIONS = TABLES
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
@@ -251,7 +253,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
             for batch in file.iter_batches(batch_size=_BATCH if path.name == DOCUMENTS else _BATCH * 16):
-                yield from batch.cast(schemas()[path.name]).to_pylist()
+                yield from batch.select(schemas()[path.name].names).cast(schemas()[path.name]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None
@@ -259,7 +261,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
-        pairs = row["abbreviations"]
+        pairs, collector = row["abbreviations"], MentionCollector(row["text"], step=STEP)
+        for one in rows:
+            _add(one, collector)
         return Document(
             id=row["document"],
             text=row["text"],
@@ -267,17 +271,19 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
             abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
-            mentions=tuple(_mention(one) for one in rows),
+            mentions=collector.mentions,
+            events=tuple(collector.events),
             meta={one["name"]: one["value"] for one in row["meta"] or ()},
         )
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 
 
-def _mention(row: Mapping[str, Any]) -> Mention:
-    return Mention(
+def _add(row: Mapping[str, Any], collector: MentionCollector) -> None:
+    collector.add(
         _spans(row["spans"]) or ((row["start"], row["end"]),),
         row["type"],
+        expected=row["text"],
         score=row["score"],
         source=row["source"],
         links=tuple(Link(**one) for one in row["links"] or ()),

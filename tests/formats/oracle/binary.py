@@ -32,6 +32,7 @@ from tests.formats.oracle.hand import BY_ONE, EQUAL, NESTED, Hand
 _ORTH, _IOB, _TYPE, _KB = 65, 77, 78, 452
 _INSIDE, _OUTSIDE, _BEGINS = 1, 2, 3
 _MULTIPLIER: Final = 0xC6A4A7935BD1E995
+_PARTS: Final = ("sections", "sentences", "words", "abbreviations", "meta")
 _ALL: Final = 0xFFFFFFFFFFFFFFFF
 
 
@@ -72,7 +73,7 @@ def _spacy(drafts: Sequence[Draft], hand: Hand) -> Files:
                     columns[at][1:] = place, strings(one.type), strings(hand.id(one))
         rows += columns
         words = draft.words[0]
-        ends = [start for start, _ in words[1:]] + [len(draft.parts[0])]
+        ends = [start for start, _ in (*words, (len(draft.parts[0]), 0))[1:]]
         spaces += [end < following for (_, end), following in zip(words, ends, strict=True)]
         groups.append(_groups(draft, hand, strings) if grouped else b"")
     return {"a.spacy": _packed(drafts, rows, spaces=spaces, strings=sorted(strings.known), groups=groups)}
@@ -108,9 +109,10 @@ def _groups(draft: Draft, hand: Hand, strings: _Strings) -> bytes:
 
 
 def _parquet(drafts: Sequence[Draft], hand: Hand) -> Files:
-    documents = [{"document": one.id, "text": one.parts[0]} for one in drafts]
+    documents = [dict.fromkeys(_PARTS) | {"document": one.id, "text": one.parts[0]} for one in drafts]
     mentions = [_row(draft, one, hand) for draft in drafts for one in draft.marks]
-    return {"a.parquet/documents.parquet": _table(documents), "a.parquet/mentions.parquet": _table(mentions, _schema())}
+    tables = {"documents": _table(documents, _documents()), "mentions": _table(mentions, _mentions())}
+    return {f"a.parquet/{name}.parquet": content for name, content in tables.items()}
 
 
 def _row(draft: Draft, mark: DraftMark, hand: Hand) -> dict[str, Any]:
@@ -131,19 +133,41 @@ def _row(draft: Draft, mark: DraftMark, hand: Hand) -> dict[str, Any]:
     }
 
 
-def _schema() -> Any:
+def _spans() -> Any:
     import pyarrow as pa
 
-    spans = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))
+    return pa.list_(_span())
+
+
+def _span() -> Any:
+    import pyarrow as pa
+
+    return pa.struct([("start", pa.int32()), ("end", pa.int32())])
+
+
+def _documents() -> Any:
+    import pyarrow as pa
+
+    sections = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())]))
+    pairs = pa.list_(pa.struct([("short", _span()), ("long", _span())]))
+    facts = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+    texts = [("document", pa.string()), ("text", pa.string())]
+    lists = [("sections", sections), ("sentences", _spans()), ("words", _spans()), ("abbreviations", pairs)]
+    return pa.schema([*texts, *lists, ("meta", facts)])
+
+
+def _mentions() -> Any:
+    import pyarrow as pa
+
     texts = [(name, pa.string()) for name in ("id", "ontology", "name", "tier", "curie")]
     links = pa.list_(pa.struct([*texts, ("score", pa.float64()), ("nil", pa.bool_())]))
     facts = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
     names = [(name, pa.string()) for name in ("document", "type", "text", "source")]
     places = [("start", pa.int32()), ("end", pa.int32()), ("score", pa.float64()), ("concept", pa.string())]
-    return pa.schema([*names, *places, ("spans", spans), ("links", links), ("attributes", facts)])
+    return pa.schema([*names, *places, ("spans", _spans()), ("links", links), ("attributes", facts)])
 
 
-def _table(rows: list[dict[str, Any]], schema: Any = None) -> bytes:
+def _table(rows: list[dict[str, Any]], schema: Any) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -101,6 +101,7 @@ def _oracle(name: str, write: Callable[[Sequence[Draft], Hand], Files], path: st
         write=write,
         path=path,
         senseless=NO_COLUMNS | ONE_LINE | ONE_PLACE,
+        loose=(BYTES, UTF16),
     )
 
 

@@ -78,7 +78,7 @@ class Taste:
         flat: whether mentions may not overlap.
         linked: whether mentions have concepts.
         typed: whether there are mentions at all.
-        without: words that the format has no way to write.
+        marked: whether the first document must have a mention.
     """
 
     parts: tuple[int, int] = (1, 1)
@@ -87,26 +87,26 @@ class Taste:
     flat: bool = False
     linked: bool = False
     typed: bool = True
-    without: str = ""
+    marked: bool = False
 
 
 def drafts(random: Random, taste: Taste) -> list[Draft]:
     """One to four documents, with ids that differ."""
-    return [_draft(random, taste, f"{random.choice(('', 'PMC', 'd-'))}{10 + at}") for at in range(random.randint(1, 4))]
+    made = [_draft(random, taste, f"{random.choice(('', 'PMC', 'd-'))}{10 + at}") for at in range(random.randint(1, 4))]
+    return made if made[0].marks or not taste.marked else drafts(random, taste)
 
 
 def _draft(random: Random, taste: Taste, id: str) -> Draft:
-    words = [one for one in WORDS if not any(bad in one for bad in taste.without)]
-    made = [_part(random, taste, words) for _ in range(random.randint(*taste.parts))]
+    made = [_part(random, taste) for _ in range(random.randint(*taste.parts))]
     draft = Draft(id=id, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
     return replace(draft, marks=tuple(_marks(random, taste, draft))) if taste.typed else draft
 
 
-def _part(random: Random, taste: Taste, words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+def _part(random: Random, taste: Taste) -> tuple[str, tuple[Span, ...]]:
     text, spans = "", []
     for _ in range(0 if taste.empty and random.random() < 0.08 else random.randint(1, 9)):
         text += random.choice(taste.blanks) if text else ""
-        word = random.choice(words)
+        word = random.choice(WORDS)
         spans.append((len(text), len(text) + len(word)))
         text += word
     return text, tuple(spans)

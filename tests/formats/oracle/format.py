@@ -46,6 +46,7 @@ class Oracle:
         senseless: fault -> why the format cannot have it.
         hidden: fault -> why nobody can see it in a file; what lies outside the text can be seen all the same.
         pages: documents -> what they are when they are read.
+        loose: faults after which the blanks between two parts are not known any more.
         options: of the reader.
     """
 
@@ -59,6 +60,7 @@ class Oracle:
     senseless: Why = field(default_factory=dict)
     hidden: Why = field(default_factory=dict)
     pages: Callable[[Sequence[Draft], Hand], list[Page]] | None = None
+    loose: tuple[str, ...] = ()
     options: Callable[[], Any] = lambda: None
 
     @property

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fascicle.core.document import Document
+from fascicle.core.effects import is_silent
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import FascicleError
 from fascicle.formats import ReadReport, read
 from fascicle.formats.report import SetAside
 
 Spans = tuple[tuple[int, int], ...]
+_OBO: Final = "http://purl.obolibrary.org/obo/"
+_UNDERSCORE: Final = re.compile("([A-Za-z]+)_([A-Za-z]?[0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -68,17 +72,18 @@ def outcome(path: Path, format: str, *, options: Any = None) -> Outcome:
         found.documents.extend(read(path, format=format, options=options, report=report))
     except FascicleError as error:
         found.error = str(error)
-    found.said.update({f"{kind} {code}": count for (kind, code), count in report.events.items() if kind != "note"})
+    found.said.update({f"{kind} {code}": count for (kind, code), count in report.events.items() if not is_silent(kind, code)})
     found.said.update({"mended tags": report.repairs} if report.repairs else {})
-    found.said.update({"set aside": report.aside.count} if report.aside.count else {})
+    found.said.update(f"set aside: {sentence}" for sentence in report.aside.sentences)
     return found
 
 
 def spelled(link: Link) -> str:
-    """The concept of a link as one text."""
-    if link.curie or not link.ontology or ":" in link.id:
-        return link.curie or link.id
-    return f"{link.ontology}:{link.id}"
+    """The concept of a link as one text, in one of the forms that mean the same."""
+    bare = link.curie or link.id.removeprefix(_OBO)
+    if match := _UNDERSCORE.fullmatch(bare):
+        return f"{match[1]}:{match[2]}"
+    return bare if ":" in bare or not link.ontology else f"{link.ontology}:{bare}"
 
 
 def seen(document: Document) -> Page:
@@ -86,12 +91,22 @@ def seen(document: Document) -> Page:
     return Page(id=document.id, text=document.text, marks=tuple(map(_seen, document.mentions)))
 
 
-def differences(wanted: Iterable[Page], found: Iterable[Document]) -> list[str]:
-    """Where two corpora differ, a line for each; empty if they are the same."""
-    mine, its = list(wanted), list(map(seen, found))
+def differences(wanted: Iterable[Page], found: Iterable[Document], *, loose: bool = False) -> list[str]:
+    """Where two corpora differ, a line for each; empty if they are the same, or the same but for blanks if ``loose``."""
+    as_is = bare if loose else replace
+    mine, its = [as_is(one) for one in wanted], [as_is(seen(one)) for one in found]
     if len(mine) != len(its):
         return [f"{len(mine)} documents were written and {len(its)} read"]
     return [line for one, other in zip(mine, its, strict=True) for line in _differences(one, other)]
+
+
+def bare(page: Page) -> Page:
+    """A document whose blanks do not count: each mention stands where it stands among the other characters."""
+    places = [0]
+    for character in page.text:
+        places.append(places[-1] + (not character.isspace()))
+    marks = [Marked(tuple((places[start], places[end]) for start, end in one.spans), one.type, one.ids) for one in page.marks]
+    return Page("".join(page.text.split()), tuple(marks), page.id)
 
 
 def _seen(mention: Mention) -> Marked:

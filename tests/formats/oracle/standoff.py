@@ -7,9 +7,10 @@ beginning of the title, with one character between title and abstract. brat: the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from tests.formats.oracle.drafts import Draft, DraftMark, Taste
+from tests.formats.oracle.drafts import Draft, DraftMark, Taste, page
 from tests.formats.oracle.format import (
     NO_COLUMNS,
     NO_IDS_OF_CONCEPTS,
@@ -19,7 +20,8 @@ from tests.formats.oracle.format import (
     Oracle,
     because,
 )
-from tests.formats.oracle.hand import CRLF, NO_END, SAME_ID, UNEVEN, URL, Hand
+from tests.formats.oracle.hand import SAME_ID, UNEVEN, Hand
+from tests.formats.oracle.judging import Page
 
 
 def _pubtator(drafts: Sequence[Draft], hand: Hand) -> Files:
@@ -31,7 +33,9 @@ def _pubtator(drafts: Sequence[Draft], hand: Hand) -> Files:
             start, end = (bases[one.part] + at for at in draft.span(one))
             place = hand.place(text, (start, end), base=bases[one.part])
             cells = [draft.id, *map(str, place), draft.surface(one), one.type]
-            rows.append(hand.row([*cells, hand.id(one)] if one.local else cells))
+            # A row without its last cell, the concept, is a row of PubTator too: that one is always whole.
+            concept = hand.id(one) or ("-" if hand.fault == UNEVEN else "")
+            rows.append("\t".join((hand.row(cells), concept)) if concept else hand.row(cells))
         rows.append("")
     return {"a.pubtator": hand.lines(rows)}
 
@@ -46,6 +50,23 @@ def _brat(drafts: Sequence[Draft], hand: Hand) -> Files:
     return files
 
 
+def _pubtator_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
+    """No blank stands behind a title without an abstract."""
+    made = [page(one, " ") for one in drafts]
+    return [Page(one.text if draft.parts[1] else draft.parts[0], one.marks, one.id) for one, draft in zip(made, drafts, strict=True)]
+
+
+def _brat_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
+    """In the order of their names; where two files have one name, their folders are in their ids."""
+    if hand.fault == SAME_ID and len(drafts) > 1:
+        return [page(replace(one, id=f"{at}/{one.id}"), "") for at, one in enumerate(drafts)]
+    return [page(one, "") for one in sorted(drafts, key=lambda one: one.id)]
+
+
+def _offsets_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
+    return [page(one, "", concept=False) for one in sorted(drafts, key=lambda one: one.id)]
+
+
 def _annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> list[str]:
     start, end = hand.place(draft.parts[0], draft.span(mark))
     row = f"T{at}\t{mark.type} {start} {end}\t{draft.surface(mark)}".replace("\n", " ")
@@ -54,14 +75,12 @@ def _annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> list[s
 
 def _offsets(drafts: Sequence[Draft], hand: Hand) -> Files:
     files = {f"c/{draft.id}.txt": draft.parts[0].encode() for draft in drafts}
-    rows = [hand.row(["document", "start", "end", "type", "text"])] if hand.fault != UNEVEN else []
+    hand.measure(5)
+    rows = ["filename\toff0\toff1\tlabel\tspan"]  # other names are those of a table of predictions
     for draft in drafts:
         for one in draft.marks:
             start, end = hand.place(draft.parts[0], draft.span(one))
             rows.append(hand.row([draft.id, str(start), str(end), one.type, draft.surface(one)]))
-    if hand.fault == UNEVEN:  # the header stays whole
-        hand.measure(5)
-        rows.insert(0, "document\tstart\tend\ttype\ttext")
     return files | {"c/mentions.tsv": hand.lines(rows)}
 
 
@@ -71,6 +90,7 @@ ORACLES: Final = (
         reads="pubtator",
         taste=Taste(parts=(2, 2), blanks=(" ", " ", "  ", "\u00a0"), linked=True),
         write=_pubtator,
+        pages=_pubtator_pages,
         path="a.pubtator",
         senseless=ONE_PLACE,
     ),
@@ -79,14 +99,16 @@ ORACLES: Final = (
         reads="brat",
         taste=Taste(blanks=(" ", " ", "  ", "\n", ""), linked=True),
         write=_brat,
+        pages=_brat_pages,
         path="c",
         senseless=NO_COLUMNS | ONE_PART | ONE_PLACE,
     ),
     Oracle(
         name="offsets",
         reads="offsets",
-        taste=Taste(blanks=(" ", " ", "  ", "")),
+        taste=Taste(blanks=(" ", " ", "  ", ""), marked=True),  # a table without rows names no text
         write=_offsets,
+        pages=_offsets_pages,
         path="c",
         senseless=ONE_PART | NO_IDS_OF_CONCEPTS | because("a folder has a file name once", SAME_ID),
     ),

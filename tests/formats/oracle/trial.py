@@ -79,7 +79,7 @@ def verdict(oracle: Oracle, fault: str, *, number: int, folder: Path) -> Verdict
         found = outcome(folder / oracle.path, oracle.reads, options=oracle.options())
     except Exception:
         return Verdict(CRASH, traceback.format_exc())
-    wrong = differences(made.wanted, found.documents)
+    wrong = differences(made.wanted, found.documents, loose=fault in oracle.loose)
     if made.is_blind:
         return Verdict(UNSEEN)
     if not found.is_silent and not made.is_faulty:

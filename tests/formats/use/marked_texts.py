@@ -215,7 +215,7 @@ OFFSETS = (
         format="offsets",
         files={
             "c/1.txt": "Aspirin helps.",
-            "c/m.tsv": "document\tstart\tend\ttype\ttext\n1\t1\t8\tCHEM\tAspirin\n",
+            "c/m.tsv": "filename\tbegin\tend\ttype\textraction\n1\t1\t8\tCHEM\tAspirin\n",
         },
         read="c",
         wanted=(Page("Aspirin helps.", (mark(0, 7, "CHEM"),), "1"),),
@@ -226,7 +226,7 @@ OFFSETS = (
         format="offsets",
         files={
             "c/1.txt": "Aspirin helps.",
-            "c/m.tsv": "document\tstart\tend\ttype\n1\t0\t7\tCHEM\n1\t8\t13\n",
+            "c/m.tsv": "filename\tbegin\tend\ttype\n1\t0\t7\tCHEM\n1\t8\t13\n",
         },
         read="c",
         wanted=(Page("Aspirin helps.", (mark(0, 7, "CHEM"),), "1"),),
