@@ -34,13 +34,13 @@ def of(tmp_path: Path, *passages: dict[str, Any], **fields: Any) -> Document:
 
 
 def test_passages_and_annotations(tmp_path: Path) -> None:
-    title = {**TITLE, "annotations": [annotation([(8, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
+    title = {**TITLE, "annotations": [annotation([(7, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
     body = {"offset": 12, "text": "End.", "infons": {"section_type": "METHODS", "type": "paragraph"}}
     found = of(tmp_path, title, body, relations=[{"id": "R"}])
     assert found.text == "IL-2 β😀 x   End."[:9].ljust(12) + "End."
     assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods"))
     links = (Link(id="3558"), Link(id="9"))
-    assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
+    assert found.mentions == (Mention(((0, 2), (7, 8)), "Gene", links=links, attributes=(("note", "1"),)),)
     assert found.meta == {"year": "2001"}
     assert {event.code for event in found.events} == {"relations-left-out"}
 
@@ -68,6 +68,48 @@ def test_offsets_in_other_units(tmp_path: Path, codec: str, size: int) -> None:
     assert [event.code for event in found.events] == ["offsets-moved"]
 
 
+def of_passages(*, unit: str = "passage", codec: str = "", size: int = 1) -> list[dict[str, Any]]:
+    """A title and an abstract of two sentences, whose mentions count from the start of their passage or sentence."""
+
+    def length(text: str) -> int:
+        return len(text.encode(codec)) // size if codec else len(text)
+
+    title = {**TITLE, "text": "IL-2 β.", "annotations": [annotation([(0, 4)], "IL-2")]}
+    first, second = "See β.", "IL-6 binds IL-8."
+    offset = length("IL-2 β.") + 1
+    begin = offset + length(first) + 1
+    start = 0 if unit == "sentence" else begin - offset
+    found = [annotation([(start, 4)], "IL-6"), annotation([(start + 11, 4)], "IL-8")]
+    if unit == "sentence":
+        sentences = [{"offset": offset, "text": first}, {"offset": begin, "text": second, "annotations": found}]
+        return [title, {"offset": offset, "infons": {}, "sentences": sentences}]
+    return [title, {"offset": offset, "infons": {}, "text": f"{first} {second}", "annotations": found}]
+
+
+@pytest.mark.parametrize(("codec", "size"), [("", 1), ("utf-8", 1), ("utf-16-le", 2)])
+@pytest.mark.parametrize("unit", ["passage", "sentence"])
+def test_offsets_that_begin_anew_in_each_passage(tmp_path: Path, unit: str, codec: str, size: int) -> None:
+    found = of(tmp_path, *of_passages(unit=unit, codec=codec, size=size))
+    assert [one.text for one in found] == ["IL-2", "IL-6", "IL-8"]
+    told = [event.code for event in found.events]
+    assert told[0] == "offsets-of-passages"
+    assert set(told) <= {"offsets-of-passages", "offsets-moved"}
+
+
+def test_offsets_that_fit_no_way_are_said_and_kept(tmp_path: Path) -> None:
+    body = {"offset": 20, "text": "IL-6 binds.", "annotations": [annotation([(3, 4)], "IL-9")]}
+    found = of(tmp_path, TITLE, body)
+    assert [(one.start, one.end) for one in found] == [(3, 7)]
+    assert [event.code for event in found.events] == ["text-mismatch"]
+
+
+def test_fragments_that_do_not_fit_are_said(tmp_path: Path) -> None:
+    right = annotation([(0, 4), (11, 4)], "IL-6 ... IL-8")
+    wrong = annotation([(1, 4), (12, 4)], "IL-6 IL-8")
+    found = of(tmp_path, {"offset": 0, "text": "IL-6 binds IL-8.", "annotations": [right, wrong]})
+    assert [(event.code, event.span) for event in found.events] == [("text-mismatch", (1, 16))]
+
+
 def test_passages_that_overlap(tmp_path: Path) -> None:
     found = of(tmp_path, TITLE, {"offset": 3, "text": "IL-2", "annotations": [annotation([(3, 4)], "IL-2")]})
     assert found.text == f"{TITLE['text']} IL-2"
@@ -87,6 +129,7 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
     assert sorted(event.code for event in found.events) == [
         "infons-left-out",
         "mention-without-type",
+        "most-offsets-wrong",
         "offset-outside",
         "offset-outside",
         "text-mismatch",

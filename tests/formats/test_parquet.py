@@ -63,6 +63,16 @@ def test_the_table_of_mentions(folder: Path) -> None:
     assert parquet.read_table(folder / "documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
 
 
+def test_the_text_of_a_mention_is_held_against_its_offsets(folder: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    path = folder / "mentions.parquet"
+    rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    rows[1]["text"] = "Asthm"
+    pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    found = [[event.code for event in document.events] for document in read(folder)]
+    assert found == [["text-mismatch"], [], []]
+
+
 def test_datasets_of_hugging_face_reads_it(folder: Path, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

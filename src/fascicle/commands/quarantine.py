@@ -59,7 +59,7 @@ def run_show(args: argparse.Namespace) -> int:
 def run_retry(args: argparse.Namespace) -> int:
     """Tries again; returns the exit code."""
     totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
-    return tell(totals, args.folder, as_json=args.json)
+    return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
 
 
 def _cells(record: Quarantined) -> list[str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from fascicle.commands.console import progress
+from fascicle.commands.console import Tally, progress
 from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.parsing import FormatNames, add_json, positive
+from fascicle.commands.parsing import FormatNames, add_json, add_strict, positive
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
@@ -60,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=_FORMATS, default="jsonl", help="of the parts; default: jsonl")
     add_json(parser, what="the account")
+    add_strict(parser)
     add_reading(parser)
 
 
@@ -73,11 +74,13 @@ def run(args: argparse.Namespace) -> int:
             totals = run_pipeline(request, progress=lambda now: _see(shown, now))
     finally:
         shown.end()
-    return tell(totals, args.output, as_json=args.json)
+    return tell(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
 
 
-def tell(totals: Totals, folder: str, *, as_json: bool) -> int:
-    """Prints the account; returns the exit code: 3 if documents are in quarantine."""
+def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
+    """Prints the account; returns the exit code: 3 if documents are in quarantine, or as `Tally.exit_code` says."""
+    tally = Tally()
+    tally.account.events.restore(totals.events)
     if as_json:
         sys.stdout.write(json.dumps(msgspec.to_builtins(totals), ensure_ascii=False) + "\n")
     for one in totals.suspects:
@@ -87,6 +90,7 @@ def tell(totals: Totals, folder: str, *, as_json: bool) -> int:
         )
     for code, count in totals.losses.items():
         say(f"loss {code}: {count:,} (the format cannot hold it)")
+    tally.say(verbose=verbose)
     for reason, count in totals.reasons.items():
         say(f"in quarantine at {reason}: {counted(count, 'document')}")
     found = counted(sum(totals.mentions.values()), "mention")
@@ -94,7 +98,7 @@ def tell(totals: Totals, folder: str, *, as_json: bool) -> int:
         f"{counted(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
         f"{totals.quarantined:,} in quarantine"
     )
-    return QUARANTINED if totals.quarantined else 0
+    return QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
 
 
 def _request_of(args: argparse.Namespace) -> RunRequest:

@@ -6,6 +6,7 @@ Each mention has its text beside its offsets, for people and for other programs;
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 import msgspec
 
@@ -148,10 +149,20 @@ def _document(record: DocumentRecord) -> Document:
         events=record.events,
         changes=record.changes,
     )
+    return held_against(document, [mention.text for mention in record.mentions])
+
+
+def held_against(document: Document, texts: Sequence[str | None]) -> Document:
+    """A document with an event for each mention that has other text at its offsets than its source gives.
+
+    Args:
+        document: with its mentions, in the order of the source.
+        texts: that the source gives for them; ``None`` where it gives none.
+    """
     wrong = [
         _mismatch(mention)
-        for mention, given in zip(mentions, record.mentions, strict=True)
-        if given.text is not None and not _agrees(mention, given.text, document.text)
+        for mention, given in zip(document.mentions, texts, strict=True)
+        if given is not None and not _agrees(mention, given, document.text)
     ]
     return document.with_events(*wrong) if wrong else document
 

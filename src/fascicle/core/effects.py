@@ -69,7 +69,9 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "mention-without-type": Code("loss", MEANING),
         "offset-outside": Code("loss", MEANING),
         "duplicate-annotation-id": Code("repair", MEANING),
+        "offsets-of-passages": Code("repair", MEANING),
         "text-mismatch": Code("repair", MEANING),
+        "most-offsets-wrong": Code("repair", MEANING),
     }
 )
 

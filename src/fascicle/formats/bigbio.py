@@ -59,7 +59,7 @@ def document_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     collector = MentionCollector(text, step=STEP)
     for entity in given.entities:
         links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
-        expected = " ".join(entity.text) or None
+        expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, links=links)
     return Document(
         id=identifier,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -118,7 +118,8 @@ def document_of(entry: Entry, *, at: Place) -> Document:
 
     Its text is that of the passages at their offsets, with blanks between them. Where that cannot be, or where the
     texts of annotations show that offsets count bytes or UTF-16 units, passages stand one blank apart, and the offsets
-    are converted (``offsets-moved``).
+    are converted (``offsets-moved``). Where these texts show that offsets begin anew in each passage or sentence, its
+    own offset is added (``offsets-of-passages``).
 
     Args:
         entry: as it was read.
@@ -143,14 +144,17 @@ def _made(
     entry: Entry,
     pieces: list[_Piece],
     ranges: list[range],
-    given: list[tuple[Annotation, list[_Piece]]],
+    given: list[_Given],
 ) -> Document:
-    codec, exact = _codec(given), _is_exact(pieces)
-    moved = bool(codec) or not exact
+    holder, codec = _counted(given)
+    moved = bool(codec) or not _is_exact(pieces)
     text = _text(pieces, moved=moved)
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
-    for annotation, near in given:
-        _add(annotation, near, collector, events, codec=codec, moved=moved)
+    for one in given:
+        _add(one.from_start(holder), one.near, collector, events, codec=codec, moved=moved or bool(holder))
+    if holder:
+        message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
+        events.append(event_of("offsets-of-passages", step=STEP, message=message))
     if moved:
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
@@ -178,22 +182,43 @@ def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
     return pieces, ranges
 
 
-def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[tuple[Annotation, list[_Piece]]]:
-    """All annotations, each with the texts that it may be in."""
+class _Given(NamedTuple):
+    """An annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
+
+    annotation: Annotation
+    near: list[_Piece]
+    offsets: Mapping[str, int] = MappingProxyType({})
+
+    def from_start(self, holder: str) -> Annotation:
+        """The annotation with offsets that count from the start, where they count from that of a holder."""
+        offset = self.offsets.get(holder, 0)
+        if not offset:
+            return self.annotation
+        moved = [Location(one.offset + offset, one.length) for one in self.annotation.locations]
+        return msgspec.structs.replace(self.annotation, locations=moved)
+
+
+def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Given]:
+    """All annotations."""
     for passage, own in zip(entry.passages, ranges, strict=True):
         near = [pieces[at] for at in own]
         for holder in (passage, *passage.sentences):
-            yield from ((annotation, near) for annotation in holder.annotations)
-    yield from ((annotation, pieces) for annotation in entry.annotations)
+            offsets = {"passage": passage.offset, "sentence": holder.offset}
+            yield from (_Given(annotation, near, offsets) for annotation in holder.annotations)
+    yield from (_Given(annotation, pieces) for annotation in entry.annotations)
 
 
-def _codec(given: Sequence[tuple[Annotation, list[_Piece]]]) -> str:
-    """How offsets count, told by the texts of annotations; code points, unless another unit fits more of them."""
-    told = [(one, near) for one, near in given if one.text and len(one.locations) == 1]
-    if all(_fits(one, near, "") for one, near in told) or all(p.text.isascii() for _, near in told for p in near):
-        return ""
-    fits = {codec: sum(_fits(one, near, codec) for one, near in told) for codec in _UNITS.values()}
-    return max(fits, key=lambda codec: fits[codec])
+def _counted(given: Sequence[_Given]) -> tuple[str, str]:
+    """From where offsets count, and what, told by the texts of annotations.
+
+    It is code points from the start of the document (two empty names), unless another way fits more annotations.
+    """
+    told = [one for one in given if one.annotation.text and len(one.annotation.locations) == 1]
+    if all(_fits(one.annotation, one.near, "") for one in told):
+        return "", ""
+    units = [""] if all(piece.text.isascii() for one in told for piece in one.near) else [*_UNITS.values()]
+    ways = [(holder, codec) for holder in ("", "passage", "sentence") for codec in units]
+    return max(ways, key=lambda way: sum(_fits(one.from_start(way[0]), one.near, way[1]) for one in told))
 
 
 def _fits(annotation: Annotation, near: list[_Piece], codec: str) -> bool:
@@ -248,8 +273,7 @@ def _add(
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
     links, raw = links_of(["", "", "", "", "", infons.pop(_IDENTIFIER, "")])
-    facts = (*raw, *infons.items())
-    collector.add(spans, kind, expected=annotation.text, links=links, attributes=facts)
+    collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
 
 
 def _moved(location: Location, near: list[_Piece], codec: str) -> Span:

@@ -62,7 +62,8 @@ class MentionCollector:
         Args:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
-            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
+            expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
+                several fragments, each must be in it, in their order.
             facts: what else its source says of it.
         """
         fragments = tuple(sorted(spans))
@@ -72,9 +73,9 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if expected is not None and not _agrees(expected, mention.text_in(self._text), fragments):
+        if expected is not None and not _agrees(fragments, self._text, expected):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
-            self._say("text-mismatch", message, span=fragments[0])
+            self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
             message = f"a mention of type {kind!r} is there twice; the first was kept"
             self._say("duplicate-mention", message, span=(mention.start, mention.end))
@@ -96,13 +97,18 @@ class MentionCollector:
         return fragments[-1][1] <= len(self._text)
 
 
-def _agrees(expected: str, found: str, fragments: Fragments) -> bool:
-    """Whether a text is the one expected; what stands between fragments differs from tool to tool, but for letters."""
-    return found == expected or (len(fragments) > 1 and _letters(found) == _letters(expected))
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
+def _agrees(fragments: Fragments, text: str, expected: str) -> bool:
+    """Whether the source names the text that is at the offsets; how it joins fragments is its own business."""
+    if len(fragments) == 1:
+        start, end = fragments[0]
+        return text[start:end] == expected
+    at = 0
+    for start, end in fragments:
+        found = expected.find(text[start:end], at) if end - start <= len(expected) else -1
+        if found < 0:
+            return False
+        at = found + end - start
+    return True
 
 
 def joined_document(

@@ -17,6 +17,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
 from fascicle.formats.catalogue import Format, format_named
+from fascicle.formats.fitting import judged
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.seen import Seen
@@ -149,7 +150,7 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
     given = options if options is not None or reader.options is None else reader.options()
     found, before = False, report.aside.count
     try:
-        for document in reader.read(source, given, report):
+        for document in judged(reader.read(source, given, report)):
             found = True
             notes = report.take_notes()
             yield document.with_events(*notes) if notes else document

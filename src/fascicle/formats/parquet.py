@@ -14,19 +14,18 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Section
+from fascicle.core.codec import held_against
+from fascicle.core.document import Document, Mention, Section
 from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN, Source
-from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import TABLES
 from fascicle.formats.writing import Put
 
-STEP: Final = "parquet"
 HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
 DOCUMENTS, MENTIONS = TABLES
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
@@ -261,29 +260,26 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
-        pairs, collector = row["abbreviations"], MentionCollector(row["text"], step=STEP)
-        for one in rows:
-            _add(one, collector)
-        return Document(
+        pairs = row["abbreviations"]
+        document = Document(
             id=row["document"],
             text=row["text"],
             sections=None if row["sections"] is None else tuple(Section(**one) for one in row["sections"]),
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
             abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
-            mentions=collector.mentions,
-            events=tuple(collector.events),
+            mentions=tuple(_mention(one) for one in rows),
             meta={one["name"]: one["value"] for one in row["meta"] or ()},
         )
+        return held_against(document, [one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 
 
-def _add(row: Mapping[str, Any], collector: MentionCollector) -> None:
-    collector.add(
+def _mention(row: Mapping[str, Any]) -> Mention:
+    return Mention(
         _spans(row["spans"]) or ((row["start"], row["end"]),),
         row["type"],
-        expected=row["text"],
         score=row["score"],
         source=row["source"],
         links=tuple(Link(**one) for one in row["links"] or ()),

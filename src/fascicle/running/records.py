@@ -83,6 +83,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         concepts: type -> the distinct concepts of its mentions, as of `fascicle.running.concepts.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
+        events: what was said of those that are done, as of `fascicle.formats.account.EventCounts.state`.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
         attempt: which one succeeded, from 1.
@@ -103,6 +104,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     concepts: dict[str, bytes] = msgspec.field(default_factory=dict)
     origins: tuple[str, ...] = ()
     losses: dict[str, int]
+    events: tuple[tuple[str, str, int, str], ...] = ()
     slowest: tuple[tuple[str, float], ...]
     seconds: float
     attempt: int

@@ -13,6 +13,7 @@ import msgspec
 
 from fascicle.core.html import Html, join, tag, user
 from fascicle.core.provenance import merged
+from fascicle.formats.account import EventCounts
 from fascicle.running.concepts import Distinct
 from fascicle.running.folder import RunFolder
 from fascicle.running.quarantine import current
@@ -60,6 +61,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
         losses: what the format of the parts does not hold, by code -> number.
+        events: what was said of those that are done, by readers and steps: kind, code, number, and the first.
         suspects: shards with odd rates.
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
@@ -78,6 +80,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     mentions: dict[str, int]
     reasons: dict[str, int]
     losses: dict[str, int]
+    events: tuple[tuple[str, str, int, str], ...]
     suspects: tuple[Suspect, ...]
     slowest: tuple[tuple[str, float], ...]
     names: dict[str, int]
@@ -95,15 +98,16 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         manifest: of it.
         done: the markers of all its shards.
     """
-    names, links, concepts = Counter[str](), Counter[str](), Distinct()
+    names, links, concepts, events = Counter[str](), Counter[str](), Distinct(), EventCounts()
     slowest: list[tuple[str, float]] = []
     markers = []
     for one in chain(done, folder.retries()):
         names.update(one.names)
         links.update(one.links)
         concepts.add(one.concepts)
+        events.restore(one.events)
         slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
-        markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, slowest=()))
+        markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=()))
     reasons = Counter(f"{one.step}: {one.error}" for one in current(folder, manifest).values())
     return Totals(
         documents=manifest.documents,
@@ -115,6 +119,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         mentions=_sum(one.mentions for one in markers),
         reasons=dict(reasons.most_common()),
         losses=_sum(one.losses for one in markers),
+        events=tuple(sorted(events.state())),
         suspects=tuple(suspects(markers[: len(manifest.shards)])),
         slowest=tuple(slowest),
         names=_first(names),
@@ -176,6 +181,7 @@ def page(totals: Totals) -> str:
         _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
         _table("Not held by the format", ("what", "number"), totals.losses.items()),
+        _table("Said of documents", ("kind", "code", "number", "first"), totals.events),
         _table(
             "Shards with odd counts",
             ("shard", "source/type", "mentions", "expected"),

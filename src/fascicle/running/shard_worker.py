@@ -18,6 +18,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import identifier_of
 from fascicle.core.provenance import merged
 from fascicle.errors import InputError
+from fascicle.formats.account import EventCounts
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
@@ -59,11 +60,13 @@ class _Counts:
     concepts: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
     origins: set[str] = field(default_factory=set)
     seconds: list[tuple[float, str]] = field(default_factory=list)
+    events: EventCounts = field(default_factory=EventCounts)
 
     def see(self, document: Document, seconds: float) -> None:
         self.characters += len(document.text)
         self.seconds.append((seconds, document.id))
         self.origins.update(document.origins)
+        self.events.see(document)
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
@@ -188,6 +191,7 @@ class ShardWorker:
             concepts={kind: hashed(found) for kind, found in sorted(counts.concepts.items())},
             origins=merged(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
+            events=tuple(counts.events.state()),
             slowest=slowest,
             seconds=round(seconds, 4),
             attempt=attempt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.effects import is_silent
 from fascicle.errors import FascicleError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
@@ -65,7 +67,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
         documents: that came in.
         quarantined: that are not in the result.
         reasons: ``step: error`` -> number of documents in quarantine.
-        losses: what the format of the result cannot hold, by code -> number.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
+            by code -> number.
     """
 
     documents: int
@@ -142,6 +145,10 @@ def _documents(order: JobOrder) -> Iterator[Document]:
 
 
 def _ended(totals: Totals, losses: dict[str, int]) -> Ended:
+    told = Counter({code: count for kind, code, count, _ in totals.events if not is_silent(kind, code)})
     return Ended(
-        documents=totals.documents, quarantined=totals.quarantined, reasons=dict(totals.reasons), losses=losses
+        documents=totals.documents,
+        quarantined=totals.quarantined,
+        reasons=dict(totals.reasons),
+        losses=dict(told + Counter(losses)),
     )

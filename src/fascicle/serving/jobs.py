@@ -48,7 +48,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         of: documents of the file, as soon as they are counted.
         quarantined: of them, those that are not in the result.
         reasons: ``step: error`` -> number of documents that are not in the result.
-        losses: what the format of the result cannot hold, by code -> number.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
+            by code -> number.
         problem: why there is no result.
     """
 
