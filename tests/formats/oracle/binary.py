@@ -116,18 +116,18 @@ def _parquet(drafts: Sequence[Draft], hand: Hand) -> Files:
 
 
 def _row(draft: Draft, mark: DraftMark, hand: Hand) -> dict[str, Any]:
-    start, end = hand.place(draft.parts[0], draft.span(mark))
+    places = hand.places(draft.parts[0], draft.spans(mark))
     link = {"id": hand.local(mark), "ontology": mark.prefix, "nil": False}
     return {
         "document": draft.id,
         "type": mark.type,
         "text": draft.surface(mark),
         "source": "gold",
-        "start": start,
-        "end": end,
+        "start": places[0][0],
+        "end": places[-1][1],
         "score": None,
         "concept": hand.local(mark) or None,
-        "spans": [{"start": start, "end": end}],
+        "spans": [{"start": start, "end": end} for start, end in places],
         "links": [link] if mark.local else [],
         "attributes": [],
     }
@@ -189,7 +189,7 @@ ORACLES: Final = (
     Oracle(
         name="parquet",
         reads="parquet",
-        taste=Taste(blanks=(" ", " ", "\n", "", "  "), linked=True),
+        taste=Taste(blanks=(" ", " ", "\n", "", "  "), linked=True, split=True),
         write=_parquet,
         path="a.parquet",
         senseless=BINARY | ONE_PART | ITS_FORM,

@@ -12,7 +12,7 @@ from tests.formats.oracle.format import NO_COLUMNS, ONE_LINE, ONE_PLACE, Files, 
 from tests.formats.oracle.hand import BYTES, UTF16, Hand
 
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
-_TASTE: Final = Taste(parts=(1, 3), blanks=(" ", " ", "  ", "\u00a0"), linked=True, empty=False)
+_TASTE: Final = Taste(parts=(1, 3), blanks=(" ", " ", "  ", "\u00a0"), linked=True, empty=False, split=True)
 
 
 def _base(draft: Draft, part: int, hand: Hand) -> int:
@@ -22,10 +22,11 @@ def _base(draft: Draft, part: int, hand: Hand) -> int:
     return units.get(hand.fault, len(before))
 
 
-def _place(draft: Draft, mark: DraftMark, hand: Hand) -> tuple[int, int]:
+def _places(draft: Draft, mark: DraftMark, hand: Hand) -> list[tuple[int, int]]:
+    """Offset and length of each fragment."""
     base = draft.bases(" ")[mark.part]
-    start, end = (base + at for at in draft.span(mark))
-    return hand.place(" ".join(draft.parts), (start, end), base=base)
+    found = hand.places(" ".join(draft.parts), draft.spans(mark, base=base), base=base)
+    return [(start, end - start) for start, end in found]
 
 
 def _infon(key: str, value: str) -> str:
@@ -33,9 +34,9 @@ def _infon(key: str, value: str) -> str:
 
 
 def _xml_annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> str:
-    start, end = _place(draft, mark, hand)
+    places = _places(draft, mark, hand)
     infons = _infon("type", mark.type) + (_infon("identifier", hand.id(mark)) if mark.local else "")
-    where = f'<location offset="{start}" length="{end - start}"/>'
+    where = "".join(f'<location offset="{start}" length="{length}"/>' for start, length in places)
     return f'<annotation id="{at}">{infons}{where}<text>{escape(draft.surface(mark))}</text></annotation>'
 
 
@@ -63,9 +64,8 @@ def _json_document(draft: Draft, hand: Hand) -> dict[str, Any]:
         annotations = []
         for at, one in enumerate(draft.marks):
             if one.part == part:
-                start, end = _place(draft, one, hand)
                 infons = {"type": one.type} | ({"identifier": hand.id(one)} if one.local else {})
-                where = [{"offset": start, "length": end - start}]
+                where = [{"offset": start, "length": length} for start, length in _places(draft, one, hand)]
                 annotations.append({"id": str(at), "infons": infons, "text": draft.surface(one), "locations": where})
         passages.append(
             {

@@ -21,7 +21,10 @@ CONCEPTS: Final = (("MESH", "D008175"), ("DOID", "9351"), ("CHEBI", "15365"), ("
 
 @dataclass(frozen=True)
 class DraftMark:
-    """A mention: its part of the document, its first and last word in that part, and its concept."""
+    """A mention: its part of the document, its first and last word in that part, and its concept.
+
+    One that is discontinuous has a ``second`` range of words behind the first.
+    """
 
     part: int
     first: int
@@ -29,6 +32,7 @@ class DraftMark:
     type: str
     prefix: str = ""
     local: str = ""
+    second: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,24 @@ class Draft:
     words: tuple[tuple[Span, ...], ...]
     marks: tuple[DraftMark, ...] = ()
 
-    def span(self, mark: DraftMark) -> Span:
-        """Where a mention stands in its part."""
+    def spans(self, mark: DraftMark, *, base: int = 0) -> list[Span]:
+        """Where the fragments of a mention stand in its part, or in a text in which the part begins at ``base``."""
         words = self.words[mark.part]
-        return words[mark.first][0], words[mark.last][1]
+        ranges = [(mark.first, mark.last), *([mark.second] if mark.second else [])]
+        return [(base + words[first][0], base + words[last][1]) for first, last in ranges]
+
+    def span(self, mark: DraftMark) -> Span:
+        """Where a mention of one fragment stands in its part."""
+        (found,) = self.spans(mark)
+        return found
+
+    def pieces(self, mark: DraftMark) -> list[str]:
+        """The texts of the fragments of a mention."""
+        return [self.parts[mark.part][start:end] for start, end in self.spans(mark)]
 
     def surface(self, mark: DraftMark) -> str:
-        """The text of a mention."""
-        start, end = self.span(mark)
-        return self.parts[mark.part][start:end]
+        """The text of a mention, with a blank between two fragments."""
+        return " ".join(self.pieces(mark))
 
     def said(self, part: int) -> list[str]:
         """The words of a part."""
@@ -76,6 +89,7 @@ class Taste:
         blanks: what may stand between two words.
         empty: whether a part may be without words.
         flat: whether mentions may not overlap.
+        split: whether mentions may have two fragments.
         linked: whether mentions have concepts.
         typed: whether there are mentions at all.
         marked: whether the first document must have a mention.
@@ -85,6 +99,7 @@ class Taste:
     blanks: Sequence[str] = (" ",)
     empty: bool = True
     flat: bool = False
+    split: bool = False
     linked: bool = False
     typed: bool = True
     marked: bool = False
@@ -120,8 +135,11 @@ def _marks(random: Random, taste: Taste, draft: Draft) -> list[DraftMark]:
         while at < len(words) and random.random() < 0.8:
             last = min(len(words) - 1, at + random.choice((0, 0, 1, 2)))
             prefix, local = random.choice(CONCEPTS) if taste.linked else ("", "")
-            found.append(DraftMark(part, at, last, random.choice(TYPES), prefix, local))
-            at = last + random.choice((1, 1, 2))
+            second = None
+            if taste.split and last + 2 < len(words) and random.random() < 0.3:
+                second = (last + 2, last + 2)
+            found.append(DraftMark(part, at, last, random.choice(TYPES), prefix, local, second))
+            at = (second[1] if second else last) + random.choice((1, 1, 2))
     return found
 
 
@@ -136,7 +154,6 @@ def page(draft: Draft, join: str, *, concept: bool = True) -> Page:
     bases = draft.bases(join)
     marks = []
     for one in draft.marks:
-        start, end = draft.span(one)
         ids = (f"{one.prefix}:{one.local}" if one.prefix else one.local,) if one.local and concept else ()
-        marks.append(Marked(((bases[one.part] + start, bases[one.part] + end),), one.type, ids))
+        marks.append(Marked(tuple(draft.spans(one, base=bases[one.part])), one.type, ids))
     return Page(join.join(draft.parts), tuple(marks), draft.id)

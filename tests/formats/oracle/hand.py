@@ -58,6 +58,10 @@ class Hand:
         self.is_seen |= text[moved[0] : moved[1]] != text[start:end]
         return moved
 
+    def places(self, text: str, spans: Sequence[Span], *, base: int = 0) -> list[Span]:
+        """Where a file says that the fragments of a mention stand; see `place`."""
+        return [self.place(text, one, base=base) for one in spans]
+
     def _by_one(self, span: Span) -> Span:
         """All of one file go wrong in the same way: counted from one, or with the last character."""
         if self._shift is None:
@@ -70,11 +74,11 @@ class Hand:
         text = "".join(row + end for row in rows)
         return (text.removesuffix(end) if self.fault == NO_END else text).encode()
 
-    def row(self, cells: Sequence[str], *, sep: str = "\t") -> str:
-        """A row of cells, one of which may be lost or written twice."""
+    def row(self, cells: Sequence[str], *, sep: str = "\t", twice: bool = True) -> str:
+        """A row of cells, one of which may be lost, or written ``twice``."""
         if self.fault == UNEVEN and len(cells) > 1 and self.random.random() < 0.3:
             at = self.random.randrange(len(cells))
-            more = self.random.choice(((), (cells[at], cells[at])))
+            more = self.random.choice(((), (cells[at], cells[at]) if twice else ()))
             cells = [*cells[:at], *more, *cells[at + 1 :]]
         self.measure(len(cells))
         return sep.join(cells)
@@ -110,7 +114,7 @@ class Hand:
     def _more(self, draft: Draft) -> list[DraftMark]:
         found = list(draft.marks)
         for mark in draft.marks:
-            inner = replace(mark, last=mark.first, type="Inner") if self.fault == NESTED else replace(mark, type="Equal")
+            inner = replace(mark, last=mark.first, second=None, type="Inner") if self.fault == NESTED else replace(mark, type="Equal")
             found.append(inner)
         return found
 

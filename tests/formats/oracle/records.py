@@ -23,7 +23,7 @@ from tests.formats.oracle.hand import PASSAGE, Hand
 
 _CHARACTERS: Final = (" ", " ", "  ", "\n", "", "\t", "\u00a0")
 _PLAIN: Final = Taste(blanks=_CHARACTERS)
-_LINKED: Final = Taste(blanks=_CHARACTERS, linked=True)
+_LINKED: Final = Taste(blanks=_CHARACTERS, linked=True, split=True)
 
 
 def _dumped(value: Any, hand: Hand) -> str:
@@ -55,16 +55,17 @@ def _linked(mark: DraftMark, hand: Hand) -> dict[str, Any]:
 def _text_entities(draft: Draft, hand: Hand) -> dict[str, Any]:
     found = []
     for one in draft.marks:
-        start, end = _place(draft, one, hand)
-        said = {"start": start, "end": end, "type": one.type, "text": draft.surface(one)}
-        found.append(said | _linked(one, hand))
+        places = hand.places(draft.parts[0], draft.spans(one))
+        said = {"start": places[0][0], "end": places[-1][1], "type": one.type, "text": draft.surface(one)}
+        found.append(said | ({"spans": places} if len(places) > 1 else {}) | _linked(one, hand))
     return {"id": draft.id, "text": draft.parts[0], "entities": found}
 
 
 def _native(draft: Draft, hand: Hand) -> dict[str, Any]:
     found = []
     for one in draft.marks:
-        said = {"spans": [_place(draft, one, hand)], "type": one.type, "text": draft.surface(one)}
+        places = hand.places(draft.parts[0], draft.spans(one))
+        said = {"spans": places, "type": one.type, "text": draft.surface(one)}
         found.append(said | _linked(one, hand))
     return {"fascicle": 1, "id": draft.id, "text": draft.parts[0], "mentions": found}
 
@@ -115,11 +116,11 @@ def _bigbio(draft: Draft, hand: Hand) -> dict[str, Any]:
     ]
     entities = []
     for at, one in enumerate(draft.marks):
-        start, end = (bases[one.part] + offset for offset in draft.span(one))
-        place = hand.place(text, (start, end), base=bases[one.part])
+        base = bases[one.part]
+        places = hand.places(text, draft.spans(one, base=base), base=base)
         norm = [{"db_name": one.prefix, "db_id": hand.local(one)}] if one.local else []
         entities.append(
-            {"id": f"e{at}", "type": one.type, "text": [draft.surface(one)], "offsets": [place], "normalized": norm}
+            {"id": f"e{at}", "type": one.type, "text": draft.pieces(one), "offsets": places, "normalized": norm}
         )
     empty: dict[str, Any] = {"events": [], "coreferences": [], "relations": []}
     return {"id": f"0{draft.id}", "document_id": draft.id, "passages": passages, "entities": entities, **empty}
@@ -141,29 +142,28 @@ def _kazu(draft: Draft, hand: Hand) -> dict[str, Any]:
     for at, part in enumerate(draft.parts):
         entities = []
         for one in draft.inside(at):
-            start, end = (bases[at] + offset for offset in draft.span(one))
-            first, last = hand.place(text, (start, end)) if hand.fault == PASSAGE else hand.place(part, draft.span(one))
-            if hand.fault == PASSAGE:  # the fault is the other way round: offsets of the document
-                hand.is_seen |= at > 0
-            entities.append(_kazu_entity(draft, one, hand=hand, place=(first, last)))
+            # Its fault is the other way round: offsets of the document.
+            spans = draft.spans(one, base=bases[at] if hand.fault == PASSAGE else 0)
+            places = hand.places(text if hand.fault == PASSAGE else part, spans)
+            hand.is_seen |= hand.fault == PASSAGE and at > 0
+            entities.append(_kazu_entity(draft, one, hand=hand, places=places))
         sections.append({"name": f"part {at}", "text": part, "entities": entities})
     return {"idx": draft.id, "sections": sections}
 
 
-def _kazu_entity(draft: Draft, mark: DraftMark, *, hand: Hand, place: tuple[int, int]) -> dict[str, Any]:
-    start, end = place
+def _kazu_entity(draft: Draft, mark: DraftMark, *, hand: Hand, places: list[tuple[int, int]]) -> dict[str, Any]:
     mapping = {
         "default_label": "name",
         "source": mark.prefix,
         "parser_name": mark.prefix,
         "idx": hand.local(mark),
-        "string_match_strategy": "ExactMatch",
+        "string_match_strategy": "",  # those of Kazu are counted as left out
         "string_match_confidence": "HIGHLY_LIKELY",
     }
     return {
-        "match": draft.surface(mark),
+        "match": "".join(draft.pieces(mark)),
         "entity_class": mark.type,
-        "spans": [{"start": start, "end": end}],
+        "spans": [{"start": start, "end": end} for start, end in places],
         "namespace": "gold",
         "mappings": [mapping] if mark.local else [],
     }
@@ -238,7 +238,7 @@ ORACLES: Final = (
     Oracle(
         name="bigbio",
         reads="records",
-        taste=Taste(parts=(2, 2), blanks=_CHARACTERS, linked=True, empty=False),
+        taste=Taste(parts=(2, 2), blanks=_CHARACTERS, linked=True, empty=False, split=True),
         write=_lined(_bigbio),
         path="a.jsonl",
         senseless=NO_COLUMNS | ITS_FORM,
@@ -255,7 +255,7 @@ ORACLES: Final = (
     Oracle(
         name="kazu",
         reads="kazu",
-        taste=Taste(parts=(1, 3), blanks=_CHARACTERS, linked=True, empty=False),
+        taste=Taste(parts=(1, 3), blanks=_CHARACTERS, linked=True, empty=False, split=True),
         write=_lined(_kazu),
         join="\n\n",
         path="a.jsonl",

@@ -20,7 +20,7 @@ from tests.formats.oracle.format import (
     Oracle,
     because,
 )
-from tests.formats.oracle.hand import SAME_ID, UNEVEN, Hand
+from tests.formats.oracle.hand import SAME_ID, Hand
 from tests.formats.oracle.judging import Page
 
 
@@ -32,10 +32,10 @@ def _pubtator(drafts: Sequence[Draft], hand: Hand) -> Files:
         for one in draft.marks:
             start, end = (bases[one.part] + at for at in draft.span(one))
             place = hand.place(text, (start, end), base=bases[one.part])
-            cells = [draft.id, *map(str, place), draft.surface(one), one.type]
-            # A row without its last cell, the concept, is a row of PubTator too: that one is always whole.
-            concept = hand.id(one) or ("-" if hand.fault == UNEVEN else "")
-            rows.append("\t".join((hand.row(cells), concept)) if concept else hand.row(cells))
+            cells = [draft.id, *map(str, place), draft.surface(one)]
+            # PubTator has rows without a concept and rows with more cells behind it: only a loss before it can be seen.
+            facts = [one.type, hand.id(one) or "-"]
+            rows.append("\t".join((hand.row(cells, twice=False), *(facts if one.local else facts[:1]))))
         rows.append("")
     return {"a.pubtator": hand.lines(rows)}
 
@@ -68,8 +68,8 @@ def _offsets_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
 
 
 def _annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> list[str]:
-    start, end = hand.place(draft.parts[0], draft.span(mark))
-    row = f"T{at}\t{mark.type} {start} {end}\t{draft.surface(mark)}".replace("\n", " ")
+    places = ";".join(f"{start} {end}" for start, end in hand.places(draft.parts[0], draft.spans(mark)))
+    row = f"T{at}\t{mark.type} {places}\t{draft.surface(mark)}".replace("\n", " ")
     return [row, f"N{at}\tReference T{at} {hand.id(mark)}\tname"] if mark.local else [row]
 
 
@@ -79,8 +79,9 @@ def _offsets(drafts: Sequence[Draft], hand: Hand) -> Files:
     rows = ["filename\toff0\toff1\tlabel\tspan"]  # other names are those of a table of predictions
     for draft in drafts:
         for one in draft.marks:
-            start, end = hand.place(draft.parts[0], draft.span(one))
-            rows.append(hand.row([draft.id, str(start), str(end), one.type, draft.surface(one)]))
+            starts, ends = zip(*hand.places(draft.parts[0], draft.spans(one)), strict=True)
+            cells = [";".join(map(str, starts)), ";".join(map(str, ends)), one.type, draft.surface(one)]
+            rows.append(hand.row([draft.id, *cells]))
     return files | {"c/mentions.tsv": hand.lines(rows)}
 
 
@@ -97,7 +98,7 @@ ORACLES: Final = (
     Oracle(
         name="brat",
         reads="brat",
-        taste=Taste(blanks=(" ", " ", "  ", "\n", ""), linked=True),
+        taste=Taste(blanks=(" ", " ", "  ", "\n", ""), linked=True, split=True),
         write=_brat,
         pages=_brat_pages,
         path="c",
@@ -106,7 +107,7 @@ ORACLES: Final = (
     Oracle(
         name="offsets",
         reads="offsets",
-        taste=Taste(blanks=(" ", " ", "  ", ""), marked=True),  # a table without rows names no text
+        taste=Taste(blanks=(" ", " ", "  ", ""), marked=True, split=True),  # a table without rows names no text
         write=_offsets,
         pages=_offsets_pages,
         path="c",
