@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
+
+_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # what tools put between two fragments
 
 
 class TokenMention(NamedTuple):
@@ -63,7 +65,7 @@ class MentionCollector:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
-                several fragments, each must be in it, in their order.
+                several fragments, blanks or dots may stand between two.
             facts: what else its source says of it.
         """
         fragments = tuple(sorted(spans))
@@ -102,13 +104,10 @@ def _agrees(fragments: Fragments, text: str, expected: str) -> bool:
     if len(fragments) == 1:
         start, end = fragments[0]
         return text[start:end] == expected
-    at = 0
-    for start, end in fragments:
-        found = expected.find(text[start:end], at) if end - start <= len(expected) else -1
-        if found < 0:
-            return False
-        at = found + end - start
-    return True
+    if sum(end - start for start, end in fragments) > len(expected):
+        return False  # and none of it is copied
+    found = [text[start:end] for start, end in fragments]
+    return any(between.join(found) == expected for between in _BETWEEN)
 
 
 def joined_document(

@@ -114,7 +114,10 @@ def drafts(random: Random, taste: Taste) -> list[Draft]:
 def _draft(random: Random, taste: Taste, id: str) -> Draft:
     made = [_part(random, taste) for _ in range(random.randint(*taste.parts))]
     draft = Draft(id=id, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
-    return replace(draft, marks=tuple(_marks(random, taste, draft))) if taste.typed else draft
+    marks = _marks(random, taste, draft) if taste.typed else []
+    if not taste.flat and random.random() < 0.3:
+        random.shuffle(marks)
+    return replace(draft, marks=tuple(marks))
 
 
 def _part(random: Random, taste: Taste) -> tuple[str, tuple[Span, ...]]:
@@ -128,7 +131,7 @@ def _part(random: Random, taste: Taste) -> tuple[str, tuple[Span, ...]]:
 
 
 def _marks(random: Random, taste: Taste, draft: Draft) -> list[DraftMark]:
-    """Mentions one behind the other, often adjacent, in canonical order."""
+    """Mentions one behind the other, often adjacent."""
     found = []
     for part, words in enumerate(draft.words):
         at = 0 if random.random() < 0.5 else random.randint(0, len(words))

@@ -107,14 +107,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args(arguments)
-    numbers, failed = range(given.first, given.first + given.count), 0
+    numbers, failed, total = range(given.first, given.first + given.count), 0, Counter[str]()
     for oracle in [one for name, one in ORACLES.items() if given.only in ("", name)]:
         faults = oracle.faults if given.fault is None else [one for one in oracle.faults if one == given.fault]
         counts, shown = Counter[str](), Counter[str]()
         for fault, number in trials(oracle, numbers, faults=faults):
             failed += _one(oracle, fault, number=number, given=given, counts=counts, shown=shown)
-        print(f"{oracle.name}: " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())), flush=True)
+        print(_sentence(oracle.name, counts), flush=True)
+        total += counts
+    print(_sentence("all", total))
     return 1 if failed else 0
+
+
+def _sentence(name: str, counts: Counter[str]) -> str:
+    return f"{name}: " + ", ".join(f"{what} {count:,}" for what, count in sorted(counts.items()))
 
 
 def _one(

@@ -156,6 +156,16 @@ BRAT = (
         ),
     ),
     Given(
+        name="a normalisation with an address",
+        format="brat",
+        files={
+            "c/1.txt": "Aspirin",
+            "c/1.ann": "T1\tDrug 0 7\tAspirin\nN1\tReference T1 http://purl.obolibrary.org/obo/CHEBI_15365\taspirin\n",
+        },
+        read="c",
+        wanted=(Page("Aspirin", (mark(0, 7, "Drug", "CHEBI:15365"),), "1"),),
+    ),
+    Given(
         name="a mention over a line end",
         format="brat",
         files={"c/1.txt": "acute heart\nfailure.\n", "c/1.ann": "T1\tDisease 6 11;12 19\theart failure\n"},

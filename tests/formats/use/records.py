@@ -107,6 +107,18 @@ RECORDS = (
         wanted=(Page("c-fos no gene", (mark(0, 5, "Gene"),), "9"),),
     ),
     _given(
+        "a mention that ends behind its sentence",
+        {"doc_id": "9", "tokens": ["no", "c-fos"], "entity_mentions": [{"start": 1, "end": 3, "entity_type": "Gene"}]},
+        {"doc_id": "9", "tokens": ["gene"], "entity_mentions": []},
+        wanted=(Page("no c-fos gene", (mark(3, 8, "Gene"),), "9"),),
+        flawed=True,
+    ),
+    _given(
+        "an id beside tokens and tags",
+        {"id": "d7", "tokens": ["in", "Bonn"], "tags": ["O", "B-LOC"]},
+        wanted=(Page("in Bonn", (mark(3, 7, "LOC"),), "d7"),),
+    ),
+    _given(
         "Prodigy with tokens and an answer",
         {
             "text": ASPIRIN,

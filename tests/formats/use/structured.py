@@ -76,7 +76,8 @@ BIOC = (
         name="offsets in bytes",
         format="bioc",
         files={"a.xml": _xml(LITH, _note("tremor", 32, 6), second=25)},
-        wanted=(Page(TEXT, (LITHIUM, TREMOR), "7"),),
+        # Nothing but a gap of two tells it from a file that counts characters.
+        wanted=(Page(f"{TITLE}  {ABSTRACT}", (LITHIUM, mark(32, 38, "Disease", "MESH:D014202")), "7"),),
         flawed=True,
     ),
     Given(
