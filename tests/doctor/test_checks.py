@@ -102,6 +102,10 @@ EXAMPLES = {
         brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "#1\tAnnotatorNotes T1\ta note"),
         count=2,
     ),
+    "uneven-columns": Example(
+        conll("Aspirin B-Drug", "really helps O", "adults O", ". O"),
+        conll("Aspirin B-Drug", "helps O", "adults O", ". O"),
+    ),
     "missing-token": Example(
         conll("Aspirin B-Drug", " O", "helps O", "adults O", ". O"),
         conll("Aspirin B-Drug", "often O", "helps O", "adults O", ". O"),

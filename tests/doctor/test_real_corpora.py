@@ -143,7 +143,12 @@ CORPORA = {
         ("", "species_valid.iob2", "species_test.iob2.gz"), expected={"tag-without-begin": split(dev=4, test=3)}
     ),
     "anercorp": Corpus(
-        ("ANERCorp.gz", "", ""), expected={"tag-without-begin": split(train=57), "no-sentence-breaks": split(train=1)}
+        ("ANERCorp.gz", "", ""),
+        expected={
+            "tag-without-begin": split(train=57),
+            "no-sentence-breaks": split(train=1),
+            "uneven-columns": split(train=1),
+        },
     ),
     "scierc": Corpus(("iob/train.txt", "iob/dev.txt", "iob/test.txt"), without=("tag-without-begin",)),  # IOB1
     "msra-zh": Corpus(("", "", "msra_test_bio.txt"), longest=2427, without=("tag-without-begin",)),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError, UsageError
@@ -314,3 +317,54 @@ def test_a_text_without_words_gets_those_that_models_read(tmp_path: Path) -> Non
         ["Pain", "O"],
         [".", "O"],
     ]
+
+
+ROWS = ("EU NNP B-NP B-ORG", "visits VBZ B-VP O", "York NNP B-NP B-LOC", ". . O O")
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=6),
+    st.sets(st.integers(0, 23), max_size=3),
+    st.sampled_from([" ", "  ", "\t"]),
+    st.booleans(),
+)
+def test_rows_with_another_number_of_columns_are_counted(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], odd: set[int], separator: str, more: bool
+) -> None:
+    """Each is in the count of its sentence, with the first line; the other rows are read as ever."""
+    lines: list[str] = []
+    wanted: list[list[int]] = []
+    number = 0
+    for length in lengths:
+        uneven = []
+        for row in ROWS[:length]:
+            cells = row.split(" ")
+            if number in odd and number > 2:  # the first sentence has a majority of even rows
+                cells = ["New", *cells] if more else [cells[0], cells[-1]]
+                uneven.append(len(lines) + 1)
+            lines.append(separator.join(cells))
+            number += 1
+        lines.append("")
+        wanted.append(uneven)
+    path = tmp_path_factory.mktemp("uneven") / "a.conll"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = list(read(path, format="conll"))
+    told = [[event.message for event in document.events if event.code == "uneven-columns"] for document in found]
+    assert [bool(one) for one in told] == [bool(one) for one in wanted]
+    for messages, places in zip(told, wanted, strict=True):
+        for message in messages:
+            assert re.search(rf"^{len(places)} rows? .* line {places[0]};", message)
+
+
+def test_a_token_with_a_blank_is_no_silent_loss(tmp_path: Path) -> None:
+    """Also where it stands in the first sentence."""
+    text = "EU NNP B-NP B-ORG\nNew York NNP B-NP B-LOC\n. . O O\n\nEU NNP B-NP B-ORG\n"
+    found = _read(tmp_path, text)
+    assert [[event.code for event in document.events] for document in found] == [["uneven-columns"], []]
+    assert "line 2" in found[0].events[0].message
+
+
+def test_a_lost_token_is_no_row_with_too_few_columns(tmp_path: Path) -> None:
+    for text in ("a B-X\n O\nb B-X\n", "a O\n\n O\nb B-X\n"):
+        told = [event.code for document in _read(tmp_path, text) for event in document.events]
+        assert told == ["missing-token"]

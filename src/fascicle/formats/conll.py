@@ -6,6 +6,7 @@ one it was. The text of a document is its tokens joined by one space, also acros
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -130,6 +131,9 @@ class _Parser:
         self._tagged: set[int] = set()
         self._known: set[str] = set()
         self._missing = 0
+        self._width: int | None = None  # columns of the rows, known after the first sentence
+        self._begun: list[tuple[int, int]] = []  # line and number of columns of each row before that
+        self._uneven: list[int] = []
         self.breaks = 0
 
     def sentences(self) -> Iterator[_Given]:
@@ -146,13 +150,22 @@ class _Parser:
                 continue
             if rows or broken:
                 self.breaks += 1
+                self._settle()
                 yield broken or _transposed(rows)
                 rows, broken = [], None
             if bare:
                 self.breaks += 1
                 yield None
         if rows or broken:
+            self._settle()
             yield broken or _transposed(rows)
+
+    def _settle(self) -> None:
+        """Decides how many columns a row has: as many as most rows of the first sentence."""
+        if self._width is None and self._begun:
+            self._width = Counter(width for _, width in self._begun).most_common(1)[0][0]
+            self._uneven = [number for number, width in self._begun if width != self._width]
+            self._begun.clear()
 
     def _is_comment(self, line: Line) -> bool:
         mark = self._options.comment
@@ -167,7 +180,8 @@ class _Parser:
         except IndexError:
             if not line.startswith(" ") or len(columns) != 1:
                 raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
-            token, tags = self._chosen(["", *columns])
+            columns = ["", *columns]
+            token, tags = self._chosen(columns)
         try:
             tags = prefixed(tags) if self._options.bare else tags
             for tag in tags:
@@ -179,6 +193,11 @@ class _Parser:
         self._tab = by_tab
         self._watch(columns)
         self._missing += not token
+        if len(columns) != self._width:
+            if self._width is None:
+                self._begun.append((number, len(columns)))
+            else:
+                self._uneven.append(number)
         return token or _LOST, tags
 
     def _chosen(self, columns: list[str]) -> tuple[str, list[str]]:
@@ -214,10 +233,20 @@ class _Parser:
     def repairs(self) -> tuple[Event, ...]:
         """What was mended since the last call."""
         missing, self._missing = self._missing, 0
-        if not missing:
+        uneven, self._uneven = self._uneven, []
+        if not missing and not uneven:
             return ()
-        message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
-        return (event_of("missing-token", step=STEP, message=message),)
+        events = []
+        if missing:
+            message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
+            events.append(event_of("missing-token", step=STEP, message=message))
+        if uneven:
+            message = (
+                f"{counted(len(uneven), 'row')} with another number of columns than the {self._width} of the file, "
+                f"the first in line {uneven[0]:,}; a part of a word may be lost"
+            )
+            events.append(event_of("uneven-columns", step=STEP, message=message))
+        return tuple(events)
 
     def notes(self) -> tuple[Event, ...]:
         """What a reader of the first document should know about the columns."""

@@ -37,6 +37,13 @@ READING: Final[tuple[Check, ...]] = (
         find=each(reading.events("malformed-line")),
     ),
     Check(
+        code="uneven-columns",
+        severity="error",
+        means="Rows of a column file have more or fewer columns than the others; a part of a word may be lost.",
+        remedy="Divide the row that is named, or join the words of its token.",
+        find=each(reading.events("uneven-columns")),
+    ),
+    Check(
         code="changed-in-reading",
         severity="error",
         means="The reader changed or left out something else, so that the document may mean something else.",

@@ -22,6 +22,7 @@ FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
         "malformed-line": "malformed-line",
         "dangling-reference": "malformed-line",
         "missing-token": "missing-token",
+        "uneven-columns": "uneven-columns",
         "overlapping-fragments": "overlapping-fragments",
         "no-sentence-breaks": "no-sentence-breaks",
     }
