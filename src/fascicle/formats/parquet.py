@@ -260,7 +260,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
-        pairs = row["abbreviations"]
+        pairs, mentions = row["abbreviations"], [_mention(one) for one in rows]
         document = Document(
             id=row["document"],
             text=row["text"],
@@ -268,10 +268,10 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
             abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
-            mentions=tuple(_mention(one) for one in rows),
+            mentions=tuple(mentions),
             meta={one["name"]: one["value"] for one in row["meta"] or ()},
         )
-        return held_against(document, [one["text"] for one in rows])
+        return held_against(document, mentions, texts=[one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 
