@@ -13,9 +13,9 @@ Span = tuple[int, int]
 WORDS: Final = (
     "aspirin", "aspirin", "lung", "cancer", "cancer", "of", "the", "IL-2", "p53", "a", "a", "10%", "C.", "mice", "no",
     "β-catenin", "α", "µg", "Köln", "naïve", "e\u0301te\u0301", "n\u0303", "\U0001f600", "\U0001d6fd-cells", "癌症",
-    "\U00020000", "سرطان", "5′", "\u200dx", "(", ")", "&", "<b>", '"', "it's", "x;y", "a|b", "1,2", "$", "%2F", "\\n",
+    "\U00020000", "سرطان", "5′", "\u200dx", "(", ")", "&", "<b>", '"', "it's", "x;y", "a|b", "1,2", "$", "%2F", "\\n", "#1", "#",
 )  # fmt: skip
-TYPES: Final = ("Chemical", "Disease", "Gene_or_gene_product")
+TYPES: Final = ("Chemical", "Disease", "Gene_or_gene_product", "Cell-line")
 CONCEPTS: Final = (("MESH", "D008175"), ("DOID", "9351"), ("CHEBI", "15365"), ("", ""))
 
 

@@ -37,6 +37,7 @@ class Hand:
     is_outside: bool = False
     is_seen: bool = False
     _shift: Span | None = field(default=None)
+    _often: float = 1.0
     _widths: set[int] = field(default_factory=set)
 
     def place(self, text: str, span: Span, *, base: int = 0) -> Span:
@@ -54,8 +55,9 @@ class Hand:
             BYTES: lambda: (len(text[:start].encode()), len(text[:end].encode())),
             UTF16: lambda: (_utf16(text[:start]), _utf16(text[:end])),
         }.get(self.fault, lambda: span)()
-        self.is_outside |= moved[1] > len(text) or moved[0] >= moved[1]
-        self.is_seen |= text[moved[0] : moved[1]] != text[start:end]
+        outside = moved[0] < 0 or moved[1] > len(text) or moved[0] >= moved[1]
+        self.is_outside |= outside
+        self.is_seen |= outside or text[moved[0] : moved[1]] != text[start:end]
         return moved
 
     def places(self, text: str, spans: Sequence[Span], *, base: int = 0) -> list[Span]:
@@ -63,10 +65,12 @@ class Hand:
         return [self.place(text, one, base=base) for one in spans]
 
     def _by_one(self, span: Span) -> Span:
-        """All of one file go wrong in the same way: counted from one, or with the last character."""
+        """The offsets of a file go wrong in the same way, all or some of them: counted from one, or to the last character."""
         if self._shift is None:
-            self._shift = self.random.choice(((1, 1), (0, -1), (0, 1)))
-        return span[0] + self._shift[0], span[1] + self._shift[1]
+            self._shift = self.random.choice(((1, 1), (-1, -1), (0, -1), (0, 1)))
+            self._often = self.random.choice((1.0, 0.3))
+        first, last = self._shift if self.random.random() < self._often else (0, 0)
+        return span[0] + first, span[1] + last
 
     def lines(self, rows: Sequence[str]) -> bytes:
         """A text file of lines."""
