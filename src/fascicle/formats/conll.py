@@ -211,7 +211,7 @@ class _Parser:
             tags_at = [at + count if at < 0 else at for at in wanted]
         if not tags_at or token_at in tags_at or min(tags_at) < 0:
             raise IndexError
-        return columns[token_at], [columns[at] for at in tags_at]
+        return columns[token_at], [columns[at].strip(" ") for at in tags_at]
 
     def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
         wanted = self._options.tag_columns

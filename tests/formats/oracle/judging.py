@@ -73,7 +73,6 @@ def outcome(path: Path, format: str, *, options: Any = None) -> Outcome:
     except FascicleError as error:
         found.error = str(error)
     found.said.update({f"{kind} {code}": count for (kind, code), count in report.events.items() if not is_silent(kind, code)})
-    found.said.update({"mended tags": report.repairs} if report.repairs else {})
     found.said.update(f"set aside: {sentence}" for sentence in report.aside.sentences)
     return found
 

@@ -61,6 +61,12 @@ COLUMNS = (
         wanted=(Page("\U0001f600 α 𝛽-cells", (mark(2, 11, "X"),)),),
     ),
     Given(
+        name="a blank behind a tag",
+        format="conll",
+        files={"a.conll": "lung\tB-Disease \ncancer\tI-Disease\nis\tO \nbad\tO\n"},
+        wanted=(Page("lung cancer is bad", (mark(0, 11, "Disease"),)),),
+    ),
+    Given(
         name="comments between the sentences",
         format="conll",
         files={"a.conll": "# sent_id = 1\nAspirin\tB-Chemical\nhelps\tO\n\n# sent_id = 2\nNo\tO\npain\tB-Disease\n"},
@@ -268,6 +274,13 @@ TEXTS = (
         format="table",
         files={"a.csv": "id,text\n7,Aspirin, it helps\n8,None\n"},
         wanted=(Page("Aspirin, it helps", (), "7"), Page("None", (), "8")),
+        flawed=True,
+    ),
+    Given(
+        name="a TSV as spreadsheets and data frames write it",
+        format="table",
+        files={"a.tsv": 'id\ttext\n7\t"He said ""hi"""\n8\tplain "words"\n'},
+        wanted=(Page('He said "hi"', (), "7"), Page('plain "words"', (), "8")),
         flawed=True,
     ),
     Given(

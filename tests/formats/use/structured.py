@@ -99,6 +99,17 @@ BIOC = (
         wanted=(Page("lung and liver cancer", (Marked(((0, 4), (15, 21)), "Disease"),), "8"),),
     ),
     Given(
+        name="two concepts in two facts of one name",
+        format="bioc",
+        files={
+            "a.xml": f"{HEAD}<collection><source/><date/><key/><document><id>8</id><passage><offset>0</offset>"
+            '<text>Aspirin</text><annotation id="1"><infon key="type">Drug</infon><infon key="identifier">CHEBI:15365'
+            '</infon><infon key="identifier">MESH:D001241</infon><location offset="0" length="7"/><text>Aspirin</text>'
+            "</annotation></passage></document></collection>"
+        },
+        wanted=(Page("Aspirin", (mark(0, 7, "Drug", "CHEBI:15365", "MESH:D001241"),), "8"),),
+    ),
+    Given(
         name="a collection in JSON",
         format="bioc-json",
         files={
@@ -194,6 +205,17 @@ JATS = (
         wanted=(
             Page("On IL-2\n\nLung cancer \U0001f600.\n\nMethods\n\nWe took:\n\none\n\nand so on", (), "PMC12"),
         ),
+    ),
+    Given(
+        name="an article with the letter of its reviewers",
+        format="jats",
+        files={
+            "a.xml": ARTICLE.format(id="1", title="One", abstract="A", body="<p>B</p>").replace(
+                "</article>", "<sub-article><body><p>We find it sound.</p></body></sub-article></article>"
+            )
+        },
+        wanted=(Page("One\n\nA\n\nB\n\nWe find it sound.", (), "PMC1"),),
+        flawed=True,
     ),
     Given(
         name="two articles with one id",
