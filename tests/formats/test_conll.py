@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, canonical
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_columns, read, write
 
@@ -368,3 +368,46 @@ def test_a_lost_token_is_no_row_with_too_few_columns(tmp_path: Path) -> None:
     for text in ("a B-X\n O\nb B-X\n", "a O\n\n O\nb B-X\n"):
         told = [event.code for document in _read(tmp_path, text) for event in document.events]
         assert told == ["missing-token"]
+
+
+def test_of_two_types_of_a_range_the_better_one_is_written(tmp_path: Path) -> None:
+    mentions = (
+        Mention(((0, 5),), "CellType", score=0.52),
+        Mention(((0, 5),), "Disease", score=0.97),
+        Mention(((0, 11),), "Gene", score=0.6),
+    )
+    document = Document(id="d", text="Tumor cells", words=((0, 5), (6, 11)), mentions=mentions)
+    report = write(tmp_path / "a.conll", [document])
+    assert (tmp_path / "a.conll").read_text().split("\n\n")[1] == "Tumor\tB-Disease\ncells\tO"
+    assert report.losses["nested"] == 2
+    assert report.examples["nested"] == "d at ((0, 11),): Gene 0.60 gave way to Disease 0.97"
+
+
+SCORES = st.sampled_from([None, 0.25, 0.5, 1.0])
+ROWS_OF_MENTIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.sampled_from("AB"), SCORES), max_size=8)
+
+
+@given(ROWS_OF_MENTIONS, st.integers(1, 3))
+def test_the_best_mentions_are_written(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, str, float | None]], layers: int
+) -> None:
+    """In turn the better, longer, earlier one, as long as no word is in more mentions than there are columns."""
+    words = [(at * 2, at * 2 + 1) for at in range(10)]
+    made = {(kind, first, first + width): score for first, width, kind, score in rows}
+    mentions = tuple(
+        Mention(((words[first][0], words[last - 1][1]),), kind, score=score)
+        for (kind, first, last), score in made.items()
+    )
+    document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=canonical(mentions))
+    kept: list[tuple[str, int, int]] = []
+    sure = {key: 1.0 if score is None else score for key, score in made.items()}
+    for kind, first, last in sorted(made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])):
+        together = [*kept, (kind, first, last)]
+        if all(sum(a <= at < b for _, a, b in together) <= layers for at in range(10)):
+            kept = together
+    path = tmp_path_factory.mktemp("best") / "a.conll"
+    report = write(path, [document], options=ConllWriteOptions(layers=layers))
+    assert report.losses["nested"] == len(mentions) - len(kept)
+    (found,) = read(path, options=ConllOptions(tag_columns=None, documents="docstart"))
+    wanted = sorted((kind, first * 2, last * 2 - 1) for kind, first, last in kept)
+    assert sorted((one.type, one.start, one.end) for one in found) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.provenance import STEP, linked_by
-from fascicle.formats.textview import TextView
+from fascicle.formats import write
+from fascicle.formats.textview import TextView, ViewOptions
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -135,3 +137,15 @@ def test_brackets_enclose_what_the_mentions_say(case: tuple[str, list[Mention]])
         alone = view(text, mention, width=10_000)
         inside = alone[alone.index("[") + 1 : alone.rindex("]")]
         assert inside.split() == mention.text_in(text).split()
+
+
+def test_in_colour_the_better_of_two_types_of_a_range_is_shown(tmp_path: Path) -> None:
+    mentions = (Mention(((0, 5),), "CellType", score=0.52), Mention(((0, 5),), "Disease", score=0.97))
+    document = Document(id="d", text="Tumor", mentions=mentions)
+    colours = ViewOptions(colour=True, width=80, types=("CellType", "Disease"))
+    report = write(tmp_path / "a", [document], format="text", options=colours)
+    assert "\x1b[1;4;33mTumor\x1b[0m" in (tmp_path / "a").read_text()  # the colour of the second type
+    assert report.losses["nested"] == 1
+    assert "CellType 0.52 gave way to Disease 0.97" in report.examples["nested"]
+    plain = write(tmp_path / "b", [document], format="text", options=ViewOptions(width=80))
+    assert plain.losses["nested"] == 0

@@ -32,7 +32,8 @@ def test_mentions_are_on_the_words_that_they_touch(rows: list[tuple[int, int, st
     taken: set[tuple[int, str]] = set()
     expected = np.zeros((len(WORDS), 2 * scheme.width))
     lost = 0
-    for one in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
+    best_first = sorted(mentions, key=lambda m: (-(1.0 if m.score is None else m.score), m.start - m.end, m.start))
+    for one in best_first:
         inside = [at for at, (a, b) in enumerate(WORDS.tolist()) if a < one.end and one.start < b]
         if not inside or one.type == "C" or any((at, one.type) in taken for at in inside):
             lost += 1

@@ -128,6 +128,12 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         """``(source, type, spans)``: no document holds the same key twice."""
         return self.source, self.type, self.spans
 
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        """Sorts mentions of which not all can stay: the better score (without one, sure), the longer, the first."""
+        score = 1.0 if self.score is None else self.score
+        return -score, sum(start - end for start, end in self.spans), self.start
+
     def text_in(self, document_text: str) -> str:
         """The words of the mention; fragments are joined by one space."""
         if len(self.spans) == 1:  # of nearly all mentions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -33,7 +33,8 @@ class ConllWriteOptions:
     """How to write a CoNLL file.
 
     Attributes:
-        layers: number of tag columns; a mention that overlaps others goes to the first column where it fits.
+        layers: number of tag columns; a mention that overlaps others goes to the first column where it fits. Where
+            more overlap than there are columns, those with better scores stay, then the longer ones.
         docstart: a ``-DOCSTART-`` line before each document, without which the borders of documents are lost.
     """
 
@@ -76,35 +77,49 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     starts = {start: at for at, (start, _) in enumerate(words)}
     ends = {end: at + 1 for at, (_, end) in enumerate(words)}
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
-    layers = [["O"] * len(words) for _ in range(options.layers)]
+    found: list[_Placed] = []
     for mention in document.mentions:
         checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
-        loss = _place(mention, starts, ends, sentence_of, layers)
-        if loss:
-            report.lose(loss, document, mention)
+        start, end = starts.get(mention.start), ends.get(mention.end)
+        if start is None or end is None:
+            report.lose("not-on-words", document, mention)
+        elif sentence_of[start] != sentence_of[end - 1]:
+            report.lose("across-sentences", document, mention)
         else:
-            report.mentions += 1
+            found.append(_Placed(mention, start, end))
+    layers = [["O"] * len(words) for _ in range(options.layers)]
+    for kind, start, end in _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document)):
+        # In the order of the text, each finds a column: at its first word no more than that overlap.
+        layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
+        layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        report.mentions += 1
     return layers
 
 
-def _place(
-    mention: Mention,
-    starts: dict[int, int],
-    ends: dict[int, int],
-    sentence_of: dict[int, int],
-    layers: list[list[str]],
-) -> str:
-    """Writes the tags of one mention; returns why it cannot be written, or nothing."""
-    start, end = starts.get(mention.start), ends.get(mention.end)
-    if start is None or end is None:
-        return "not-on-words"
-    if sentence_of[start] != sentence_of[end - 1]:
-        return "across-sentences"
-    for layer in layers:
-        if all(tag == "O" for tag in layer[start:end]):
-            layer[start:end] = [f"B-{mention.type}", *[f"I-{mention.type}"] * (end - start - 1)]
-            return ""
-    return "nested"
+class _Placed(NamedTuple):
+    """A mention with its words, first and last (exclusive)."""
+
+    mention: Mention
+    start: int
+    end: int
+
+
+def _chosen(
+    found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
+) -> Iterator[tuple[str, int, int]]:
+    """Types and words of the mentions that fit, in the order of the text: the best of those that overlap."""
+    over: list[list[_Placed]] = [[] for _ in range(words)]
+    kept: list[_Placed] = []
+    for one in sorted(found, key=lambda one: one.mention.rank):
+        full = next((there for there in over[one.start : one.end] if len(there) >= layers), None)
+        if full is not None:
+            lose(one.mention, instead=full[-1].mention)
+            continue
+        kept.append(one)
+        for at in range(one.start, one.end):
+            over[at].append(one)
+    for mention, start, end in sorted(kept, key=lambda one: (one.start, -one.end)):
+        yield mention.type, start, end
 
 
 def _token(document: Document, at: int) -> str:

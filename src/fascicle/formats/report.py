@@ -169,6 +169,10 @@ class Named(Protocol):
         ...
 
 
+def _scored(mention: Mention) -> str:
+    return mention.type if mention.score is None else f"{mention.type} {mention.score:.2f}"
+
+
 @dataclass(kw_only=True)
 class WriteReport:
     """What a writer wrote, and what its format could not hold.
@@ -187,7 +191,15 @@ class WriteReport:
     examples: dict[str, str] = field(default_factory=dict)
     aside: SetAside = field(default_factory=SetAside)
 
-    def lose(self, code: str, document: Named, mention: Mention | None = None, *, count: int = 1) -> None:
+    def lose(
+        self,
+        code: str,
+        document: Named,
+        mention: Mention | None = None,
+        *,
+        count: int = 1,
+        instead: Mention | None = None,
+    ) -> None:
         """Counts what the format cannot hold.
 
         Args:
@@ -195,11 +207,13 @@ class WriteReport:
             document: where it is.
             mention: the mention, if it is one.
             count: how often.
+            instead: the mention that was written in its place, if there is one.
         """
         self.losses[code] += count
         if code not in self.examples:
             where = f" at {mention.spans}" if mention is not None else ""
-            self.examples[code] = f"{shortened(document.id)}{where}"
+            choice = f": {_scored(mention)} gave way to {_scored(instead)}" if mention and instead else ""
+            self.examples[code] = f"{shortened(document.id)}{where}{choice}"
 
     def add(self, other: WriteReport) -> None:
         """Counts what another report counts, but not what that one set aside."""

@@ -173,10 +173,10 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
 
 
 def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
-    """Mentions that do not overlap: gold first, then the longest, then the first."""
+    """Mentions that do not overlap: gold first, then the better score, then the longest, then the first."""
     chosen: list[_Placed] = []
     taken: set[int] = set()
-    for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, one.first - one.last, one.first)):
+    for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, *one.mention.rank)):
         own = range(one.first, one.last)
         if taken.isdisjoint(own):
             taken.update(own)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import identifier_of
 from fascicle.core.provenance import merged
+from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -24,6 +25,7 @@ HOLDS: Final = Holds(
     format="the view for reading",
     fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"})
     | {"links", "link-ontologies", "link-names", "link-curies"},
+    partly=frozenset({"nested"}),
     by_reference=OF_TEXT - {"abbreviations"},
 )
 _COLOURS = ("36", "33", "35", "32", "34", "31")
@@ -46,6 +48,7 @@ class _Fragment:
     end: int
     type: str
     last: bool
+    rank: tuple[float, int, int]
 
 
 class TextView:
@@ -118,7 +121,7 @@ class TextView:
     def _innermost(self, covering: Sequence[_Fragment]) -> Style:
         if not covering:
             return ""
-        inner = min(covering, key=lambda f: f.end - f.start)
+        inner = min(covering, key=lambda f: (f.end - f.start, f.rank))
         return self._style(inner.type, nested=len(covering) > 1)
 
 
@@ -191,7 +194,7 @@ class _Lines:
 
 def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
     found = [
-        _Fragment(start, end, mention.type, number == len(mention.spans))
+        _Fragment(start, end, mention.type, number == len(mention.spans), mention.rank)
         for mention in mentions
         for number, (start, end) in enumerate(mention.spans, start=1)
     ]
@@ -233,16 +236,26 @@ class _Views:
     def __init__(self, options: ViewOptions) -> None:
         width = options.width or shutil.get_terminal_size((100, 24)).columns
         self._view = TextView(width=width, colour=options.colour, types=options.types)
-        self._title = options.title
+        self._title, self._colour = options.title, options.colour
 
     def __call__(self, document: Document, part: WriteReport) -> bytes:
         part.mentions = len(document.mentions)
+        if self._colour:  # words have one colour
+            _count_hidden(document, part)
         # The view counts what it renders, so what cannot be written is found before.
         " ".join([document.id, *(mention.type for mention in document.mentions)]).encode()
         return self._view.render(document, document.mentions, title=self._title).encode()
 
     def legend(self) -> bytes:
         return self._view.legend().encode()
+
+
+def _count_hidden(document: Document, part: WriteReport) -> None:
+    """Counts mentions of which no word has the colour, for another has the same range and a better score."""
+    shown: dict[Fragments, Mention] = {}
+    for mention in sorted(document.mentions, key=lambda one: one.rank):
+        if shown.setdefault(mention.spans, mention).type != mention.type:
+            part.lose("nested", document, mention, instead=shown[mention.spans])
 
 
 @contextmanager

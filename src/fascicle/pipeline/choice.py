@@ -64,9 +64,7 @@ class Choice:
         return not (_within(first, second) or _within(second, first))
 
     def _rank(self, mention: Mention) -> tuple[float, int, int, int, str]:
-        score = 1.0 if mention.score is None else mention.score
-        size = sum(end - start for start, end in mention.spans)
-        return -score, -size, mention.start, self.layers.index(mention.source), mention.type
+        return *mention.rank, self.layers.index(mention.source), mention.type
 
 
 def _within(inner: Mention, outer: Mention) -> bool:

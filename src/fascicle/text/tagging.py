@@ -110,7 +110,7 @@ def words_of(document: Document, rules: str) -> Ints:
 
 
 def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> Placed:
-    """Puts mentions on words; of two of one type that overlap the longer one stays.
+    """Puts mentions on words; of two of one type that overlap the one with the better score stays, then the longer.
 
     Args:
         mentions: of one document.
@@ -121,7 +121,7 @@ def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) ->
     lost: Counter[str] = Counter()
     taken = np.zeros((len(types), len(words)), dtype=bool)
     rows: list[tuple[int, int, int, float]] = []
-    for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
+    for mention in sorted(mentions, key=lambda one: (*one.rank, one.type)):
         start = int(np.searchsorted(words[:, 1], mention.start, side="right"))
         end = int(np.searchsorted(words[:, 0], mention.end, side="left"))
         kind = index.get(mention.type, -1)
