@@ -21,7 +21,6 @@ class TokenMention(NamedTuple):
     limits: Span | None = None
 
 
-
 class MentionFacts(TypedDict, total=False):
     """What may be known of a mention beside its place and type, see `Mention`."""
 

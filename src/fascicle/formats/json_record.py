@@ -193,9 +193,7 @@ def _of_tokens(
     return joined_document(identifier, sentences, mentions, step=STEP, meta=meta)
 
 
-def _counted(
-    lists: list[list[_RawMention]], sentences: list[list[str]], before: int
-) -> Iterator[TokenMention]:
+def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before: int) -> Iterator[TokenMention]:
     """The mentions of a record, counted through its document; a list for each sentence has those in this sentence."""
     ends = list(accumulate(map(len, sentences), initial=before))
     limits = list(pairwise(ends)) if len(lists) == len(sentences) else [(before, ends[-1])] * len(lists)

@@ -176,7 +176,8 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
 
 
 def _quoted(name: str) -> Event:
-    message = f"the cell of {name!r} has the quotes of a CSV, which were kept; {fields_argument(('quotes', 'true'))} reads them"
+    option = fields_argument(("quotes", "true"))
+    message = f"the cell of {name!r} looks quoted as in a CSV; its quotes were kept, and {option} reads them"
     return event_of("quotes-kept", step=STEP, message=message)
 
 

@@ -1,8 +1,9 @@
 """Binary formats: spaCy's DocBin, from its documentation, and the two tables of Parquet.
 
 A DocBin is msgpack, packed with zlib: names of columns, the columns of all tokens as unsigned 64-bit numbers, whether a
-blank follows each token, the number of tokens of each document, and the texts that the numbers are hashes of (MurmurHash
-64A with the seed 1). A group of spans is msgpack too; each span is four numbers of a token range and three hashes.
+blank follows each token, the number of tokens of each document, and the texts that the numbers are hashes of
+(MurmurHash 64A with the seed 1). A group of spans is msgpack too; each span is three hashes, the range of its tokens,
+and that of its characters.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
-
 from tests.formats.oracle.drafts import Draft, DraftMark, Taste
 from tests.formats.oracle.format import (
     BINARY,

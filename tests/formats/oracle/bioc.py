@@ -48,9 +48,7 @@ def _xml(drafts: Sequence[Draft], hand: Hand) -> Files:
             made.append(f"<passage>{_infon('type', 'abstract' if part else 'title')}")
             made.append(f"<offset>{_base(draft, part, hand)}</offset><text>{escape(text)}</text>")
             made += [
-                _xml_annotation(draft, one, hand=hand, at=at)
-                for at, one in enumerate(draft.marks)
-                if one.part == part
+                _xml_annotation(draft, one, hand=hand, at=at) for at, one in enumerate(draft.marks) if one.part == part
             ]
             made.append("</passage>")
         made.append("</document>")

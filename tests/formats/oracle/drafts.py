@@ -13,7 +13,8 @@ Span = tuple[int, int]
 WORDS: Final = (
     "aspirin", "aspirin", "lung", "cancer", "cancer", "of", "the", "IL-2", "p53", "a", "a", "10%", "C.", "mice", "no",
     "β-catenin", "α", "µg", "Köln", "naïve", "e\u0301te\u0301", "n\u0303", "\U0001f600", "\U0001d6fd-cells", "癌症",
-    "\U00020000", "سرطان", "5′", "\u200dx", "(", ")", "&", "<b>", '"', "it's", "x;y", "a|b", "1,2", "$", "%2F", "\\n", "#1", "#",
+    "\U00020000", "سرطان", "5′", "\u200dx", "(", ")", "&", "<b>", '"', "it's", "x;y", "a|b", "1,2", "$", "%2F", "\\n",
+    "#1", "#",
 )  # fmt: skip
 TYPES: Final = ("Chemical", "Disease", "Gene_or_gene_product", "Cell-line")
 CONCEPTS: Final = (("MESH", "D008175"), ("DOID", "9351"), ("CHEBI", "15365"), ("", ""))
@@ -111,9 +112,9 @@ def drafts(random: Random, taste: Taste) -> list[Draft]:
     return made if made[0].marks or not taste.marked else drafts(random, taste)
 
 
-def _draft(random: Random, taste: Taste, id: str) -> Draft:
+def _draft(random: Random, taste: Taste, name: str) -> Draft:
     made = [_part(random, taste) for _ in range(random.randint(*taste.parts))]
-    draft = Draft(id=id, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
+    draft = Draft(id=name, parts=tuple(text for text, _ in made), words=tuple(spans for _, spans in made))
     marks = _marks(random, taste, draft) if taste.typed else []
     if not taste.flat and random.random() < 0.3:
         random.shuffle(marks)

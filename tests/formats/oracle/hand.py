@@ -9,7 +9,12 @@ from typing import Final
 
 from tests.formats.oracle.drafts import Draft, DraftMark, Span
 
-BY_ONE, PASSAGE, BYTES, UTF16 = "offsets wrong by one", "offsets of the passage", "offsets in bytes", "offsets in UTF-16"
+BY_ONE, PASSAGE, BYTES, UTF16 = (
+    "offsets wrong by one",
+    "offsets of the passage",
+    "offsets in bytes",
+    "offsets in UTF-16",
+)
 UNEVEN, CRLF, NO_END = "uneven columns", "CRLF", "no last line end"
 SAME_ID, NESTED, EQUAL = "one id twice", "nested spans", "equal spans"
 BARE, WHOLE = "id without its vocabulary", "vocabulary in the id and beside it"
@@ -65,7 +70,7 @@ class Hand:
         return [self.place(text, one, base=base) for one in spans]
 
     def _by_one(self, span: Span) -> Span:
-        """The offsets of a file go wrong in the same way, all or some of them: counted from one, or to the last character."""
+        """All or some offsets of a file go wrong in one way: counted from one, or to the last character."""
         if self._shift is None:
             self._shift = self.random.choice(((1, 1), (-1, -1), (0, -1), (0, 1)))
             self._often = self.random.choice((1.0, 0.3))
@@ -118,7 +123,11 @@ class Hand:
     def _more(self, draft: Draft) -> list[DraftMark]:
         found = list(draft.marks)
         for mark in draft.marks:
-            inner = replace(mark, last=mark.first, second=None, type="Inner") if self.fault == NESTED else replace(mark, type="Equal")
+            inner = (
+                replace(mark, last=mark.first, second=None, type="Inner")
+                if self.fault == NESTED
+                else replace(mark, type="Equal")
+            )
             found.append(inner)
         return found
 

@@ -59,20 +59,22 @@ class Outcome:
         return not self.said and not self.error
 
 
-def mark(start: int, end: int, type: str, *ids: str) -> Marked:
+def mark(start: int, end: int, kind: str, *ids: str) -> Marked:
     """A mention of one part."""
-    return Marked(spans=((start, end),), type=type, ids=ids)
+    return Marked(spans=((start, end),), type=kind, ids=ids)
 
 
-def outcome(path: Path, format: str, *, options: Any = None) -> Outcome:
-    """Reads a file, as the commands do: bad documents are set aside."""
+def outcome(path: Path, name: str, *, options: Any = None) -> Outcome:
+    """Reads a file in the format of a name, as the commands do: bad documents are set aside."""
     found = Outcome()
     report = ReadReport(aside=SetAside(keep_going=True))
     try:
-        found.documents.extend(read(path, format=format, options=options, report=report))
+        found.documents.extend(read(path, format=name, options=options, report=report))
     except FascicleError as error:
         found.error = str(error)
-    found.said.update({f"{kind} {code}": count for (kind, code), count in report.events.items() if not is_silent(kind, code)})
+    found.said.update(
+        {f"{kind} {code}": count for (kind, code), count in report.events.items() if not is_silent(kind, code)}
+    )
     found.said.update(f"set aside: {sentence}" for sentence in report.aside.sentences)
     return found
 
@@ -91,7 +93,7 @@ def seen(document: Document) -> Page:
 
 
 def differences(wanted: Iterable[Page], found: Iterable[Document], *, loose: bool = False) -> list[str]:
-    """Where two corpora differ, a line for each; empty if they are the same, or the same but for blanks if ``loose``."""
+    """Where two corpora differ, a line for each; blanks do not count if ``loose``."""
     as_is = bare if loose else replace
     mine, its = [as_is(one) for one in wanted], [as_is(seen(one)) for one in found]
     if len(mine) != len(its):
@@ -104,7 +106,9 @@ def bare(page: Page) -> Page:
     places = [0]
     for character in page.text:
         places.append(places[-1] + (not character.isspace()))
-    marks = [Marked(tuple((places[start], places[end]) for start, end in one.spans), one.type, one.ids) for one in page.marks]
+    marks = [
+        Marked(tuple((places[start], places[end]) for start, end in one.spans), one.type, one.ids) for one in page.marks
+    ]
     return Page("".join(page.text.split()), tuple(marks), page.id)
 
 

@@ -71,8 +71,8 @@ def _native(draft: Draft, hand: Hand) -> dict[str, Any]:
 
 
 def _labelled(draft: Draft, hand: Hand, *, start: str = "start", end: str = "end") -> list[dict[str, Any]]:
-    places = [(_place(draft, one, hand), one.type) for one in draft.marks]
-    return [{start: first, end: last, "label": type} for (first, last), type in places]
+    places = [(*_place(draft, one, hand), one.type) for one in draft.marks]
+    return [{start: first, end: last, "label": kind} for first, last, kind in places]
 
 
 def _entity_labels(draft: Draft, hand: Hand) -> dict[str, Any]:

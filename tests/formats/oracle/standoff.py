@@ -53,7 +53,10 @@ def _brat(drafts: Sequence[Draft], hand: Hand) -> Files:
 def _pubtator_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     """No blank stands behind a title without an abstract."""
     made = [page(one, " ") for one in drafts]
-    return [Page(one.text if draft.parts[1] else draft.parts[0], one.marks, one.id) for one, draft in zip(made, drafts, strict=True)]
+    return [
+        Page(one.text if draft.parts[1] else draft.parts[0], one.marks, one.id)
+        for one, draft in zip(made, drafts, strict=True)
+    ]
 
 
 def _brat_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:

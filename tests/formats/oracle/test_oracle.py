@@ -1,4 +1,4 @@
-"""Files that an oracle writes: with a fault they are read as they are meant or their fault is said; without, nothing is.
+"""Files of the oracle: with a fault they are read as they are meant or the fault is said; without, nothing is.
 
 ``python -m tests.formats.oracle.trial --count 500`` does the same with many more files.
 """
@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from fascicle.core.document import Document, Mention
-from fascicle.formats.catalogue import READABLE
 from tests.formats.oracle.format import Oracle
 from tests.formats.oracle.hand import FAULTS
 from tests.formats.oracle.judging import Page, differences, mark
 from tests.formats.oracle.trial import FAILURES, ORACLES, trials, verdict, written
+
+from fascicle.core.document import Document, Mention
+from fascicle.formats.catalogue import READABLE
 
 NUMBERS = range(30)
 EACH = [pytest.param(one, id=name) for name, one in ORACLES.items()]
@@ -39,7 +39,7 @@ def test_every_reader_has_an_oracle() -> None:
 def test_each_fault_is_written_or_there_is_a_reason_why_not(oracle: Oracle) -> None:
     assert set(oracle.senseless) <= set(FAULTS)
     assert set(oracle.hidden) <= set(FAULTS) - set(oracle.senseless)
-    assert all(oracle.senseless.values()) and all(oracle.hidden.values())
+    assert all((*oracle.senseless.values(), *oracle.hidden.values()))
     for fault in oracle.faults:
         assert any(written(oracle, fault, number).is_faulty for number in range(100)), fault
 

@@ -85,7 +85,9 @@ def counted(draft: Draft, mark: DraftMark, *, hand: Hand, inclusive: bool, base:
 
 def _lined(make: Callable[[Draft, Hand], list[dict[str, Any]]]) -> Callable[[Sequence[Draft], Hand], Files]:
     def write(drafts: Sequence[Draft], hand: Hand) -> Files:
-        rows = [json.dumps(one, ensure_ascii=hand.random.random() < 0.3) for draft in drafts for one in make(draft, hand)]
+        rows = [
+            json.dumps(one, ensure_ascii=hand.random.random() < 0.3) for draft in drafts for one in make(draft, hand)
+        ]
         return {"a.jsonl": hand.lines(rows)}
 
     return write
@@ -105,16 +107,16 @@ def _dygie(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
     return [{"doc_key": draft.id, "sentences": [draft.said(at) for at in range(len(draft.parts))], "ner": ner}]
 
 
-def _entities(draft: Draft, part: int, *, hand: Hand, type: str) -> list[dict[str, Any]]:
+def _entities(draft: Draft, part: int, *, hand: Hand, kind: str) -> list[dict[str, Any]]:
     found = []
     for one in draft.inside(part):
         start, end = counted(draft, one, hand=hand, inclusive=False)
-        found.append({"start": start, "end": end, type: one.type})
+        found.append({"start": start, "end": end, kind: one.type})
     return found
 
 
 def _token_entities(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
-    return [{"tokens": draft.said(0), "entities": _entities(draft, 0, hand=hand, type="type"), "id": draft.id}]
+    return [{"tokens": draft.said(0), "entities": _entities(draft, 0, hand=hand, kind="type"), "id": draft.id}]
 
 
 def _token_mentions(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
@@ -122,7 +124,7 @@ def _token_mentions(draft: Draft, hand: Hand) -> list[dict[str, Any]]:
         {
             "tokens": draft.said(at),
             "doc_id": draft.id,
-            "entity_mentions": _entities(draft, at, hand=hand, type="entity_type"),
+            "entity_mentions": _entities(draft, at, hand=hand, kind="entity_type"),
         }
         for at in range(len(draft.parts))
     ]

@@ -2,9 +2,9 @@
 
     python -m tests.formats.oracle.trial --count 500
 
-writes this number of files with faults and as many without for each format. A file depends on nothing but its format, its
-fault and its number, so ``--only brat --fault CRLF --first 17 --count 1`` makes one again; ``--keep FOLDER`` keeps what
-failed.
+writes this number of files with faults and as many without for each format. A file depends on nothing but its format,
+its fault and its number, so ``--only brat --fault CRLF --first 17 --count 1`` makes one again; ``--keep FOLDER`` keeps
+what failed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from tests.formats.oracle.hand import BY_ONE, BYTES, PASSAGE, UNEVEN, UTF16, Han
 from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
-    one.name: one
-    for module in (tokens, standoff, bioc, records, binary, texts)
-    for one in module.ORACLES
+    one.name: one for module in (tokens, standoff, bioc, records, binary, texts) for one in module.ORACLES
 }
 FINE, TOLD, UNSEEN = "the same documents", "said", "no trace in the file"
 SILENT, FALSE, CRASH = "SILENT DIFFERENCE", "FALSE WARNING", "TRACEBACK"
@@ -113,10 +111,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         counts, shown = Counter[str](), Counter[str]()
         for fault, number in trials(oracle, numbers, faults=faults):
             failed += _one(oracle, fault, number=number, given=given, counts=counts, shown=shown)
-        print(_sentence(oracle.name, counts), flush=True)
+        _say(_sentence(oracle.name, counts))
         total += counts
-    print(_sentence("all", total))
+    _say(_sentence("all", total))
     return 1 if failed else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def _sentence(name: str, counts: Counter[str]) -> str:
@@ -132,7 +135,7 @@ def _one(
         wrong = found.kind in FAILURES
         shown[fault] += wrong
         if given.verbose or (wrong and shown[fault] <= 2):
-            print(f"  {oracle.name} | {fault or 'no fault'} | {number} | {found.kind} | {found.why[-900:]}", flush=True)
+            _say(f"  {oracle.name} | {fault or 'no fault'} | {number} | {found.kind} | {found.why[-900:]}")
         if wrong and given.keep:
             shutil.copytree(name, given.keep / f"{oracle.name}-{fault.replace(' ', '-')}-{number}")
     return wrong

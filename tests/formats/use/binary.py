@@ -32,7 +32,7 @@ def _given(oracle: Oracle, name: str, fault: str, *, keep: float = 1.0) -> Given
         files=dict(files),
         read=oracle.path,
         wanted=(wanted if oracle.named else Page(wanted.text, wanted.marks),),
-        flawed=bool(fault) and fault != NESTED or keep < 1,
+        flawed=(bool(fault) and fault != NESTED) or keep < 1,
     )
 
 

@@ -181,7 +181,10 @@ BRAT = (
     Given(
         name="offsets wrong by one",
         format="brat",
-        files={"c/1.txt": "Lithium causes tremor.", "c/1.ann": "T1\tChemical 1 8\tLithium\nT2\tDisease 16 22\ttremor\n"},
+        files={
+            "c/1.txt": "Lithium causes tremor.",
+            "c/1.ann": "T1\tChemical 1 8\tLithium\nT2\tDisease 16 22\ttremor\n",
+        },
         read="c",
         wanted=(Page("Lithium causes tremor.", (mark(0, 7, "Chemical"), mark(15, 21, "Disease")), "1"),),
         flawed=True,
@@ -204,7 +207,11 @@ BRAT = (
     Given(
         name="a text and an annotation that lost its partner",
         format="brat",
-        files={"c/1.txt": "Aspirin", "c/1.ann": "T1\tChemical 0 7\tAspirin\n", "c/2.ann": "T1\tChemical 0 7\tAspirin\n"},
+        files={
+            "c/1.txt": "Aspirin",
+            "c/1.ann": "T1\tChemical 0 7\tAspirin\n",
+            "c/2.ann": "T1\tChemical 0 7\tAspirin\n",
+        },
         read="c",
         wanted=(Page("Aspirin", (mark(0, 7, "Chemical"),), "1"),),
         flawed=True,

@@ -16,8 +16,8 @@ def _lines(*records: Any) -> str:
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
 
 
-def _given(name: str, *records: Any, wanted: tuple[Page, ...], flawed: bool = False, format: str = "records") -> Given:
-    return Given(name=name, format=format, files={"a.jsonl": _lines(*records)}, wanted=wanted, flawed=flawed)
+def _given(name: str, *records: Any, wanted: tuple[Page, ...], flawed: bool = False, reader: str = "records") -> Given:
+    return Given(name=name, format=reader, files={"a.jsonl": _lines(*records)}, wanted=wanted, flawed=flawed)
 
 
 def _studio(result: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -227,11 +227,9 @@ NATIVE = (
             ],
         },
         wanted=(
-            Page(
-                "lung and liver cancer \U0001f600", (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175",)),), "1"
-            ),
+            Page("lung and liver cancer \U0001f600", (Marked(((0, 4), (15, 21)), "Disease", ("MESH:D008175",)),), "1"),
         ),
-        format="jsonl",
+        reader="jsonl",
     ),
     _given(
         "a mention whose text is another",
@@ -243,14 +241,14 @@ NATIVE = (
         },
         wanted=(Page(ASPIRIN, BOTH[:1], "1"),),
         flawed=True,
-        format="jsonl",
+        reader="jsonl",
     ),
     _given(
         "a mention outside the text",
         {"fascicle": 1, "id": "1", "text": "Aspirin", "mentions": [{"spans": [[0, 8]], "type": "Chemical"}]},
         wanted=(Page("Aspirin", (mark(0, 7, "Chemical"),), "1"),),
         flawed=True,
-        format="jsonl",
+        reader="jsonl",
     ),
 )
 

@@ -19,15 +19,15 @@ def _xml(title: str, abstract: str, *, second: int = 24) -> str:
     body = ABSTRACT.replace("&", "&amp;")
     return (
         f"{HEAD}<collection><source>PubMed</source><date>20200101</date><key>a.key</key><document><id>7</id>"
-        f"<passage><infon key=\"type\">title</infon><offset>0</offset><text>{TITLE}</text>{title}</passage>"
+        f'<passage><infon key="type">title</infon><offset>0</offset><text>{TITLE}</text>{title}</passage>'
         f'<passage><infon key="type">abstract</infon><offset>{second}</offset><text>{body}</text>{abstract}</passage>'
         "</document></collection>"
     )
 
 
-def _note(text: str, start: int, length: int, *, type: str = "Disease", id: str = "MESH:D014202") -> str:
+def _note(text: str, start: int, length: int, *, kind: str = "Disease", concept: str = "MESH:D014202") -> str:
     return (
-        f'<annotation id="T{start}"><infon key="identifier">{id}</infon><infon key="type">{type}</infon>'
+        f'<annotation id="T{start}"><infon key="identifier">{concept}</infon><infon key="type">{kind}</infon>'
         f'<location offset="{start}" length="{length}"/><text>{text}</text></annotation>'
     )
 
@@ -54,7 +54,7 @@ def _annotation(start: int, length: int, text: str, **infons: str) -> dict[str, 
     }
 
 
-LITH = _note("Lithium", 0, 7, type="Chemical", id="MESH:D008094")
+LITH = _note("Lithium", 0, 7, kind="Chemical", concept="MESH:D008094")
 COLLECTION = {"bioctype": "BioCCollection", "source": "", "date": "", "key": "", "infons": {}}
 
 BIOC = (
@@ -155,7 +155,7 @@ BIOC = (
 )
 
 CITATION = (
-    "<PubmedArticle><MedlineCitation><PMID Version=\"1\">{id}</PMID><Article><ArticleTitle>{title}</ArticleTitle>"
+    '<PubmedArticle><MedlineCitation><PMID Version="1">{id}</PMID><Article><ArticleTitle>{title}</ArticleTitle>'
     "<Abstract>{abstract}</Abstract></Article></MedlineCitation></PubmedArticle>"
 )
 AIM = '<AbstractText Label="AIM">To &lt;see&gt;\n  10<sup>-6</sup>.</AbstractText>'
@@ -202,9 +202,7 @@ JATS = (
                 "</p></sec>",
             )
         },
-        wanted=(
-            Page("On IL-2\n\nLung cancer \U0001f600.\n\nMethods\n\nWe took:\n\none\n\nand so on", (), "PMC12"),
-        ),
+        wanted=(Page("On IL-2\n\nLung cancer \U0001f600.\n\nMethods\n\nWe took:\n\none\n\nand so on", (), "PMC12"),),
     ),
     Given(
         name="an article with the letter of its reviewers",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from fascicle.formats.catalogue import READABLE
 from tests.formats.oracle.judging import differences, outcome
 from tests.formats.use import binary, marked_texts, records, structured
 from tests.formats.use.given import Given
+
+from fascicle.formats.catalogue import READABLE
 
 INPUTS = (*marked_texts.ALL, *records.ALL, *structured.ALL, *binary.ALL)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.formats.use.writings import ALL, Kept
 
 from fascicle.formats import WriteReport, write
 from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.report import SetAside
-from tests.formats.use.writings import ALL, Kept
 
 
 @pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format} {one.document.id}") for one in ALL])

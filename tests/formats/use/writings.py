@@ -33,7 +33,9 @@ HARD = Document(
     mentions=(
         Mention(((0, 4), (16, 22)), "Disease", score=0.25),
         Mention(((9, 22),), "Disease", score=0.5),
-        Mention(((9, 14),), "Organ", links=(Link(id="0002107", ontology="UBERON", curie="UBERON:0002107"),)),
+        Mention(
+            ((9, 14),), "Organ", score=0.125, links=(Link(id="0002107", ontology="UBERON", curie="UBERON:0002107"),)
+        ),
     ),
 )
 BOTH: Final = (PLAIN, HARD)
@@ -107,7 +109,10 @@ def _bioc(path: Path) -> bool:
     return _bioc_fits(
         [(int(one.findtext("offset") or 0), one.findtext("text") or "") for one in root.iter("passage")],
         [
-            ([(int(at.get("offset", 0)), int(at.get("length", 0))) for at in one.iter("location")], one.findtext("text"))
+            (
+                [(int(at.get("offset", 0)), int(at.get("length", 0))) for at in one.iter("location")],
+                one.findtext("text"),
+            )
             for one in root.iter("annotation")
         ],
     )
@@ -206,7 +211,11 @@ def _table(path: Path) -> bool:
     rows = (
         list(csv.DictReader(io.StringIO(content, newline="")))
         if path.suffix == ".csv"
-        else [dict(zip(content.split("\n")[0].split("\t"), line.split("\t"), strict=True)) for line in content.split("\n")[1:] if line]
+        else [
+            dict(zip(content.split("\n")[0].split("\t"), line.split("\t"), strict=True))
+            for line in content.split("\n")[1:]
+            if line
+        ]
     )
     source = PLAIN if rows[0]["document"] == "7" else HARD
     places = {";".join(str(start) for start, _ in one.spans): one for one in source.mentions}
