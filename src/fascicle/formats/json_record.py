@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Event, Link
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
@@ -135,6 +136,21 @@ class Record:
             "example " + fields_argument(("type", "kind"))
         )
 
+    def facts_left_out(self) -> tuple[Event, ...]:
+        """What objects of mentions say beside the fields of the shape: texts and lists, such as ids of concepts."""
+        shape = self.shape
+        known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
+        listed = self.value.get(shape.entities) if shape.entities else None
+        found = {
+            name
+            for entity in (listed if isinstance(listed, list) else ())
+            if isinstance(entity, dict)
+            for name, value in entity.items()
+            if name not in known and value and isinstance(value, str | list | dict)
+        }
+        message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
+        return (event_of("attributes-left-out", step=STEP, message=message),) if found else ()
+
     def meta(self) -> dict[str, str]:
         """The other fields that are a short string or a number."""
         shape = self.shape
@@ -170,7 +186,7 @@ def document_of(records: Sequence[Record], source: Source, number: int, report: 
             made = _of_tokens(records, identifier, meta, source, report)
         else:
             made = _of_text(first, identifier, meta) if not first.shape.reader else _of_tool(first, identifier, meta)
-        events = tuple(event for record in records for event in record.events)
+        events = tuple(event for record in records for event in (*record.events, *record.facts_left_out()))
         return made.with_events(*events) if events else made
     except (ValueError, msgspec.ValidationError) as error:
         raise first.error(str(error)) from None

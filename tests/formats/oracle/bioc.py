@@ -56,6 +56,22 @@ def _xml(drafts: Sequence[Draft], hand: Hand) -> Files:
     return {"a.xml": f"{_HEAD}<collection><source/><date/><key/>{body}</collection>\n".encode()}
 
 
+def _sentences(drafts: Sequence[Draft], hand: Hand) -> Files:
+    """One passage for each document; its parts are sentences."""
+    made = []
+    for draft in drafts:
+        made.append(f"<document><id>{draft.id}</id><passage><offset>0</offset>")
+        for part, text in enumerate(draft.parts):
+            made.append(f"<sentence><offset>{_base(draft, part, hand)}</offset><text>{escape(text)}</text>")
+            made += [
+                _xml_annotation(draft, one, hand=hand, at=at) for at, one in enumerate(draft.marks) if one.part == part
+            ]
+            made.append("</sentence>")
+        made.append("</passage></document>")
+    body = "".join(made)
+    return {"a.xml": f"{_HEAD}<collection><source/><date/><key/>{body}</collection>\n".encode()}
+
+
 def _json_document(draft: Draft, hand: Hand) -> dict[str, Any]:
     passages = []
     for part, text in enumerate(draft.parts):
@@ -91,10 +107,10 @@ def _pubtator3(drafts: Sequence[Draft], hand: Hand) -> Files:
     return _dumped({"PubTator3": [_json_document(one, hand) for one in drafts]}, hand)
 
 
-def _oracle(name: str, write: Callable[[Sequence[Draft], Hand], Files], path: str) -> Oracle:
+def _oracle(name: str, write: Callable[[Sequence[Draft], Hand], Files], *, path: str, reads: str = "") -> Oracle:
     return Oracle(
         name=name,
-        reads=name,
+        reads=reads or name,
         taste=_TASTE,
         write=write,
         path=path,
@@ -104,7 +120,8 @@ def _oracle(name: str, write: Callable[[Sequence[Draft], Hand], Files], path: st
 
 
 ORACLES: Final = (
-    _oracle("bioc", _xml, "a.xml"),
-    _oracle("bioc-json", _json, "a.json"),
-    _oracle("pubtator3", _pubtator3, "a.json"),
+    _oracle("bioc", _xml, path="a.xml"),
+    _oracle("bioc-sentences", _sentences, path="a.xml", reads="bioc"),
+    _oracle("bioc-json", _json, path="a.json"),
+    _oracle("pubtator3", _pubtator3, path="a.json"),
 )

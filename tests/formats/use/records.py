@@ -189,6 +189,12 @@ RECORDS = (
         flawed=True,
     ),
     _given(
+        "a concept in a field of its own",
+        {"text": ASPIRIN, "entities": [{"start": 0, "end": 7, "type": "Chemical", "mesh": "D001241"}]},
+        wanted=(Page(ASPIRIN, (mark(0, 7, "Chemical", "MESH:D001241"),)),),
+        flawed=True,
+    ),
+    _given(
         "an article in parts",
         {"id": "1", "title": "On aspirin", "abstract": "It helps.", "paragraphs": ["First.", "Second."]},
         wanted=(Page("On aspirin\n\nIt helps.\n\nFirst.\n\nSecond.", (), "1"),),
