@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.core.mention import identifier_of
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read, write
 
@@ -66,7 +69,7 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
 def test_composite_ids(tmp_path: Path, raw: str, ids: list[str], kept: bool) -> None:
     (document,) = _read(tmp_path, f"1|t|abc\n1\t0\t3\tabc\tX\t{raw}\n")
     (mention,) = document.mentions
-    assert [link.id for link in mention.links] == ids
+    assert [identifier_of(link) for link in mention.links] == ids
     assert dict(mention.attributes).get("pubtator-id") == (raw if kept else None)
 
 
@@ -88,7 +91,12 @@ def test_other_text_and_offsets_outside(tmp_path: Path) -> None:
     )
     assert [m.spans for m in document.mentions] == [((0, 3),)]
     codes = [(e.kind, e.code) for e in document.events]
-    assert codes == [("repair", "text-mismatch"), *[("loss", "offset-outside")] * 2, ("repair", "duplicate-mention")]
+    assert codes == [
+        ("repair", "text-mismatch"),
+        *[("loss", "offset-outside")] * 2,
+        ("loss", "duplicate-mention-differs"),
+        ("repair", "most-offsets-wrong"),
+    ]
     assert document.events[0].span == (0, 3)
 
 
@@ -153,3 +161,58 @@ def test_writing_what_does_not_fit(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be written in this format"):
             write(tmp_path / "no.pubtator", [Document(id=wrong, text="a")])
     assert not (tmp_path / "no.pubtator").exists()
+
+
+THREE = (
+    Link(id="0080327", ontology="DOID", name="x", curie="DOID:0080327"),
+    Link(id="D051437", ontology="MESH", curie="MESH:D051437"),
+    Link(id="7157"),
+)
+
+
+@pytest.mark.parametrize("name", ["a.pubtator", "a.bioc.xml", "a.bioc.json", "a.pubtator3.json"])
+def test_the_vocabulary_of_an_id_comes_back(tmp_path: Path, name: str) -> None:
+    """With one CURIE, with several of other vocabularies, and beside an id without one."""
+    linked = enumerate((THREE[:1], THREE[:2], THREE))
+    mentions = tuple(Mention(((at, at + 1),), "X", links=links) for at, links in linked)
+    report = write(tmp_path / name, [Document(id="1", text="abcdef", mentions=mentions)])
+    assert not report.losses.keys() & {"links", "link-ontologies", "link-curies"}
+    (found,) = read(tmp_path / name)
+    for mention, given in zip(found.mentions, mentions, strict=True):
+        assert mention.links == tuple(msgspec.structs.replace(link, name="") for link in given.links)
+
+
+def test_the_column_of_pubtator_has_curies(tmp_path: Path) -> None:
+    mention = Mention(((0, 1),), "X", links=THREE)
+    write(tmp_path / "a.pubtator", [Document(id="1", text="abc", mentions=(mention,))])
+    assert (tmp_path / "a.pubtator").read_text().splitlines()[2] == "1\t0\t1\ta\tX\tDOID:0080327|MESH:D051437|7157"
+
+
+def test_a_vocabulary_that_the_file_names_apart(tmp_path: Path) -> None:
+    """As programs write it that have no CURIEs; what names none of the ids stays a fact."""
+    infons = [
+        {"type": "X", "identifier": "D1|D2", "vocabulary": "MESH"},
+        {"type": "X", "identifier": "D1|7", "vocabulary": "MESH|NCBI Gene"},
+        {"type": "X", "identifier": "OMIM:1", "vocabulary": "MESH"},
+        {"type": "X", "vocabulary": "MESH"},
+    ]
+    annotations = [
+        {"id": str(at), "infons": one, "text": "a", "locations": [{"offset": at, "length": 1}]}
+        for at, one in enumerate(infons)
+    ]
+    entry = {"id": "1", "passages": [{"offset": 0, "text": "aaaa", "annotations": annotations}]}
+    (tmp_path / "a.bioc.json").write_text(json.dumps({"documents": [entry]}))
+    (found,) = read(tmp_path / "a.bioc.json")
+    assert [[identifier_of(link) for link in one.links] for one in found.mentions] == [
+        ["MESH:D1", "MESH:D2"],
+        ["MESH:D1", "NCBI Gene:7"],
+        ["OMIM:1"],
+        [],
+    ]
+    assert [dict(one.attributes).get("vocabulary") for one in found.mentions] == [None, None, "MESH", "MESH"]
+
+
+def test_what_the_link_of_a_variant_holds_is_no_curie(tmp_path: Path) -> None:
+    raw = "CorrespondingGene:673;HGVS:p.V600E"
+    (document,) = _read(tmp_path, f"1|t|abc\n1\t0\t3\tabc\tX\t{raw} x\n")
+    assert document.mentions[0].links == (Link(id=f"{raw} x"),)

@@ -21,6 +21,7 @@ from fascicle.formats.report import SetAside
 from fascicle.formats.spacy_strings import murmur64, number_of, symbols
 
 DATA = os.environ.get("FASCICLE_DATA")
+IL2 = Link(id="3558", ontology="NCBIGene", curie="NCBIGene:3558")
 TEXT = "  The number of IL-2\n\ncases: ORG 😀x. No root, no meta. "
 DOCUMENT = Document(
     id="PMC 1",
@@ -28,7 +29,11 @@ DOCUMENT = Document(
     words=tuple((TEXT.index(word), TEXT.index(word) + len(word)) for word in TEXT.split()),
     sentences=((2, TEXT.index(" No")), (TEXT.index("No"), len(TEXT) - 1)),
     mentions=(
-        Mention(((TEXT.index("IL-2"), TEXT.index("IL-2") + 4),), "ORG", links=(Link(id="NCBIGene:3558"),)),
+        Mention(
+            ((TEXT.index("IL-2"), TEXT.index("IL-2") + 4),),
+            "ORG",
+            links=(IL2,),
+        ),
         Mention(((TEXT.index("number"), TEXT.index("cases:") + 6),), "long"),
         Mention(((TEXT.index("root,"), TEXT.index("root,") + 5),), "X", source="my model", score=0.5),
     ),

@@ -68,6 +68,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "malformed-line": Code("loss", MEANING),
         "mention-without-type": Code("loss", MEANING),
         "offset-outside": Code("loss", MEANING),
+        "duplicate-mention-differs": Code("loss", MEANING),
         "uneven-columns": Code("loss", MEANING),
         "duplicate-annotation-id": Code("repair", MEANING),
         "quotes-kept": Code("repair", MEANING),

@@ -73,6 +73,25 @@ def identifier_of(link: Link) -> str:
     return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
+def told(link: Link) -> str:
+    """What names the entry of a link where a file has one field for it: its CURIE, if it can have one, or its id."""
+    full = identifier_of(link)
+    return full if is_curie(full) else link.id
+
+
+def link_of(given: str, name: str = "") -> Link:
+    """The link that `told` names: a CURIE also says which vocabulary.
+
+    Args:
+        given: a CURIE, or another identifier, such as an address (``http://...``).
+        name: of the entry.
+    """
+    prefix, _, local = given.partition(":")
+    if not is_curie(given) or local.startswith("//"):
+        return Link(id=given, name=name)
+    return Link(id=local, ontology=prefix, name=name, curie=given)
+
+
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One mention of an entity: where, of which type, and who said so.
 

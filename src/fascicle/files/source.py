@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final, cast
 from fascicle.errors import FormatError, UsageError
 from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.files.foreign import HEAD, binary_kind
+from fascicle.files.long_lines import cut_long, too_long
 from fascicle.files.pipes import is_pipe, opened, unreadable
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
@@ -206,11 +207,11 @@ def lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
-    """As `lines`, but a line that cannot be decoded is given out as its error, and the lines after it follow.
+    """As `lines`, but a line that is too long or cannot be decoded is given out as its error, and the others follow.
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: a line beyond `MAX_LINE`, damaged gzip data, or an encoding whose errors leave no place to go on.
+        FormatError: damaged gzip data, or an encoding whose errors leave no place to go on.
     """
     with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
@@ -262,10 +263,15 @@ def is_integer(text: str) -> bool:
 
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
-    number, offset, decoder = 0, 0, _Decoder(source)
-    while raw := stream.readline(MAX_LINE + 1):
+    number, offset, decoder, held = 0, 0, _Decoder(source), b""
+    while raw := held or stream.readline(MAX_LINE + 1):
+        held = b""
         if len(raw) > MAX_LINE:
-            raise _too_long(source, number + 1)
+            raw, held, lost = cut_long(raw, stream.readline, most=MAX_LINE, ends=(b"\n", b"\r"))
+            if lost:
+                number, offset = number + 1, offset + lost
+                yield number, too_long(source.path, number, most=MAX_LINE)
+                continue
         # "\r\r\n" is "\r\n" that went through a program that made "\r\n" of every "\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
         at = offset
@@ -280,11 +286,16 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
 
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
-    number = 0
+    number, held = 0, ""
     try:
-        while raw := text.readline(MAX_LINE + 1):
+        while raw := held or text.readline(MAX_LINE + 1):
+            held = ""
             if len(raw) > MAX_LINE:
-                raise _too_long(source, number + 1)
+                raw, held, lost = cut_long(raw, text.readline, most=MAX_LINE, ends=("\n", "\r"))
+                if lost:
+                    number += 1
+                    yield number, too_long(source.path, number, most=MAX_LINE)
+                    continue
             body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
             for part in body.split("\r"):
                 number += 1
@@ -382,13 +393,4 @@ def binary(path: str, where: str) -> FormatError:
         "(utf-16, for example)",
         file=path,
         code="encoding",
-    )
-
-
-def _too_long(source: Source, number: int) -> FormatError:
-    return FormatError(
-        f"line {number} is longer than {MAX_LINE:,} bytes; is this the format you named? If so, split the line",
-        at=source.path,
-        line=number,
-        code="too-large",
     )

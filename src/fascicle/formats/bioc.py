@@ -6,35 +6,25 @@ bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Mention, Section
+from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
+from fascicle.core.mention import is_curie, link_of
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.losses import Holds
-from fascicle.formats.pubtator import RAW_ID, links_of
-from fascicle.formats.pubtator_write import concept_column
-from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import checked_name
+from fascicle.formats.pubtator import links_of
 
 STEP: Final = "bioc"
-SOURCE: Final = "Fascicle"  # of collections that are written
-_TYPE, _SECTION, _IDENTIFIER, _BLANKS = "type", "section_type", "identifier", "blanks-before"
+TYPE, SECTION, IDENTIFIER, BLANKS = "type", "section_type", "identifier", "blanks-before"
+VOCABULARY: Final = "vocabulary"
+BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
-_PARTLY: Final = frozenset({"sections", "links", "attributes", "meta"})
-FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested"}
-
-
-def holds_of(name: str) -> Holds:
-    """What BioC holds; ``name`` is what it is called in sentences."""
-    return Holds(format=name, fields=FIELDS, partly=_PARTLY)
 
 
 class Location(msgspec.Struct):
@@ -78,8 +68,6 @@ class Entry(msgspec.Struct, kw_only=True):
     annotations: list[Annotation] = []
     relations: list[Any] = []
 
-
-# -- reading -----------------------------------------------------------------------------------------------------------
 
 _UNITS: Final[Mapping[str, str]] = MappingProxyType({"code points": "", "bytes": "utf-8", "UTF-16 units": "utf-16-le"})
 
@@ -246,7 +234,7 @@ def _text(pieces: Sequence[_Piece], *, moved: bool) -> str:
     made: list[str] = []
     length = 0
     for piece in pieces:
-        blanks = piece.infons.get(_BLANKS)
+        blanks = piece.infons.get(BLANKS)
         gap = bool(made) if moved else piece.offset - length
         told = isinstance(blanks, str) and len(blanks) == gap and not blanks.strip()
         made += [str(blanks) if told else " " * gap, piece.text]
@@ -265,15 +253,33 @@ def _add(
     moved: bool,
 ) -> None:
     infons = {key: shown for key, value in annotation.infons.items() if (shown := _shown(value)) is not None}
-    kind = infons.pop(_TYPE, "").strip()
+    kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
         events.append(event_of("mention-without-type", step=STEP, message=message))
         return
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
-    links, raw = links_of(["", "", "", "", "", infons.pop(_IDENTIFIER, "")])
+    links, raw = read_links(infons)
     collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
+
+
+def read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+    """Takes the links out of the facts of an annotation; ids without a prefix are of the vocabulary that is named."""
+    links, raw = links_of(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
+    given = infons.get(VOCABULARY, "")
+    names = given.split(BETWEEN) if BETWEEN in given else [given] * len(links)
+    if not given or not links or len(names) != len(links):
+        return links, raw
+    found = tuple(one if one.ontology else _of(name, one.id) for name, one in zip(names, links, strict=True))
+    if [one.ontology for one in found] == names:
+        del infons[VOCABULARY]
+    return found, raw
+
+
+def _of(vocabulary: str, identifier: str) -> Link:
+    full = f"{vocabulary}:{identifier}"
+    return link_of(full) if is_curie(full) else Link(id=identifier, ontology=vocabulary)
 
 
 def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
@@ -283,9 +289,9 @@ def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
 
 def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> Iterator[Section]:
     for passage, own in zip(passages, ranges, strict=True):
-        name = _shown(passage.infons.get(_SECTION)) or _shown(passage.infons.get(_TYPE)) or ""
+        name = _shown(passage.infons.get(SECTION)) or _shown(passage.infons.get(TYPE)) or ""
         if name and own and (end := pieces[own[-1]].start + len(pieces[own[-1]].text)) > pieces[own[0]].start:
-            yield Section(pieces[own[0]].start, end, name.lower() if _SECTION in passage.infons else name)
+            yield Section(pieces[own[0]].start, end, name.lower() if SECTION in passage.infons else name)
 
 
 def _sentences(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> tuple[Span, ...] | None:
@@ -300,7 +306,7 @@ def _left_out(entry: Entry) -> Iterator[Event]:
     if count := sum(len(holder.relations) for holder in holders):
         message = f"relations are not read ({count:,})"
         yield event_of("relations-left-out", step=STEP, message=message)
-    keys = {key for holder in holders[1:] for key in holder.infons} - {_TYPE, _SECTION, _BLANKS}
+    keys = {key for holder in holders[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
         yield event_of("infons-left-out", step=STEP, message=message)
@@ -311,87 +317,3 @@ def _shown(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool]) -> Entry:
-    """Makes what is written of a document: a passage for each section, and one for the text between two sections.
-
-    Blanks alone between two sections stand in no passage; what is no simple blank among them is noted in the fact
-    ``blanks-before`` of the passage after them.
-
-    Args:
-        document: what is to be written.
-        report: receives the counts of what cannot be held.
-        can_hold: whether the file can hold a fact.
-
-    Raises:
-        InputError: an id or a type that cannot be written.
-    """
-    identifier = checked_name(document.id, what="the document id")
-    report.mentions += len(document.mentions)
-    passages = _passages(document, report)
-    for number, mention in enumerate(document.mentions):
-        home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
-        home.annotations.append(_annotation(mention, number, document, report, can_hold))
-    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
-    infons = {key: value for key, value in facts.items() if can_hold(key) and can_hold(value)}
-    if lost := len(facts) - len(infons):
-        report.lose("meta", document, count=lost)
-    return Entry(id=identifier, infons=infons, passages=passages)
-
-
-def _passages(document: Document, report: WriteReport) -> list[Passage]:
-    text, found, at = document.text, [], 0
-    for section in separate_sections(document, report):
-        gap, infons = text[at : section.start], {_TYPE: section.name}
-        if gap.strip():
-            found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
-        elif gap.strip(" "):
-            infons[_BLANKS] = gap
-        found.append(
-            Passage(offset=section.start, text=text[section.start : section.end], annotations=[], infons=infons)
-        )
-        at = section.end
-    if at < len(text) or not found:
-        found.append(Passage(offset=at, text=text[at:], annotations=[], infons={}))
-    return found
-
-
-def separate_sections(document: Document, report: WriteReport) -> list[Section]:
-    """The sections that can be passages: with a name and a text, none in another; counts the others."""
-    kept: list[Section] = []
-    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
-        fits = section.name == section.name.strip() != "" and section.start < section.end
-        if fits and section.start >= (kept[-1].end if kept else 0):
-            kept.append(section)
-    if lost := len(document.sections or ()) - len(kept):
-        report.lose("sections", document, count=lost)
-    return kept
-
-
-def _annotation(
-    mention: Mention, number: int, document: Document, report: WriteReport, can_hold: Callable[[str], bool]
-) -> Annotation:
-    kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
-    infons, lost = {_TYPE: kind}, 0
-    concept = concept_column(mention)
-    concept = concept if can_hold(concept) else ""
-    if concept:
-        infons[_IDENTIFIER] = concept
-    links, raw = links_of(["", "", "", "", "", concept])
-    wanted, found = [link.id for link in mention.links], [link.id for link in links]
-    if wanted != found and (missing := (Counter(wanted) - Counter(found)).total()):
-        report.lose("links", document, mention, count=missing)
-    for key, value in mention.attributes:
-        if key == RAW_ID or key in infons or not (can_hold(key) and can_hold(value)):
-            lost += (key, value) not in raw
-        else:
-            infons[key] = value
-    if lost:
-        report.lose("attributes", document, mention, count=lost)
-    locations = [Location(start, end - start) for start, end in mention.spans]
-    text = mention.text_in(document.text)
-    return Annotation(id=str(number), infons=infons, text=text, locations=locations)

@@ -14,7 +14,6 @@ from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
 from fascicle.files.source import Source, is_integer
 from fascicle.formats.bioc import (
-    SOURCE,
     STEP,
     Annotation,
     Entry,
@@ -22,9 +21,8 @@ from fascicle.formats.bioc import (
     Passage,
     Sentence,
     document_of,
-    entry_of,
-    holds_of,
 )
+from fascicle.formats.bioc_write import SOURCE, entry_of, holds_of
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.writing import Encode, Put

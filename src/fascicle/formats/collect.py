@@ -78,8 +78,11 @@ class MentionCollector:
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
-            message = f"a mention of type {kind!r} is there twice; the first was kept"
-            self._say("duplicate-mention", message, span=(mention.start, mention.end))
+            same = self._kept[mention.key] == mention
+            other = "" if same else ", and what the second one says of links, scores or attributes was left out"
+            message = f"a mention of type {kind!r} is there twice; the first was kept{other}"
+            code = "duplicate-mention" if same else "duplicate-mention-differs"
+            self._say(code, message, span=(mention.start, mention.end))
             return
         self._kept[mention.key] = mention
 

@@ -17,7 +17,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError
 from fascicle.files.source import Source
-from fascicle.formats.bioc import separate_sections
+from fascicle.formats.bioc_write import separate_sections
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.jsonl import records

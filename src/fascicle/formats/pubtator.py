@@ -14,6 +14,7 @@ from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
+from fascicle.core.mention import link_of
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
@@ -27,16 +28,17 @@ NAMES: Final = "pubtator-names"
 TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
-_ONE_ID: Final = re.compile(r"(?:[A-Za-z]+:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
+_ONE_ID: Final = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
 _NO_ID: Final = frozenset({"", "-", "-1"})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a PubTator file.
 
-    Links hold the ids as they stand. A composite id (parts joined by ``|``, ``,``, ``;`` or ``+``) becomes several
-    links if each part looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
-    ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event and left out.
+    Links hold the ids as they stand; a CURIE is divided into its vocabulary and the id. A composite id (parts joined by
+    ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
+    (``c|SUB|A|123|T``) stay whole; the attribute ``pubtator-id`` keeps the column where the links do not. Relation
+    lines are counted in an event and left out.
 
     Args:
         source: the file.
@@ -190,7 +192,7 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
     attributes = [] if raw == "|".join(ids) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
         attributes.append((NAMES, columns[6]))
-    return tuple(Link(id=identifier) for identifier in ids), tuple(attributes)
+    return tuple(Link(id=one) if _SEPARATORS.search(one) else link_of(one) for one in ids), tuple(attributes)
 
 
 def _place(source: Source, number: int) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.mention import told
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.pubtator import NAMES, RAW_ID, TITLE, links_of, sections_of
 from fascicle.formats.report import WriteReport
 from fascicle.formats.writing import checked_name
 
-_PARTLY: Final = frozenset({"sections", "links", "attributes"})
+_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})
 HOLDS: Final = Holds(
     format="PubTator",
     fields=_PARTLY | {"ids", "text-between-words", "mentions", "nested"},
@@ -65,12 +67,33 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
     if not (mention.links or mention.attributes):
         return columns
     links, attributes = links_of(columns)
-    wanted, found = [link.id for link in mention.links], [link.id for link in links]
-    if wanted != found and (lost := (Counter(wanted) - Counter(found)).total()):
-        report.lose("links", document, mention, count=lost)
+    count_links(mention, links, document, report)
     if lost := sum(attribute not in attributes for attribute in mention.attributes):
         report.lose("attributes", document, mention, count=lost)
     return columns
+
+
+def count_links(mention: Mention, found: Iterable[Link], document: Document, report: WriteReport) -> None:
+    """Counts what of the links of a mention is not in its file.
+
+    Args:
+        mention: that was written.
+        found: the links that are read back.
+        document: its own.
+        report: receives the counts.
+    """
+    left, lost = list(found), Counter[str]()
+    for link in mention.links:
+        same = [one for one in left if link.id in (one.id, one.curie)]
+        if not same:
+            lost["links"] += 1
+            continue
+        one = max(same, key=lambda one: (one.curie == link.curie, one.ontology == link.ontology))
+        left.remove(one)
+        lost["link-ontologies"] += bool(link.ontology) and one.ontology != link.ontology
+        lost["link-curies"] += bool(link.curie) and one.curie != link.curie
+    for code, count in (+lost).items():
+        report.lose(code, document, mention, count=count)
 
 
 def _facts(mention: Mention) -> list[str]:
@@ -82,10 +105,10 @@ def _facts(mention: Mention) -> list[str]:
 
 def concept_column(mention: Mention) -> str:
     """The concept ids of a mention in one column: as it was read, unless the links were changed since."""
-    ids = [link.id for link in mention.links]
+    ids = [told(link) for link in mention.links]
     concept = "|".join(name for name in ids if not _NOT_IN_COLUMNS.search(name))
     raw = dict(mention.attributes).get(RAW_ID, concept)
-    if not _NOT_IN_COLUMNS.search(raw) and [link.id for link in links_of(["", "", "", "", "", raw])[0]] == ids:
+    if not _NOT_IN_COLUMNS.search(raw) and [told(link) for link in links_of(["", "", "", "", "", raw])[0]] == ids:
         return raw
     return concept
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import event_of
+from fascicle.core.mention import link_of
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import MAX_FILE, Source
 from fascicle.formats.collect import MentionCollector
@@ -254,7 +255,7 @@ def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
 
 
 def _links(concept: str) -> tuple[Link, ...]:
-    return (Link(id=concept),) if concept else ()
+    return (link_of(concept),) if concept else ()
 
 
 def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:

@@ -21,17 +21,19 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.mention import link_of, told
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import Holds
+from fascicle.formats.pubtator_write import count_links
 from fascicle.formats.report import WriteReport
 from fascicle.formats.spacy_doc import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens
 from fascicle.formats.spacy_strings import number_of
 from fascicle.formats.writing import Encode, Put
 
-_PARTLY: Final = frozenset({"words", "sentences", "links"})
+_PARTLY: Final = frozenset({"words", "sentences", "links", "link-ontologies", "link-curies"})
 HOLDS: Final = Holds(
     format="the format of spaCy",
     fields=_PARTLY | {"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"},
@@ -166,10 +168,9 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
             raise InputError(
                 f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"
             )
-        ids = [link.id for link in mention.links if not link.nil]
-        if lost := len(ids) - bool(ids and ids[0]):
-            report.lose("links", document, mention, count=lost)
-        yield _Placed(mention=mention, first=first, last=last, concept=ids[0] if ids else "")
+        concept = next((told(link) for link in mention.links if not link.nil), "")
+        count_links(mention, [link_of(concept)] if concept else [], document, report)
+        yield _Placed(mention=mention, first=first, last=last, concept=concept)
 
 
 def _entities(placed: Iterable[_Placed]) -> list[_Placed]:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Mention
-from fascicle.core.mention import Link, identifier_of, is_curie
+from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
@@ -93,14 +93,7 @@ def links_of(ids: str, names: str) -> tuple[Link, ...]:
     """The links that the cells of the columns `LINKS` stand for."""
     parts, called = ids.split(BETWEEN) if ids else [], names.split(BETWEEN)
     called = called if len(called) == len(parts) else [""] * len(parts)
-    return tuple(_link(part, name) for part, name in zip(parts, called, strict=True))
-
-
-def _link(told: str, name: str) -> Link:
-    prefix, _, local = told.partition(":")
-    if is_curie(told):
-        return Link(id=local, ontology=prefix, name=name, curie=told)
-    return Link(id=told, name=name)
+    return tuple(link_of(part, name) for part, name in zip(parts, called, strict=True))
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
@@ -118,7 +111,7 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
 def _fits(link: Link) -> bool:
     """Whether a link can be told from its identifier again."""
     told = identifier_of(link)
-    same = msgspec.structs.replace(link, name="", score=None, tier="") == _link(told, "")
+    same = msgspec.structs.replace(link, name="", score=None, tier="") == link_of(told)
     return same and told != "" and BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 

@@ -67,7 +67,7 @@ def spelt(
 def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
     links = []
     for link in mention.links:
-        known = link.curie or curie(link.id, link.ontology or prefixes.get(kind, ""))
+        known = curie(link.curie or link.id, link.ontology or prefixes.get(kind, "")) or link.curie
         links.append(link if link.nil or not known else msgspec.structs.replace(link, curie=known))
     return msgspec.structs.replace(mention, type=kind, links=tuple(links))
 

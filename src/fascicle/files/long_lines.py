@@ -1,0 +1,58 @@
+r"""What is left to read where a line is too long: the lines behind it, also those that end with ``\r`` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import AnyStr
+
+from fascicle.errors import FormatError
+
+_CHUNK = 1 << 20
+
+
+def cut_long(
+    raw: AnyStr, readline: Callable[[int], AnyStr], *, most: int, ends: tuple[AnyStr, AnyStr]
+) -> tuple[AnyStr, AnyStr, int]:
+    r"""Divides what was read of a file at a place where a line ends, or leaves out a line that is too long.
+
+    Args:
+        raw: more than ``most`` bytes or characters, from the beginning of a line; at most one ``\n``, at its end.
+        readline: reads on.
+        most: length of a line.
+        ends: ``\n`` and ``\r``.
+
+    Returns:
+        Lines within the limit (nothing where a line was left out), what is to be read next, and how much was left out.
+    """
+    newline, carriage = ends
+    cut = raw.rfind(carriage, 0, min(most, len(raw) - 2)) + 1
+    if cut:
+        # The end of a line, and not that of an empty line after it, unless there is nothing but empty lines.
+        bare = len(raw[:cut].rstrip(carriage))
+        cut = bare + 1 if bare else cut
+        return raw[:cut], _filled(raw[cut:], readline, most=most, newline=newline), 0
+    nothing, lost, more = raw[:0], 0, raw
+    while more:
+        at = more.find(carriage) + 1
+        if at and not more[at:]:
+            more += readline(1)  # what ends with \r may end with \r\n
+        if at and more[at:] != newline:
+            return nothing, _filled(more[at:], readline, most=most, newline=newline), lost + at
+        lost += len(more)
+        more = nothing if more.endswith(newline) else readline(_CHUNK)
+    return nothing, nothing, lost
+
+
+def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newline: AnyStr) -> AnyStr:
+    """The beginning of a line, and what follows of it, as far as the limit tells whether it is too long."""
+    return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
+
+
+def too_long(path: str, number: int, *, most: int) -> FormatError:
+    """The error of a line."""
+    return FormatError(
+        f"line {number} is longer than {most:,} bytes; is this the format you named? If so, split the line",
+        at=path,
+        line=number,
+        code="too-large",
+    )
