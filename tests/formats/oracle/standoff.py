@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.formats.oracle.drafts import Draft, DraftMark, Taste, page
+from tests.formats.oracle.drafts import Draft, DraftMark, Span, Taste, page
 from tests.formats.oracle.format import (
     NO_COLUMNS,
     NO_IDS_OF_CONCEPTS,
@@ -20,7 +20,7 @@ from tests.formats.oracle.format import (
     Oracle,
     because,
 )
-from tests.formats.oracle.hand import SAME_ID, Hand
+from tests.formats.oracle.hand import CRLF, SAME_ID, Hand
 from tests.formats.oracle.judging import Page
 
 
@@ -44,8 +44,12 @@ def _brat(drafts: Sequence[Draft], hand: Hand) -> Files:
     files: Files = {}
     for at, draft in enumerate(drafts):
         folder = f"c/{at}" if hand.fault == SAME_ID else "c"
-        rows = [row for at, one in enumerate(draft.marks, 1) for row in _annotation(draft, one, hand=hand, at=at)]
-        files[f"{folder}/{draft.id}.txt"] = draft.parts[0].encode()
+        as_two = hand.fault == CRLF and hand.random.random() < 0.5  # or else the line ends of the text count as one
+        rows = []
+        for number, one in enumerate(draft.marks, 1):
+            spans = [_with_crlf(draft.parts[0], span) for span in draft.spans(one)] if as_two else draft.spans(one)
+            rows += _annotation(draft, one, places=hand.places(draft.parts[0], spans), at=number, concept=hand.id(one))
+        files[f"{folder}/{draft.id}.txt"] = _text(draft, hand).encode()
         files[f"{folder}/{draft.id}.ann"] = hand.lines(rows)
     return files
 
@@ -63,17 +67,32 @@ def _brat_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     """In the order of their names; where two files have one name, their folders are in their ids."""
     if hand.fault == SAME_ID and len(drafts) > 1:
         return [page(replace(one, id=f"{at}/{one.id}"), "") for at, one in enumerate(drafts)]
-    return [page(one, "") for one in sorted(drafts, key=lambda one: one.id)]
+    made = [page(one, "") for one in sorted(drafts, key=lambda one: one.id)]
+    return list(map(_page_with_crlf, made)) if hand.fault == CRLF else made
+
+
+def _page_with_crlf(made: Page) -> Page:
+    marks = [replace(one, spans=tuple(_with_crlf(made.text, span) for span in one.spans)) for one in made.marks]
+    return replace(made, text=made.text.replace("\n", "\r\n"), marks=tuple(marks))
 
 
 def _offsets_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     return [page(one, "", concept=False) for one in sorted(drafts, key=lambda one: one.id)]
 
 
-def _annotation(draft: Draft, mark: DraftMark, *, hand: Hand, at: int) -> list[str]:
-    places = ";".join(f"{start} {end}" for start, end in hand.places(draft.parts[0], draft.spans(mark)))
-    row = f"T{at}\t{mark.type} {places}\t{draft.surface(mark)}".replace("\n", " ")
-    return [row, f"N{at}\tReference T{at} {hand.id(mark)}\tname"] if mark.local else [row]
+def _annotation(draft: Draft, mark: DraftMark, *, places: Sequence[Span], at: int, concept: str) -> list[str]:
+    place = ";".join(f"{start} {end}" for start, end in places)
+    row = f"T{at}\t{mark.type} {place}\t{draft.surface(mark)}".replace("\n", " ")
+    return [row, f"N{at}\tReference T{at} {concept}\tname"] if concept else [row]
+
+
+def _text(draft: Draft, hand: Hand) -> str:
+    return draft.parts[0].replace("\n", "\r\n") if hand.fault == CRLF else draft.parts[0]
+
+
+def _with_crlf(text: str, span: Span) -> Span:
+    """Where a span stands when all line ends of the text are CRLF."""
+    return span[0] + text.count("\n", 0, span[0]), span[1] + text.count("\n", 0, span[1])
 
 
 def _offsets(drafts: Sequence[Draft], hand: Hand) -> Files:
