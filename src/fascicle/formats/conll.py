@@ -184,10 +184,11 @@ class _Parser:
             token, tags = self._chosen(columns)
         try:
             tags = prefixed(tags) if self._options.bare else tags
-            for tag in tags:
+            for at, tag in enumerate(tags):
                 if tag not in self._known:
-                    split_tag(tag)
-                    self._known.add(tag)
+                    tags[at] = tag.strip(" ")
+                    split_tag(tags[at])
+                    self._known.add(tags[at])
         except ValueError as error:
             raise self._error(number, f"{error}; {_OTHERWISE}") from None
         self._tab = by_tab
@@ -211,7 +212,7 @@ class _Parser:
             tags_at = [at + count if at < 0 else at for at in wanted]
         if not tags_at or token_at in tags_at or min(tags_at) < 0:
             raise IndexError
-        return columns[token_at], [columns[at].strip(" ") for at in tags_at]
+        return columns[token_at], [columns[at] for at in tags_at]
 
     def _columns_message(self, columns: list[str], *, by_tab: bool) -> str:
         wanted = self._options.tag_columns
