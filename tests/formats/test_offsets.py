@@ -120,7 +120,7 @@ def test_any_mentions_of_any_texts_come_back(tmp_path_factory: pytest.TempPathFa
 
 def test_fragments_and_offsets_that_do_not_fit(tmp_path: Path) -> None:
     rows = (
-        "11\t0;8\t1;13\tX\tany\n"  # two fragments
+        "11\t0;8\t1;13\tX\t😀 gripe\n"  # two fragments
         "11\t8\t13\tY\tgrippe\n"  # other text
         "11\t8\t13\tY\tgripe\n"  # once more
         "11\t20\t99\tX\tasma\n"  # outside

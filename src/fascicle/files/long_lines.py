@@ -48,6 +48,12 @@ def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newli
     return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
 
 
+def reading_first(held: AnyStr, readline: Callable[[int], AnyStr]) -> Callable[[int], AnyStr]:
+    """Reads on, beginning with what `cut_long` gave to be read next, which may be nothing."""
+    first = [held] if held else []
+    return lambda size: first.pop() if first else readline(size)
+
+
 def too_long(path: str, number: int, *, most: int) -> FormatError:
     """The error of a line."""
     return FormatError(

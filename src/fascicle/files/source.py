@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final, cast
 from fascicle.errors import FormatError, UsageError
 from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
 from fascicle.files.foreign import HEAD, binary_kind
-from fascicle.files.long_lines import cut_long, too_long
+from fascicle.files.long_lines import cut_long, reading_first, too_long
 from fascicle.files.pipes import is_pipe, opened, unreadable
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
@@ -263,11 +263,11 @@ def is_integer(text: str) -> bool:
 
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
-    number, offset, decoder, held = 0, 0, _Decoder(source), b""
-    while raw := held or stream.readline(MAX_LINE + 1):
-        held = b""
+    number, offset, decoder, readline = 0, 0, _Decoder(source), stream.readline
+    while raw := readline(MAX_LINE + 1):
         if len(raw) > MAX_LINE:
             raw, held, lost = cut_long(raw, stream.readline, most=MAX_LINE, ends=(b"\n", b"\r"))
+            readline = reading_first(held, stream.readline)
             if lost:
                 number, offset = number + 1, offset + lost
                 yield number, too_long(source.path, number, most=MAX_LINE)
@@ -286,12 +286,12 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
 
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
-    number, held = 0, ""
+    number, readline = 0, text.readline
     try:
-        while raw := held or text.readline(MAX_LINE + 1):
-            held = ""
+        while raw := readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
                 raw, held, lost = cut_long(raw, text.readline, most=MAX_LINE, ends=("\n", "\r"))
+                readline = reading_first(held, text.readline)
                 if lost:
                     number += 1
                     yield number, too_long(source.path, number, most=MAX_LINE)

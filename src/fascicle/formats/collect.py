@@ -74,7 +74,11 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if expected is not None and not _agrees(fragments, self._text, expected):
+        if (
+            expected is not None
+            and mention.text_in(self._text) != expected
+            and not _is_in(fragments, self._text, expected)
+        ):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
@@ -101,12 +105,9 @@ class MentionCollector:
         return fragments[-1][1] <= len(self._text)
 
 
-def _agrees(fragments: Fragments, text: str, expected: str) -> bool:
-    """Whether the source names the text that is at the offsets; how it joins fragments is its own business."""
-    if len(fragments) == 1:
-        start, end = fragments[0]
-        return text[start:end] == expected
-    if sum(end - start for start, end in fragments) > len(expected):
+def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
+    """Whether a text is that of several fragments; how its source joins them is its own business."""
+    if len(fragments) == 1 or sum(end - start for start, end in fragments) > len(expected):
         return False  # and none of it is copied
     found = [text[start:end] for start, end in fragments]
     return any(between.join(found) == expected for between in _BETWEEN)

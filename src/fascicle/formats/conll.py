@@ -225,7 +225,7 @@ class _Parser:
 
     def _watch(self, columns: list[str]) -> None:
         """Remembers which unread columns have held nothing but tags so far."""
-        if self._options.tag_columns != (-1,) or self._spare == set():
+        if (self._spare is not None and not self._spare) or self._options.tag_columns != (-1,):
             return
         among = range(1, len(columns) - 1) if self._spare is None else self._spare
         self._spare = {at for at in among if at < len(columns) and is_tag(columns[at])}

@@ -192,7 +192,9 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
     attributes = [] if raw == "|".join(ids) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
         attributes.append((NAMES, columns[6]))
-    return tuple(Link(id=one) if _SEPARATORS.search(one) else link_of(one) for one in ids), tuple(attributes)
+    return tuple(link_of(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
+        attributes
+    )
 
 
 def _place(source: Source, number: int) -> str:
