@@ -31,6 +31,7 @@ check: $(VENV)/.dev
 
 torture: $(VENV)/.dev
 	$(BIN)/python tests/torture/fuzz_readers.py --count 10000 --processes $(PROCESSES)
+	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs

@@ -34,13 +34,13 @@ def of(tmp_path: Path, *passages: dict[str, Any], **fields: Any) -> Document:
 
 
 def test_passages_and_annotations(tmp_path: Path) -> None:
-    title = {**TITLE, "annotations": [annotation([(7, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
+    title = {**TITLE, "annotations": [annotation([(8, 1), (0, 2)], "IL x", identifier="3558|9", note=1)]}
     body = {"offset": 12, "text": "End.", "infons": {"section_type": "METHODS", "type": "paragraph"}}
     found = of(tmp_path, title, body, relations=[{"id": "R"}])
     assert found.text == "IL-2 β😀 x   End."[:9].ljust(12) + "End."
     assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods"))
     links = (Link(id="3558"), Link(id="9"))
-    assert found.mentions == (Mention(((0, 2), (7, 8)), "Gene", links=links, attributes=(("note", "1"),)),)
+    assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
     assert found.meta == {"year": "2001"}
     assert {event.code for event in found.events} == {"relations-left-out"}
 

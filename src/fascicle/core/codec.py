@@ -149,19 +149,20 @@ def _document(record: DocumentRecord) -> Document:
         events=record.events,
         changes=record.changes,
     )
-    return held_against(document, [mention.text for mention in record.mentions])
+    return held_against(document, mentions, texts=[mention.text for mention in record.mentions])
 
 
-def held_against(document: Document, texts: Sequence[str | None]) -> Document:
+def held_against(document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]) -> Document:
     """A document with an event for each mention that has other text at its offsets than its source gives.
 
     Args:
-        document: with its mentions, in the order of the source.
+        document: that has the mentions.
+        mentions: in the order of the source, which need not be that of the document.
         texts: that the source gives for them; ``None`` where it gives none.
     """
     wrong = [
         _mismatch(mention)
-        for mention, given in zip(document.mentions, texts, strict=True)
+        for mention, given in zip(mentions, texts, strict=True)
         if given is not None and not _agrees(mention, given, document.text)
     ]
     return document.with_events(*wrong) if wrong else document

@@ -72,6 +72,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "duplicate-mention-differs": Code("loss", MEANING),
         "uneven-columns": Code("loss", MEANING),
         "duplicate-annotation-id": Code("repair", MEANING),
+        "quotes-kept": Code("repair", MEANING),
         "offsets-of-passages": Code("repair", MEANING),
         "text-mismatch": Code("repair", MEANING),
         "most-offsets-wrong": Code("repair", MEANING),

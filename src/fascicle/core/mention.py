@@ -83,12 +83,12 @@ def link_of(given: str, name: str = "") -> Link:
     """The link that `told` names: a CURIE also says which vocabulary.
 
     Args:
-        given: a CURIE, or another identifier.
+        given: a CURIE, or another identifier, such as an address (``http://...``).
         name: of the entry.
     """
-    if not is_curie(given):
-        return Link(id=given, name=name)
     prefix, _, local = given.partition(":")
+    if not is_curie(given) or local.startswith("//"):
+        return Link(id=given, name=name)
     return Link(id=local, ontology=prefix, name=name, curie=given)
 
 

@@ -105,7 +105,12 @@ def _annotations(element: Element, place: Place) -> list[Annotation]:
 
 
 def _infons(element: Element) -> dict[str, str]:
-    return {one.get("key", ""): _text(one) for one in element.iterfind("infon")}
+    found: dict[str, str] = {}
+    for one in element.iterfind("infon"):
+        key, value = one.get("key", ""), _text(one)
+        # No key should be there twice; where one is, as for two concepts, neither value is lost.
+        found[key] = f"{found[key]}|{value}" if found.get(key, value) != value else value
+    return found
 
 
 def _said(element: Element, name: str) -> str | None:

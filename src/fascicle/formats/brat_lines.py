@@ -109,6 +109,8 @@ def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | No
     else:
         return None
     ontology, sign, identifier = reference.partition(":")
+    if identifier.startswith("//"):  # an address is an id as a whole
+        ontology, identifier = NO_ONTOLOGY, reference
     if not sign or not ontology or not target:
         return None
     if not names_an_entry(identifier):

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypedDict, Unpack
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
-TokenMention = tuple[Sequence[Span], str]
+_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # what tools put between two fragments
+
+
+class TokenMention(NamedTuple):
+    """Half-open ranges of token numbers, counted through a document, a type, and the tokens among which it must be."""
+
+    ranges: Sequence[Span]
+    type: str
+    limits: Span | None = None
 
 
 class MentionFacts(TypedDict, total=False):
@@ -56,7 +64,7 @@ class MentionCollector:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
-                several fragments, each must be in it, in their order.
+                several fragments, blanks or dots may stand between two.
             facts: what else its source says of it.
         """
         fragments = tuple(sorted(spans))
@@ -98,14 +106,11 @@ class MentionCollector:
 
 
 def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
-    """Whether several fragments are in the text of a mention; how its source joins them is its own business."""
-    at = 0
-    for start, end in fragments:
-        found = expected.find(text[start:end], at) if end - start <= len(expected) else -1
-        if found < 0:
-            return False
-        at = found + end - start
-    return len(fragments) > 1
+    """Whether a text is that of several fragments; how its source joins them is its own business."""
+    if len(fragments) == 1 or sum(end - start for start, end in fragments) > len(expected):
+        return False  # and none of it is copied
+    found = [text[start:end] for start, end in fragments]
+    return any(between.join(found) == expected for between in _BETWEEN)
 
 
 def joined_document(
@@ -122,7 +127,7 @@ def joined_document(
     Args:
         identifier: id of the document.
         sentences: tokens of each sentence, none empty.
-        mentions: half-open ranges of token numbers, counted through the whole document, with a type.
+        mentions: mentions of tokens.
         step: name of the reader, for the events.
         meta: further facts; ``text`` = ``joined`` is added.
         keep_sentences: whether the source said where sentences end.
@@ -134,12 +139,13 @@ def joined_document(
     text = " ".join(tokens)
     words = _word_ranges(tokens)
     collector = MentionCollector(text, step=step)
-    for ranges, kind in mentions:
-        if all(0 <= start < end <= len(words) for start, end in ranges):
+    for ranges, kind, limits in mentions:
+        low, high = limits or (0, len(words))
+        if all(low <= start < end <= high for start, end in ranges):
             collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
         else:
             collector.drop(
-                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in {counted(len(words), 'token')}"
+                f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
     return Document(
         id=identifier,

@@ -184,10 +184,11 @@ class _Parser:
             token, tags = self._chosen(columns)
         try:
             tags = prefixed(tags) if self._options.bare else tags
-            for tag in tags:
+            for at, tag in enumerate(tags):
                 if tag not in self._known:
-                    split_tag(tag)
-                    self._known.add(tag)
+                    tags[at] = tag.strip(" ")
+                    split_tag(tags[at])
+                    self._known.add(tags[at])
         except ValueError as error:
             raise self._error(number, f"{error}; {_OTHERWISE}") from None
         self._tab = by_tab
@@ -322,7 +323,7 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     for tokens, layers in block:
         for tags in layers:
             census.add(tags)
-            mentions += [(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
+            mentions += [TokenMention(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
     document = joined_document(

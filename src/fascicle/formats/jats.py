@@ -119,6 +119,7 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         for name, kind in _PARTS:
             for part in article.iterfind(name):
                 blocks.add(part, kind)
+        blocks.left_out.update(_OUT[name] for one in article if (name := local(one.tag)) in _OUT)
         text, sections = put_together(blocks.found, between=_BETWEEN)
         facts = {name: said for name, find in _META.items() if (said := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name

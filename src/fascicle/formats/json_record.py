@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from fascicle.core.document import Document, Event, Link
+from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
@@ -50,7 +51,7 @@ class Record:
     @property
     def identifier(self) -> str:
         """The id as the source gives it, or the empty string."""
-        found = self.value.get(self.shape.id) if self.shape.id else None
+        found = self.value.get(self.shape.id, self.value.get("id"))
         return str(found) if isinstance(found, str | int) else ""
 
     def field(self, name: str, kind: type) -> Any:
@@ -90,11 +91,13 @@ class Record:
 
     def mentions(self) -> list[_RawMention]:
         """The mentions, in order."""
-        if not self.shape.entities:
-            return []
-        found = self.field(self.shape.entities, list)
+        return list(chain.from_iterable(self.mention_lists()))
+
+    def mention_lists(self) -> list[list[_RawMention]]:
+        """The mentions as the record lists them: those of each sentence, or all in one list."""
+        found = self.field(self.shape.entities, list) if self.shape.entities else []
         nested = found and all(isinstance(e, list) and (not e or isinstance(e[0], list)) for e in found)
-        return [self._mention(entity) for entity in (chain.from_iterable(found) if nested else found)]
+        return [[self._mention(entity) for entity in listed] for listed in (found if nested else [found])]
 
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
@@ -133,6 +136,21 @@ class Record:
             "example " + fields_argument(("type", "kind"))
         )
 
+    def facts_left_out(self) -> tuple[Event, ...]:
+        """What objects of mentions say beside the fields of the shape: texts and lists, such as ids of concepts."""
+        shape = self.shape
+        known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
+        listed = self.value.get(shape.entities) if shape.entities else None
+        found = {
+            name
+            for entity in (listed if isinstance(listed, list) else ())
+            if isinstance(entity, dict)
+            for name, value in entity.items()
+            if name not in known and value and isinstance(value, str | list | dict)
+        }
+        message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
+        return (event_of("attributes-left-out", step=STEP, message=message),) if found else ()
+
     def meta(self) -> dict[str, str]:
         """The other fields that are a short string or a number."""
         shape = self.shape
@@ -168,7 +186,7 @@ def document_of(records: Sequence[Record], source: Source, number: int, report: 
             made = _of_tokens(records, identifier, meta, source, report)
         else:
             made = _of_text(first, identifier, meta) if not first.shape.reader else _of_tool(first, identifier, meta)
-        events = tuple(event for record in records for event in record.events)
+        events = tuple(event for record in records for event in (*record.events, *record.facts_left_out()))
         return made.with_events(*events) if events else made
     except (ValueError, msgspec.ValidationError) as error:
         raise first.error(str(error)) from None
@@ -183,8 +201,7 @@ def _of_tokens(
     for record in records:
         added = record.token_sentences()
         length = sum(map(len, added))
-        for raw in record.mentions():
-            mentions.append(([(before + start, before + end) for start, end in raw.spans], raw.type))
+        mentions += _counted(record.mention_lists(), added, before)
         if record.shape.tags:
             mentions += _tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
         sentences += added
@@ -192,9 +209,18 @@ def _of_tokens(
     return joined_document(identifier, sentences, mentions, step=STEP, meta=meta)
 
 
+def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before: int) -> Iterator[TokenMention]:
+    """The mentions of a record, counted through its document; a list for each sentence has those in this sentence."""
+    ends = list(accumulate(map(len, sentences), initial=before))
+    limits = list(pairwise(ends)) if len(lists) == len(sentences) else [(before, ends[-1])] * len(lists)
+    for listed, limit in zip(lists, limits, strict=True):
+        for raw in listed:
+            yield TokenMention([(before + start, before + end) for start, end in raw.spans], raw.type, limit)
+
+
 def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMention]:
     census.add(tags)
-    return [([(before + start, before + end)], kind) for start, end, kind in decode_tags(tags)]
+    return [TokenMention([(before + start, before + end)], kind) for start, end, kind in decode_tags(tags)]
 
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:

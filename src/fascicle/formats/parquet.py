@@ -252,7 +252,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
             for batch in file.iter_batches(batch_size=_BATCH if path.name == DOCUMENTS else _BATCH * 16):
-                yield from batch.cast(schemas()[path.name]).to_pylist()
+                yield from batch.select(schemas()[path.name].names).cast(schemas()[path.name]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None
@@ -260,7 +260,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
     try:
-        pairs = row["abbreviations"]
+        pairs, mentions = row["abbreviations"], [_mention(one) for one in rows]
         document = Document(
             id=row["document"],
             text=row["text"],
@@ -268,10 +268,10 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
             abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
-            mentions=tuple(_mention(one) for one in rows),
+            mentions=tuple(mentions),
             meta={one["name"]: one["value"] for one in row["meta"] or ()},
         )
-        return held_against(document, [one["text"] for one in rows])
+        return held_against(document, mentions, texts=[one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 

@@ -205,7 +205,7 @@ def _add_group(doc: _Doc, group: _Group, source: str) -> None:
     ranges, given = doc.tokens.ranges(), group.attrs.get(SCORES)
     scores: Sequence[Any] = given if isinstance(given, list) and len(given) == len(group.spans) else ()
     for at, packed in enumerate(group.spans):
-        _, concept, label, first, last, *_ = struct.unpack(SPAN, packed)
+        _, concept, label, first, last, start, end = struct.unpack(SPAN, packed)
         kind = doc.names[label]
         if not kind or not 0 <= first < last <= len(ranges):
             doc.collector.drop(
@@ -219,6 +219,7 @@ def _add_group(doc: _Doc, group: _Group, source: str) -> None:
             [span],
             kind,
             source=source,
+            expected=doc.tokens.text[start:end],
             score=float(score) if isinstance(score, int | float) else None,
             links=_links(doc.names.get(concept, "")),
         )

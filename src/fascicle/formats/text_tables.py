@@ -7,11 +7,13 @@ Quotes are those of CSV. A TSV has none, as its definition says
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader
@@ -19,11 +21,13 @@ from fascicle.formats.mixed import put_together
 from fascicle.formats.report import ReadReport
 from fascicle.formats.unread import fields_argument
 
+STEP: Final = "table"
 SEPARATORS: Final = ("\t", ",", ";")
 TEXT: Final = "text"
 _IDS: Final = ("id", "pmid", "document", "doc_id", "document_id")
 _META_LENGTH: Final = 200  # a longer cell is text, not a fact about the document
 _BETWEEN: Final = "\n"
+_QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,9 +164,21 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
     identifier = cells[columns.id] if columns.id is not None else ""
     try:
         text, sections = put_together(parts, between=_BETWEEN)
-        return Document(id=identifier or numbered, text=text, sections=sections if len(parts) > 1 else None, meta=facts)
+        return Document(
+            id=identifier or numbered,
+            text=text,
+            sections=sections if len(parts) > 1 else None,
+            meta=facts,
+            events=tuple(_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)),
+        )
     except ValueError as error:
         raise FormatError(str(error), at=place) from None
+
+
+def _quoted(name: str) -> Event:
+    option = fields_argument(("quotes", "true"))
+    message = f"the cell of {name!r} looks quoted as in a CSV; its quotes were kept, and {option} reads them"
+    return event_of("quotes-kept", step=STEP, message=message)
 
 
 READER: Final = Reader(read=read, options=TextTableOptions)

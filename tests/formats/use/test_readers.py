@@ -1,0 +1,30 @@
+"""No input that a user has is read wrongly in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.formats.oracle.judging import differences, outcome
+from tests.formats.use import binary, marked_texts, records, structured
+from tests.formats.use.given import Given
+
+from fascicle.formats.catalogue import READABLE
+
+INPUTS = (*marked_texts.ALL, *records.ALL, *structured.ALL, *binary.ALL)
+
+
+@pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in INPUTS])
+def test_an_input_is_read_as_it_is_meant_or_its_flaw_is_said(given: Given, tmp_path: Path) -> None:
+    found = outcome(given.laid(tmp_path), given.format, options=given.options)
+    if given.flawed and not found.is_silent:
+        return
+    assert not found.error
+    assert differences(given.wanted, found.documents) == []
+    assert not found.said
+
+
+def test_each_reader_has_two_inputs() -> None:
+    formats = [one.format for one in INPUTS]
+    assert {name: formats.count(name) for name in READABLE if formats.count(name) < 2} == {}
+    assert len(INPUTS) >= 60
