@@ -98,8 +98,15 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offli
     (kept,) = served.annotate(own, query="?types=Disease&min_score=0.5").json["documents"]
     assert "Mine" in {one["type"] for one in kept["document"]["mentions"]}
     (bare,) = served.annotate(given, query="?link=false").json["documents"]
-    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "names"} == {True}
-    assert not any(one.get("links") for one in bare["document"]["mentions"] if one["source"] == "names")
+    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "terms"} == {True}
+    assert [{**one, "links": None} for one in whole["mentions"]] == [
+        {**one, "links": None} for one in bare["document"]["mentions"]
+    ]
+    assert not any(one.get("links") for one in bare["document"]["mentions"])
+    assert "linked" not in {one["code"] for one in bare["document"].get("events", ())}
+    mine = {"text": "pain", "mentions": [{"spans": [[0, 4]], "type": "Mine", "links": [{"id": "1"}]}]}
+    (kept,) = served.annotate(mine, query="?link=false").json["documents"]
+    assert [one.get("links") for one in kept["document"]["mentions"] if one["type"] == "Mine"] == [[{"id": "1"}]]
     (told,) = served.annotate(given, query="?candidates=2").json["documents"]
     assert {one["mention"] for one in told["candidates"]} == set(range(len(whole["mentions"])))
     assert max(len(one["candidates"]) for one in told["candidates"]) <= 2
