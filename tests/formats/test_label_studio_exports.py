@@ -1,4 +1,4 @@
-"""Exports of Label Studio beside its JSON: JSON-MIN, CSV, and tasks whose predictions are numbers; written by hand here."""
+"""Exports of Label Studio beside its JSON: JSON-MIN, CSV, and tasks whose predictions are numbers."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_column_with_mentions_of_other_tools_is_read(column: str, cell: str, t
 def test_annotation_in_no_known_form_is_refused_and_can_be_left_out(columns: dict[str, str], tmp_path: Path) -> None:
     made = io.StringIO()
     csv.writer(made).writerows([["id", "text", *columns], ["7", "a b c", *columns.values()], ["8", "d", *columns]])
-    with pytest.raises(FormatError, match="looks? like"):
+    with pytest.raises(FormatError, match=r"looks? like"):
         of(tmp_path, made.getvalue(), "a.csv")
     path = tmp_path / "a.csv"
     report = ReadReport(aside=SetAside(keep_going=True))

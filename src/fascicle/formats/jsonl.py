@@ -93,8 +93,8 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 def encode(document: Document, report: WriteReport) -> bytes:
     """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
 
-    Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and one
-    with links ``links``.
+    Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
+    one with links ``links``.
     """
     if not document.id:
         report.lose("ids", document)  # a reader numbers documents without an id

@@ -1,4 +1,4 @@
-"""Records of Label Studio with one annotation each, as its exports JSON-MIN and CSV have them, made into tasks again."""
+"""Records of Label Studio with one annotation each (its exports JSON-MIN and CSV), made into tasks again."""
 
 from __future__ import annotations
 
@@ -28,23 +28,20 @@ def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
     Args:
         records: each with its place.
     """
-    task: dict[str, Any] | None = None
+    waiting: list[tuple[P, Any]] = []  # one task, until it is known what comes after it
     for place, value in records:
         if not isinstance(value, dict) or not is_flat(value):
-            if task is not None:
-                yield at, task
-            task = None
+            yield from waiting
+            waiting = []
             yield place, value
             continue
-        found = _task(value)
-        if task is not None and (task["id"], task["data"]) == (found["id"], found["data"]):
-            task["annotations"] += found["annotations"]
+        task = _task(value)
+        if waiting and all(waiting[0][1][name] == task[name] for name in ("id", "data")):
+            waiting[0][1]["annotations"] += task["annotations"]
             continue
-        if task is not None:
-            yield at, task
-        at, task = place, found
-    if task is not None:
-        yield at, task
+        yield from waiting
+        waiting = [(place, task)]
+    yield from waiting
 
 
 def _task(record: Mapping[str, Any]) -> dict[str, Any]:

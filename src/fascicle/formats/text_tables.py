@@ -185,8 +185,8 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
     looked = {name: value for name, value in others.items() if name not in ignored}
     if offsets := offset_fields(looked):
         return FormatError(
-            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, and a row of a table "
-            "of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave these "
+            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, and a row of a "
+            "table of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave these "
             f"out with {fields_argument(('ignored', ','.join(offsets)))}",
             at=place,
         )
@@ -196,7 +196,8 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
     if len(columns.texts) > 1:
         return FormatError(
             "the row has cells that look like annotation, and several columns are read as one text, so that offsets "
-            f"have no meaning; name one column of texts, or leave annotation out with {fields_argument(('ignored', 'NAMES'))}",
+            "have no meaning; name one column of texts, or leave annotation out with "
+            f"{fields_argument(('ignored', 'NAMES'))}",
             at=place,
         )
     if is_tool and isinstance(number := others.get(ANNOTATION), str) and number.isdecimal():

@@ -68,7 +68,7 @@ def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
 
 
 def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The two fields of a record that look like the offsets of one mention, integers as they are or as texts; or none."""
+    """The two fields of a record that look like the offsets of one mention, as integers or digits; or none."""
     names = {name.lower(): name for name, value in record.items() if str(value).isdecimal()}
     pair = [next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)]
     return tuple(pair) if all(pair) else ()
