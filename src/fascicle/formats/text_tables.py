@@ -186,8 +186,8 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
     if offsets := offset_fields(looked):
         return FormatError(
             f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, and a row of a "
-            "table of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave these "
-            f"out with {fields_argument(('ignored', ','.join(offsets)))}",
+            "table of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave "
+            f"these out with {fields_argument(('ignored', ','.join(offsets)))}",
             at=place,
         )
     is_tool = is_flat(columns.names)
