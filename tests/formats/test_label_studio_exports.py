@@ -65,6 +65,15 @@ def test_records_of_one_annotation_each(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv"])
+def test_a_text_that_nobody_annotated_has_no_gold(name: str, tmp_path: Path) -> None:
+    nobody = {**flat(2, text="nothing here"), "ner": None, "annotation_id": None, "annotator": None}
+    records = [flat(1), nobody]
+    found = of(tmp_path, json.dumps(records) if name == "a.json" else as_csv(records), name)
+    assert [keys(one) for one in found] == [FOUND, set()]
+    assert [[event.code for event in one.events] for one in found] == [[], ["unannotated-record"]]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv"])
 def test_two_annotators_of_a_task(name: str, tmp_path: Path) -> None:
     records = [flat(1), {**flat(1, annotator=2, regions=REGIONS[:1]), "annotation_id": 9}, flat(3)]
     content = json.dumps(records) if name == "a.json" else as_csv(records)

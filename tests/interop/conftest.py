@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
-
-from fascicle.core.document import Document
 from tests.support.interop import TEXTS, document
 
+from fascicle.core.document import Document
+
 collect_ignore_glob = [] if os.environ.get("FASCICLE_INTEROP") else ["test_*.py"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks every test of the group."""

@@ -8,11 +8,10 @@ from typing import Any
 import bioc
 import pytest
 from bioc import biocjson, biocxml
+from tests.support.interop import facts
 
 from fascicle.core.document import Document
 from fascicle.formats import read, write
-
-from tests.support.interop import facts
 
 PACKAGES = {"bioc": biocxml, "bioc-json": biocjson}
 

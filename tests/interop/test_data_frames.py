@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.interop import facts
 
 from fascicle.core.document import Document
 from fascicle.formats import read, write
-
-from tests.support.interop import facts
 
 COLUMNS = ("document", "start", "end", "text", "type")
 

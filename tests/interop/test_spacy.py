@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.tokens import DocBin, SpanGroup
+from tests.support.interop import facts
 
 from fascicle.core.document import Document
 from fascicle.formats import read, write
-
-from tests.support.interop import facts
 
 
 @pytest.mark.parametrize("language", ["en", "xx", "de"])

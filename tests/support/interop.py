@@ -21,7 +21,9 @@ def document(number: int, text: str) -> Document:
         if word in text
     ]
     title = len(text.partition("\n")[0])
-    sections = tuple(Section(*one) for one in ((0, title, "title"), (title + 1, len(text), "abstract")) if one[0] < one[1])
+    sections = tuple(
+        Section(*one) for one in ((0, title, "title"), (title + 1, len(text), "abstract")) if one[0] < one[1]
+    )
     return Document(id=f"d{number}", text=text, mentions=tuple(mentions), sections=sections)
 
 

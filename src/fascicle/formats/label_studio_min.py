@@ -48,8 +48,8 @@ def _task(record: Mapping[str, Any]) -> dict[str, Any]:
     regions = {name: value for name, value in record.items() if name not in _OF_EXPORT and _are_regions(value)}
     data = {name: value for name, value in record.items() if name not in _OF_EXPORT and name not in regions}
     result = [_region(one) for several in regions.values() for one in several]
-    annotation = {"result": result, "completed_by": record[ANNOTATOR]}
-    return {"id": record.get("id"), "data": data, "annotations": [annotation]}
+    annotations = [{"result": result, "completed_by": record[ANNOTATOR]}] if record[ANNOTATION] is not None else []
+    return {"id": record.get("id"), "data": data, "annotations": annotations}
 
 
 def _are_regions(value: object) -> bool:

@@ -21,7 +21,7 @@ from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, wi
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
-from fascicle.formats.label_studio_min import ANNOTATION, is_flat, merged
+from fascicle.formats.label_studio_min import ANNOTATION, ANNOTATOR, is_flat, merged
 from fascicle.formats.mixed import put_together
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape, adjusted
@@ -200,8 +200,8 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
             f"{fields_argument(('ignored', 'NAMES'))}",
             at=place,
         )
-    if is_tool and isinstance(number := others.get(ANNOTATION), str) and number.isdecimal():
-        others[ANNOTATION] = int(number)
+    if is_tool:
+        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: nobody annotated the text
     identifier = {"id": cells[columns.id]} if columns.id is not None else {}
     return {**others, "text": cells[columns.texts[0]], **identifier}
 
