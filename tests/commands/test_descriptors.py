@@ -92,3 +92,12 @@ def test_an_input_is_not_appended_to_itself(corpus: Path) -> None:
         )
     assert done.returncode == 2
     assert corpus.read_bytes() == before
+
+
+def test_a_folder_is_not_written_as_a_file(corpus: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "corpus", "convert", str(corpus), "-o", f"{tmp_path}/new/"], capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"folder" in done.stderr
+    assert not (tmp_path / "new").exists()
