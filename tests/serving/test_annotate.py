@@ -16,9 +16,11 @@ from standing import Poison, Standing, standing
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.errors import UsageError
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.serving.opening import openings
 
 pytestmark = pytest.mark.loopback
 TEXTS = [
@@ -210,3 +212,14 @@ def test_many_clients_share_workers(served: Standing, offline: Pipeline) -> None
         thread.join()
     for number, own in texts.items():
         assert found[number] == expected(offline, *(Document(id="same", text=text) for text in own))
+
+
+def test_a_pipeline_is_not_served_without_the_links_that_its_file_asks_for(small: Path) -> None:
+    with pytest.raises(UsageError, match="link=false"):
+        openings([str(small)], link=None)
+    (opening,) = openings(["basic"], link=None).values()
+    given = Document(id="a", text="Aspirin is for pain.")
+    (result,) = opening().of_batch([given])
+    assert result.document is not None
+    assert result.document.mentions
+    assert not any(one.links for one in result.document.mentions)

@@ -172,7 +172,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     if descriptor_of(path) is not None:
         return  # nothing is replaced there
     if target.is_dir() or os.fspath(path).endswith("/"):
-        raise OutputError(f"{path} names a folder, and one file is written; give the name of a file", file=str(path))
+        raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
     if target.is_file() and not overwrite:
         raise OutputError(
             f"{path} exists already; give another name, or overwrite=True to replace it", file=str(path), code="exists"
