@@ -1,15 +1,16 @@
-# make demo | test | check | torture | docs | bench | install | clean
+# make demo | test | check | torture | interop | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
 TESTS ?= tests
 PROCESSES ?= 8
+INTEROP ?= build/interop
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test check torture docs bench install clean
+.PHONY: demo test check torture interop docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -32,6 +33,16 @@ check: $(VENV)/.dev
 torture: $(VENV)/.dev
 	$(BIN)/python tests/torture/fuzz_readers.py --count 10000 --processes $(PROCESSES)
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
+
+# Other programs, as they are installed from the registry; none of them gets into the environment of development.
+interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made
+	FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
+		$(INTEROP)/tools/bin/python -m pytest -p no:cacheprovider -c tests/interop/pytest.ini tests/interop
+
+$(INTEROP)/%/.made: tests/interop/requirements-%.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --disable-pip-version-check -q -r $<
+	@touch $@
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs

@@ -83,7 +83,8 @@ def load(
             GPU where there is one, and the processor for everything that is not of torch.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit``, or ``"auto"``: the shipped
-            one if it covers a type of the model, which gives no links itself. By default there are no links.
+            one if it covers a type of the model, which gives no links itself. By default there is none, and only term
+            packs give links.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.

@@ -60,7 +60,7 @@ def test_the_table_of_mentions(folder: Path) -> None:
         ("a", "Disease", 0, 6, "Asthma", 0.25, "m", "MESH:D1"),
         ("c", "X", 0, 1, "x", None, "gold", None),
     ]
-    assert parquet.read_table(folder / "documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
+    assert parquet.read_table(folder / "__documents__/documents.parquet")["document"].to_pylist() == ["a", "b", "c"]
 
 
 def test_the_text_of_a_mention_is_held_against_its_offsets(folder: Path) -> None:
@@ -100,6 +100,23 @@ def test_other_software_reads_it(folder: Path) -> None:
         found[name] = use(package)
     assert found
     assert all(types == expected for types in found.values())
+
+
+def test_the_folder_as_one_table_is_the_mentions(folder: Path) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+    table = dataset.dataset(folder).to_table()  # as pandas.read_parquet(folder) does
+    assert table.column_names[:4] == ["document", "type", "start", "end"]
+    assert table["start"].to_pylist() == [0, 0, 0]
+    assert table["end"].to_pylist() == [12, 6, 1]
+
+
+def test_folders_of_earlier_versions_are_read(folder: Path) -> None:
+    before = source_sha256(str(folder))
+    (folder / "__documents__/documents.parquet").rename(folder / "documents.parquet")
+    (folder / "__documents__").rmdir()
+    assert detect(str(folder)) == "parquet"
+    assert list(read(folder)) == DOCUMENTS
+    assert source_sha256(str(folder)) == before
 
 
 def test_a_folder_is_known_again(folder: Path) -> None:

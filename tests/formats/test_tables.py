@@ -49,7 +49,8 @@ DOCUMENT = Document(
 def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     write_documents([DOCUMENT], WriteRequest(path=str(path), format="csv"))
-    content = path.read_bytes().decode()
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfdocument,")  # spreadsheets take it for another encoding without
+    content = path.read_bytes().decode("utf-8-sig")
     assert content.count("\r\n") == content.count("\n") == 4
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert list(rows[0]) == ["document", "type", "start", "end", "score", "text", "links", "names"]

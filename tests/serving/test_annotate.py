@@ -16,9 +16,11 @@ from standing import Poison, Standing, standing
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.errors import UsageError
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.serving.opening import openings
 
 pytestmark = pytest.mark.loopback
 TEXTS = [
@@ -98,8 +100,15 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offli
     (kept,) = served.annotate(own, query="?types=Disease&min_score=0.5").json["documents"]
     assert "Mine" in {one["type"] for one in kept["document"]["mentions"]}
     (bare,) = served.annotate(given, query="?link=false").json["documents"]
-    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "names"} == {True}
-    assert not any(one.get("links") for one in bare["document"]["mentions"] if one["source"] == "names")
+    assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "terms"} == {True}
+    assert [{**one, "links": None} for one in whole["mentions"]] == [
+        {**one, "links": None} for one in bare["document"]["mentions"]
+    ]
+    assert not any(one.get("links") for one in bare["document"]["mentions"])
+    assert "linked" not in {one["code"] for one in bare["document"].get("events", ())}
+    mine = {"text": "pain", "mentions": [{"spans": [[0, 4]], "type": "Mine", "links": [{"id": "1"}]}]}
+    (kept,) = served.annotate(mine, query="?link=false").json["documents"]
+    assert [one.get("links") for one in kept["document"]["mentions"] if one["type"] == "Mine"] == [[{"id": "1"}]]
     (told,) = served.annotate(given, query="?candidates=2").json["documents"]
     assert {one["mention"] for one in told["candidates"]} == set(range(len(whole["mentions"])))
     assert max(len(one["candidates"]) for one in told["candidates"]) <= 2
@@ -203,3 +212,14 @@ def test_many_clients_share_workers(served: Standing, offline: Pipeline) -> None
         thread.join()
     for number, own in texts.items():
         assert found[number] == expected(offline, *(Document(id="same", text=text) for text in own))
+
+
+def test_a_pipeline_is_not_served_without_the_links_that_its_file_asks_for(small: Path) -> None:
+    with pytest.raises(UsageError, match="link=false"):
+        openings([str(small)], link=None)
+    (opening,) = openings(["basic"], link=None).values()
+    given = Document(id="a", text="Aspirin is for pain.")
+    (result,) = opening().of_batch([given])
+    assert result.document is not None
+    assert result.document.mentions
+    assert not any(one.links for one in result.document.mentions)

@@ -75,6 +75,11 @@ def run(args: argparse.Namespace) -> int:
         token_file=args.token_file,
         settings=settings,
     )
+    if args.demo:
+        say(
+            "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "
+            "annotate uses the model alone unless told otherwise, so that it finds less"
+        )
     with needs_extra("serve"):
         serve(request, started=lambda url: say(f"serving at {url} (end with Ctrl-C)"))
     return 0

@@ -49,7 +49,6 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "coreferences-left-out": _LEFT_OUT,
         "equivalences-left-out": _LEFT_OUT,
         "events-left-out": _LEFT_OUT,
-        "fields-left-out": _LEFT_OUT,
         "infons-left-out": _LEFT_OUT,
         "links-left-out": _LEFT_OUT,
         "no-vote": _LEFT_OUT,

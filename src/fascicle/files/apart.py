@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.errors import OutputError
+from fascicle.files.pipes import descriptor_of
 from fascicle.files.source import STDIN
 from fascicle.settings.folders.described import is_described
 from fascicle.settings.folders.manifest import MANIFEST
@@ -84,7 +85,7 @@ class Inputs:
                 raise OutputError(f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}")
             if identity in self.above:
                 raise OutputError(f"{name} holds the input {self.above[identity]} and {_LOST}")
-        if path == STDIN:
+        if path == STDIN or descriptor_of(path) is not None:
             return
         if (model := self._model_above(name)) is not None:
             raise OutputError(f"{name} lies in {model}, a model or a pack; give a place outside of it to write to")

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, Protocol, TextIO, cast
 
 from fascicle.errors import OutputError
 from fascicle.files.owned import Owned, check_replaceable, kind_of, owned, retire, write_record
+from fascicle.files.pipes import descriptor_of
 from fascicle.files.temporary import (
     held,
     old_name,
@@ -44,8 +45,8 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
 
     Until then the bytes lie under a temporary name in the same folder; on any error, an interrupt included, that
     file is removed and a file of the final name stays as it was. A target that is no regular file (``/dev/null``, a
-    pipe) is written directly; through a link, the file that it leads to is written. A file that is replaced keeps its
-    permissions.
+    pipe) is written directly, and an open descriptor (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link,
+    the file that it leads to is written. A file that is replaced keeps its permissions.
 
     Args:
         path: the final name.
@@ -55,7 +56,11 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         OutputError: the file exists and may not be overwritten, or the place cannot be written (missing folder, no
             permission, full disk).
     """
-    given = Path(path)  # a link to a pipe, such as /dev/stdout, leads to no path
+    if (number := descriptor_of(path)) is not None:
+        with place_errors(Path(path)), _described(path, number) as device:
+            yield device
+        return
+    given = Path(path)
     if given.exists() and not given.is_file() and not given.is_dir():
         with place_errors(given), given.open("wb") as device:
             yield device
@@ -72,6 +77,19 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         check_target(path, overwrite=overwrite)
         take_name(temporary, target, overwrite=overwrite)
         sync_folder(target.parent)
+
+
+@contextmanager
+def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
+    """What an open descriptor leads to, at the place where it is."""
+    for ours in (sys.stdout, sys.stderr):
+        ours.flush()  # what was said before stays before
+    try:
+        copied = os.dup(number)
+    except OSError as error:
+        raise OutputError(f"{path} is no open descriptor ({error.strerror}); give a file", file=str(path)) from None
+    with os.fdopen(copied, "wb") as stream:
+        yield stream
 
 
 @contextmanager
@@ -151,7 +169,9 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         OutputError: it exists and may not be overwritten, it is a folder, or its folder is missing.
     """
     target = Path(path)
-    if target.is_dir():
+    if descriptor_of(path) is not None:
+        return  # nothing is replaced there
+    if target.is_dir() or os.fspath(path).endswith("/"):
         raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
     if target.is_file() and not overwrite:
         raise OutputError(

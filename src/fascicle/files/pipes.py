@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import threading
 from pathlib import Path
@@ -11,7 +12,25 @@ from typing import BinaryIO, Final
 
 from fascicle.errors import FormatError, InputError
 
+_DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/[^/]+(?:/task/[^/]+)?)/fd/(\d+)")
+_LINKS: Final = 40  # that may lead to one another
 PATIENCE: Final = 10.0  # seconds for a writer to come
+
+
+def descriptor_of(path: str | os.PathLike[str]) -> int | None:
+    """The number of the open descriptor that a path names, such as ``/dev/stdout`` and ``/dev/fd/3``; else ``None``.
+
+    What such a path leads to, perhaps a file that is appended to, is not the path's to replace.
+    """
+    place = os.path.abspath(path)  # noqa: PTH100 - a link is followed here, one after the other
+    for _ in range(_LINKS):
+        if found := _DESCRIPTOR.fullmatch(place):
+            return int(found[1])
+        try:
+            place = os.path.normpath(Path(place).parent / Path(place).readlink())
+        except (OSError, ValueError):
+            return None  # no link
+    return None
 
 
 def is_pipe(path: str) -> bool:

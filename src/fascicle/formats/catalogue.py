@@ -176,7 +176,7 @@ _ROWS: Final = (
     ),
     Format(
         name="parquet",
-        means="a folder with a table of documents and one of mentions, for data frames",
+        means="a folder with a table of mentions, for data frames, and one of documents",
         suffixes=(".parquet",),
         reads="fascicle.formats.parquet:READER",
         writes="fascicle.formats.parquet:WRITER",

@@ -13,6 +13,7 @@ from fascicle.errors import UsageError
 from fascicle.files.apart import Inputs
 from fascicle.files.folder_run import OutputFiles
 from fascicle.files.part import part_of
+from fascicle.files.pipes import descriptor_of
 from fascicle.files.source import STDIN, stem
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.requests import STDOUT, Input, WriteRequest
@@ -103,6 +104,7 @@ def _grows(path: str, format_name: str) -> bool:
         or not FORMATS[format_name].writer.grows
         or path.endswith(".gz")
         or (Path(path).exists() and not Path(path).is_file())
+        or descriptor_of(path) is not None
     ):
         return False
     return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_of(path))

@@ -31,6 +31,7 @@ class _RawMention(NamedTuple):
     type: str
     text: str | None = None
     links: tuple[Link, ...] = ()
+    score: float | None = None
 
 
 class Record:
@@ -102,20 +103,21 @@ class Record:
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
         links: tuple[Link, ...] = ()
+        score = None
         if isinstance(entity, list) and len(entity) >= 3:
             start, end, kind = entity[:3]
             expected, spans = entity[3] if len(entity) > 3 else None, None
         elif isinstance(entity, dict):
             start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
             expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
-            links = self._links(entity)
+            links, score = self._links(entity), _probability(entity.get(shape.score))
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
         text = expected if isinstance(expected, str) else None
-        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, links)
+        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, links, score)
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
         found = entity.get(self.shape.links, ()) if self.shape.links else ()
@@ -239,7 +241,7 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=STEP)
     for raw in record.mentions():
-        collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links)
+        collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links, score=raw.score)
     return Document(
         id=identifier,
         text=text,
@@ -258,6 +260,11 @@ def _sentences(record: Record) -> tuple[Span, ...] | None:
     if not all(_is_pair(pair) for pair in found):
         raise record.error(f"the field {name!r} must hold ranges [start, end] of characters")
     return tuple((start, end) for start, end in found)
+
+
+def _probability(value: Any) -> float | None:
+    is_one = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_one else None
 
 
 def _is_pair(value: Any) -> bool:

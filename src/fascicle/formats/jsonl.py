@@ -20,13 +20,15 @@ from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.json_shape import Shapes
 from fascicle.formats.label_names import check_labels
+from fascicle.formats.label_studio_min import merged
 from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
 
 HOLDS: Final = Holds(
     format="JSON records",
-    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested"}) | OF_LINKS,
+    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested", "scores"})
+    | OF_LINKS,
     partly=frozenset({"ids"}),
 )
 _ANSWER: Final = "answer"
@@ -91,7 +93,8 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 def encode(document: Document, report: WriteReport) -> bytes:
     """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
 
-    Offsets are code points, ends exclusive; a discontinuous mention has ``spans`` too, and one with links ``links``.
+    Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
+    one with links ``links``.
     """
     if not document.id:
         report.lose("ids", document)  # a reader numbers documents without an id
@@ -108,6 +111,8 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
     entity["text"] = mention.text_in(text)
     if len(mention.spans) > 1:
         entity["spans"] = mention.spans
+    if mention.score is not None:
+        entity["score"] = mention.score
     if mention.links:
         entity["links"] = mention.links
     return entity
@@ -115,14 +120,23 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
     shapes = Shapes(options.shape, options.fields, report=report, path=source.path, labels=options.labels)
-    for place, value in records(source):
+    for place, value in merged(_asked(source, options)):
         if isinstance(value, FormatError):
             yield value
         elif not isinstance(value, dict):
             found = type(value).__name__
             yield FormatError(f"a JSON object is expected for each record, found {found}", at=place)
-        elif all(field in value and str(value[field]) == wanted for field, wanted in options.where):
+        else:
             yield _record(value, place, shapes, asked=[field for field, _ in options.where])
+
+
+def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
+    """The records that were asked for, and whatever is none."""
+    for place, value in records(source):
+        if not isinstance(value, dict) or all(
+            field in value and str(value[field]) == wanted for field, wanted in options.where
+        ):
+            yield place, value
 
 
 def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collection[str]) -> Record | InputError:

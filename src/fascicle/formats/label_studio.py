@@ -1,4 +1,4 @@
-"""Tasks of a Label Studio export (JSON): spans of one or several annotators, and of models."""
+"""Tasks of the exports of Label Studio: spans of one or several annotators, and of models."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class _Ours(msgspec.Struct):
 class _Task(msgspec.Struct):
     data: dict[str, Any]
     annotations: tuple[_Annotation, ...]
-    predictions: tuple[_Prediction, ...] = ()
-    drafts: tuple[dict[str, Any], ...] = ()
+    predictions: tuple[_Prediction | int, ...] = ()  # a number is all that some exports have of one
+    drafts: tuple[dict[str, Any] | int, ...] = ()
     meta: dict[str, Any] | None = None
 
     @property
@@ -141,9 +141,11 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
     if task.drafts:
         message = f"{counted(len(task.drafts), 'draft')} of an annotation not read"
         events.append(Event(step=STEP, kind="note", code="drafts-left-out", message=message))
-    layers: _Layers = [
-        (prediction.model_version or "predictions", prediction.result) for prediction in task.predictions
-    ]
+    told = [one for one in task.predictions if not isinstance(one, int)]
+    if numbers := len(task.predictions) - len(told):
+        message = f"of {counted(numbers, 'prediction')} the export has the number alone, and nothing that it says"
+        events.append(Event(step=STEP, kind="note", code="predictions-left-out", message=message))
+    layers: _Layers = [(prediction.model_version or "predictions", prediction.result) for prediction in told]
     if annotator == EVERYONE:
         return [*((f"annotator-{one.annotator}", one.result) for one in made), *layers], events
     chosen = _chosen(made, annotator)

@@ -1,4 +1,4 @@
-"""Parquet: a folder with a table of documents and a table of mentions, for data frames and data bases.
+"""Parquet: a folder with a table of mentions, for data frames and data bases, and in it a folder with the documents.
 
 Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents, so that both tables
 are written and read as streams.
@@ -23,11 +23,10 @@ from fascicle.files.source import STDIN, Source
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.sources import TABLES
+from fascicle.formats.sources import DOCUMENTS, MENTIONS, tables_in
 from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
-DOCUMENTS, MENTIONS = TABLES
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
 _BATCH: Final = 64  # rows of documents that are read at once
 Row = tuple[Any, ...]
@@ -127,6 +126,7 @@ class _Table:
 
     def __init__(self, folder: Path, name: str, schema: Any) -> None:
         self._arrow, self._schema, self._most = _arrow(), schema, _ROWS[name]
+        (folder / name).parent.mkdir(exist_ok=True)
         self._writer = self._arrow.parquet.ParquetWriter(folder / name, schema, compression="zstd")
         self._rows: list[Row] = []
 
@@ -214,10 +214,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     _arrow()
     folder = Path(source.path)
-    if not all((folder / name).is_file() for name in TABLES):
+    if not (tables := tables_in(folder)):
         raise InputError(f"{folder} is no folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
-    mentions = _Mentions(_rows(folder / MENTIONS))
-    for row in _rows(folder / DOCUMENTS):
+    mentions = _Mentions(_rows(tables[1], MENTIONS))
+    for row in _rows(tables[0], DOCUMENTS):
         rows = mentions.of(row["document"])
         with report.aside.one():
             yield _document(row, rows, folder)
@@ -244,15 +244,15 @@ class _Mentions:
         return found
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
     pa = _arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
-            missing = [one.name for one in schemas()[path.name] if one.name not in file.schema_arrow.names]
+            missing = [one.name for one in schemas()[table] if one.name not in file.schema_arrow.names]
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
-            for batch in file.iter_batches(batch_size=_BATCH if path.name == DOCUMENTS else _BATCH * 16):
-                yield from batch.select(schemas()[path.name].names).cast(schemas()[path.name]).to_pylist()
+            for batch in file.iter_batches(batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16):
+                yield from batch.select(schemas()[table].names).cast(schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None

@@ -33,6 +33,7 @@ class JsonShape:
         type: entity type, there.
         spans: list of ``[start, end]``, for a discontinuous mention, there.
         mention_text: text of the mention, there; checked against the offsets in records with a text.
+        score: probability of the mention, there; another number is not read; only in records with a text.
         links: list of objects with the fields of `Link`, there; only in records with a text.
         inclusive: ends are the last token or character itself.
         bare: tags are types without a prefix, and O.
@@ -57,6 +58,7 @@ class JsonShape:
     type: str = "type"
     spans: str = "spans"
     mention_text: str = "text"
+    score: str = "score"
     links: str = ""
     inclusive: bool = False
     bare: bool = False

@@ -19,7 +19,11 @@ from fascicle.formats.report import ReadReport
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
-TABLES: Final = ("documents.parquet", "mentions.parquet")  # of the format parquet
+# Of the format parquet. Whoever reads the folder as one table finds the mentions alone: pandas and datasets pass over a
+# folder of such a name.
+DOCUMENTS: Final = "__documents__/documents.parquet"
+MENTIONS: Final = "mentions.parquet"
+_DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
 _DEPTH: Final = 12  # folders below a folder in which annotation is looked for
 
 
@@ -28,7 +32,7 @@ def format_of_folder(folder: Path) -> str:
 
     A folder with texts of its own whose annotation is only in folders below it is plain.
     """
-    if _holds_tables(folder):
+    if tables_in(folder):
         return "parquet"
     beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
     only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
@@ -118,7 +122,7 @@ def state_of(path: str) -> str:
     except OSError:
         found = archive_of(path)  # a folder inside a zip
         return "" if found is None else state_of(str(found[0])) + _state_of_tables(path)
-    if stat.S_ISDIR(facts.st_mode) and _holds_tables(Path(path)):
+    if stat.S_ISDIR(facts.st_mode) and tables_in(Path(path)):
         return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
         return tree_sha256(path, suffixes=SUFFIXES) + _state_of_tables(path)
@@ -138,8 +142,8 @@ def source_sha256(path: str) -> str:
     place = Path(path)
     if (model := described_by(model_folder(place))).is_file():
         return file_sha256(model)
-    if _holds_tables(place):
-        return hashlib.sha256("".join(file_sha256(place / name) for name in TABLES).encode()).hexdigest()
+    if tables := tables_in(place):
+        return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
     if archive_of(path) is not None or _holds_annotation(place):
         return _with_tables(tree_sha256(path, suffixes=SUFFIXES), path)
     if not place.is_dir():
@@ -174,9 +178,10 @@ def _tables_of_texts(path: str) -> list[OffsetTable]:
     return tables_of(path, names)
 
 
-def _holds_tables(place: Path) -> bool:
-    """Whether a place is a folder with the two tables of the format parquet."""
-    return all((place / name).is_file() for name in TABLES)
+def tables_in(place: Path) -> tuple[Path, ...]:
+    """The tables of documents and of mentions in a folder of the format parquet; none in another place."""
+    there = [name for name in (DOCUMENTS, _DOCUMENTS_BEFORE) if (place / name).is_file()]
+    return (place / there[0], place / MENTIONS) if there and (place / MENTIONS).is_file() else ()
 
 
 def _holds_annotation(place: Path) -> bool:

@@ -43,15 +43,17 @@ class Table:
         holds: what of a document is in it.
         row: makes a row of cells.
         cell: makes a cell of a name or a text.
+        mark: at the beginning of the file.
     """
 
     holds: Holds
     row: Callable[[Sequence[str]], str]
     cell: Callable[[str], str]
+    mark: str = ""
 
     def header(self, *, with_text: bool = False) -> bytes:
         """The first line."""
-        return self.row((*HEADER, "text", *LINKS) if with_text else HEADER).encode()
+        return (self.mark + self.row((*HEADER, "text", *LINKS) if with_text else HEADER)).encode()
 
     def rows(
         self,
@@ -166,7 +168,7 @@ def _holds(name: str) -> Holds:
 
 
 TSV: Final = Table(holds=_holds("TSV"), row=_tsv_row, cell=str)
-CSV: Final = Table(holds=_holds("CSV"), row=_csv_row, cell=_harmless)
+CSV: Final = Table(holds=_holds("CSV"), row=_csv_row, cell=_harmless, mark="\ufeff")
 
 
 @dataclass(frozen=True, kw_only=True)

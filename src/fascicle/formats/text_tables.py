@@ -6,20 +6,28 @@ Quotes are those of CSV. A TSV has none, as its definition says
 
 from __future__ import annotations
 
+import ast
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader
+from fascicle.formats.json_record import Record, document_of
+from fascicle.formats.json_shape import Shapes
+from fascicle.formats.label_studio_min import ANNOTATION, ANNOTATOR, is_flat, merged
 from fascicle.formats.mixed import put_together
 from fascicle.formats.report import ReadReport
-from fascicle.formats.unread import fields_argument
+from fascicle.formats.shapes import JsonShape, adjusted
+from fascicle.formats.unread import fields_argument, offset_fields, unread
 
 STEP: Final = "table"
 SEPARATORS: Final = ("\t", ",", ";")
@@ -39,11 +47,13 @@ class TextTableOptions:
         id: column of the ids; by default the first one that is called ``id``, ``pmid``, ``document``, ``doc_id`` or
             ``document_id``. Without one the rows are numbered.
         quotes: whether a cell of a TSV may stand in quotes.
+        annotation: of rows whose cells hold annotation, changes to the shape, as of `JsonlOptions`.
     """
 
     text: str = TEXT
     id: str = ""
     quotes: bool = False
+    annotation: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]]) -> TextTableOptions:
@@ -53,11 +63,16 @@ class TextTableOptions:
             UsageError: another name, or another value for ``quotes`` than ``true`` or ``false``.
         """
         given = dict(fields)
-        if unknown := given.keys() - {"text", "id", "quotes"}:
-            raise UsageError(f"a table has no part {min(unknown)!r}; choose one of text, id, quotes")
+        annotation = tuple((name, value) for name, value in given.items() if name not in ("text", "id", "quotes"))
+        adjusted(JsonShape(), annotation)
         if given.get("quotes", "true") not in ("true", "false"):
             raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
-        return cls(text=given.get("text", TEXT), id=given.get("id", ""), quotes=given.get("quotes") == "true")
+        return cls(
+            text=given.get("text", TEXT),
+            id=given.get("id", ""),
+            quotes=given.get("quotes") == "true",
+            annotation=annotation,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +113,18 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     if header is None:
         return
     columns = _columns(header[1], options, source)
-    for number, (line, cells) in enumerate(rows, 1):
+    shapes = Shapes("auto", options.annotation, report=report, path=source.path)
+    places = ((Place(source.path, line), cells) for line, cells in rows)
+    seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
+    for number, (place, found) in enumerate(merged(seen), 1):
         with report.aside.one():
-            yield _document(cells, columns, f"{source.name}:{number}", Place(source.path, line))
+            if isinstance(found, FormatError):
+                raise found
+            if isinstance(found, dict):
+                shape, events = shapes.of(found, place)
+                yield document_of([Record(found, shape, place, events=events)], source, number, report)
+            else:
+                yield _document(found, columns, f"{source.name}:{number}", place)
 
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
@@ -150,6 +174,56 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
     return _Columns(
         names=names, texts=[number(name) for name in options.text.split(",")], id=number(told) if told else None
     )
+
+
+def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
+    """A row as a record, if one of its cells may hold annotation; else its cells, or why it cannot be read."""
+    if len(cells) != len(columns.names):
+        return cells
+    others = {
+        name: _value(cell)
+        for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True))
+        if at not in columns.texts and at != columns.id and name and cell
+    }
+    ignored = [one.strip() for name, value in options.annotation if name == "ignored" for one in value.split(",")]
+    looked = {name: value for name, value in others.items() if name not in ignored}
+    if offsets := offset_fields(looked):
+        return FormatError(
+            f"the columns {' and '.join(map(repr, offsets))} look like the offsets of one mention, and a row of a "
+            "table of texts is a whole document; put the mentions of a text as a JSON list into one column, or leave "
+            f"these out with {fields_argument(('ignored', ','.join(offsets)))}",
+            at=place,
+        )
+    is_tool = is_flat(columns.names)
+    if not (is_tool or unread(looked, known=()) or [] in looked.values()):
+        return cells
+    if len(columns.texts) > 1:
+        return FormatError(
+            "the row has cells that look like annotation, and several columns are read as one text, so that offsets "
+            "have no meaning; name one column of texts, or leave annotation out with "
+            f"{fields_argument(('ignored', 'NAMES'))}",
+            at=place,
+        )
+    if is_tool:
+        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: nobody annotated the text
+    identifier = {"id": cells[columns.id]} if columns.id is not None else {}
+    return {**others, "text": cells[columns.texts[0]], **identifier}
+
+
+def _value(cell: str) -> Any:
+    """What a cell says: a list or an object (of JSON, or as Python writes it), tags, or its text."""
+    if cell[:1] in "[{":
+        for decode in (msgspec.json.decode, _of_python):
+            try:
+                return decode(cell)
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                continue
+    words = cell.split()
+    return words if len(words) > 1 and all(map(is_tag, words)) else cell
+
+
+def _of_python(cell: str) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(ast.literal_eval(cell)))  # lists in place of tuples
 
 
 def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Place) -> Document:

@@ -67,6 +67,13 @@ def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
     return [name for name, value in left if value and _looks(name.lower(), value)]
 
 
+def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The two fields of a record that look like the offsets of one mention, as integers or digits; or none."""
+    names = {name.lower(): name for name, value in record.items() if str(value).isdecimal()}
+    pair = [next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)]
+    return tuple(pair) if all(pair) else ()
+
+
 def looks_native(record: Mapping[str, Any]) -> bool:
     """Whether a record is a document of the native format without the version of its schema."""
     if not {"id", "text"} <= record.keys() <= _OF_NATIVE:

@@ -16,7 +16,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         min_score: mentions that the pipeline finds with a lower score are left out; those without a score stay.
         types: of the mentions to keep; empty for all.
-        link: whether the steps that only link are done.
+        link: whether mentions get links; without, the steps that only link are not done.
         candidates: concepts that are told of each mention, the best first; 0 for none.
     """
 

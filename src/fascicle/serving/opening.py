@@ -13,6 +13,7 @@ from fascicle.knowledge.linking.several import Linking
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
 from fascicle.settings.pipeline import PIPELINE, Limits, read_pipeline
+from fascicle.settings.recognition import RecognitionSettings
 from fascicle.text.annotator import Annotator
 
 
@@ -54,10 +55,11 @@ class Opening:
             from fascicle.pipeline.loading import open_pipeline
 
             return open_pipeline(self.given)
-        from fascicle.loading import load
+        from fascicle.loading import load, packs_of
         from fascicle.pipeline.steps import LINKED, MENTIONS, Own, Recognise
 
-        model = load(self.given, threads=1)
+        bare = self.link is None and packs_of((self.given,))
+        model = load(self.given, threads=1, recognition=RecognitionSettings(links=False) if bare else None)
         gives = LINKED if "links" in model.gives else MENTIONS
         step = Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
         linker = self._linker(model)
@@ -93,7 +95,7 @@ def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]
         link: linker of models.
 
     Raises:
-        UsageError: two with one name, or an empty name.
+        UsageError: two with one name, an empty name, or a pipeline without links.
         RecipeError: a pipeline that cannot be read.
     """
     found: dict[str, Opening] = {}
@@ -103,6 +105,11 @@ def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]
         name = name if sign else opening.name
         if not name or not opening.given:
             raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
+        if link is None and opening.is_pipeline:
+            raise UsageError(
+                f"link=None is for models, and {opening.given} is a pipeline, whose file names its steps; leave the "
+                "steps that link out of it, or let each request ask for link=false"
+            )
         if name in found:
             raise UsageError(f"two pipelines are called {name!r}; give one another name with NAME=PATH")
         found[name] = opening

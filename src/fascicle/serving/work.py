@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from fascicle.core import codec
-from fascicle.core.document import Document
+from fascicle.core.document import LINKED, Document
 from fascicle.knowledge.linking.linker import Decision, Linker
 from fascicle.knowledge.linking.several import Linkers, Linking
 from fascicle.knowledge.pack.pack import Pack
@@ -85,6 +85,8 @@ class PipelineWork:
         if result.document is None:
             return Answer(failure=result.failure, seconds=result.seconds)
         document = _chosen(result.given, result.document, options)
+        if not options.link:
+            document = _unlinked(result.given, document)
         try:
             decisions = self._decisions(document, options.candidates) if options.candidates else None
         except Exception as error:
@@ -169,6 +171,15 @@ def _chosen(given: Document, found: Document, options: Options) -> Document:
         or ((not options.types or one.type in options.types) and (one.score is None or one.score >= options.min_score))
     )
     return found if len(kept) == len(found.mentions) else found.having(mentions=kept)
+
+
+def _unlinked(given: Document, found: Document) -> Document:
+    """A document without the links of the pipeline; those that it came with stay."""
+    links = {one.key: one.links for one in given.mentions}
+    return found.having(
+        mentions=tuple(msgspec.structs.replace(one, links=links.get(one.key, ())) for one in found.mentions),
+        events=tuple(one for one in found.events if one.code != LINKED or one in given.events),
+    )
 
 
 def _parts(pipeline: Pipeline) -> Iterator[Any]:

@@ -54,7 +54,7 @@ async def ner_and_linking(request: Request, service: Service) -> Response:
 
 
 async def ner_only(request: Request, service: Service) -> Response:
-    """A pipeline without the steps that only link."""
+    """A pipeline without links."""
     return await _answer(request, service, Options(link=False))
 
 
