@@ -258,4 +258,3 @@ def _store(path: Path, cache: Path, vectors: StaticVectors) -> None:
         (folder / _WORDS).write_bytes(msgspec.json.encode(list(vectors.words)))
         facts["files"] = {name: file_facts(folder / name) for name in (_MATRIX, _WORDS)}
         (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-

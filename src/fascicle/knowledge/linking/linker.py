@@ -205,9 +205,7 @@ class Linker:
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
-            mentions = [
-                [one for one in document.mentions if not one.links and self.covers(one.type)] for document in chunk
-            ]
+            mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
@@ -244,6 +242,19 @@ class Linker:
                 yield _nil(none)
             else:
                 yield _link(curie, label, TIERS[tier], score)
+
+    def _asked(self, document: Document) -> list[int]:
+        """The numbers of the mentions that are linked."""
+        return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
+
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """What `predict` says of documents, with candidates and reasons; see `decisions`."""
+        asked = [self._asked(document) for document in documents]
+        mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
+        return [
+            [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
+            for own, told in zip(asked, self.decisions(documents, mentions, most=most), strict=True)
+        ]
 
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
