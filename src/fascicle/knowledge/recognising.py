@@ -191,8 +191,8 @@ class PackRecogniser(Annotator):
     """Packs of terms as one predictor; the mentions of each pack have a source of their own.
 
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
-    over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the priors of the
-    concepts of its type that have the name.
+    over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
+    priors of the concepts of its type that have the name.
     """
 
     gives = frozenset({"mentions", "links"})
