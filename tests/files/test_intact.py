@@ -1,4 +1,4 @@
-"""Files that were changed are found, whatever their times and sizes say, and a stamp vouches for what was read alone."""
+"""Files that were changed are found, whatever their times and sizes say; a stamp vouches for what was read alone."""
 
 from __future__ import annotations
 

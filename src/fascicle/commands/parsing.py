@@ -65,10 +65,12 @@ class Once(argparse.Action):
         Raises:
             ArgumentError: the option, or another one for the same, was given before.
         """
-        if getattr(namespace, self.dest) is not self.default:
+        chosen = vars(namespace).setdefault("_chosen", set())
+        if self.dest in chosen:
             raise argparse.ArgumentError(
                 self, "it was chosen before, and a second choice would win in silence; choose once"
             )
+        chosen.add(self.dest)
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
