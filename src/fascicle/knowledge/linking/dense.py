@@ -255,8 +255,8 @@ class DenseIndex:
             size = place.stat().st_size if place.is_file() else -1
             if facts is None or facts.size != size or sizes.get(name, size) != size:
                 raise _changed(place)
-        if name := first_changed(folder, {name: manifest.files[name] for name in (*sizes, TERMS)}):
-            raise _changed(folder / name)
+        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, TERMS)}):
+            raise _changed(folder / changed)
         found = cls(folder, manifest)
         if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(len(pack.active), 1):
             raise _changed(folder / TERMS)

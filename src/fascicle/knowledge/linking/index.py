@@ -159,8 +159,8 @@ class NameIndex:
         for name in manifest.files:
             if "/" in name or "\\" in name or not (folder / name).is_file():
                 raise _damaged(folder / name)
-        if name := first_changed(folder, manifest.files):
-            raise _damaged(folder / name)
+        if changed := first_changed(folder, manifest.files):
+            raise _damaged(folder / changed)
         if not set(manifest.files) >= _FILES:
             raise _damaged(place)
         try:

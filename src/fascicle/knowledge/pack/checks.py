@@ -58,10 +58,9 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     for name, expected in _expected(sizes):
         if sizes.get(name) != expected * dtype_of(name).itemsize:
             raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
-    if name := first_changed(folder, manifest.files):
-        raise PackError(
-            f"{folder / name} was changed after the pack was built; {_AGAIN}", file=str(folder / name), code="damaged"
-        )
+    if changed := first_changed(folder, manifest.files):
+        place = folder / changed
+        raise PackError(f"{place} was changed after the pack was built; {_AGAIN}", file=str(place), code="damaged")
 
 
 @contextmanager
