@@ -56,7 +56,7 @@ class Once(argparse.Action):
     def __call__(
         self,
         parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
+        namespace: object,
         values: Any,
         option_string: str | None = None,
     ) -> None:
