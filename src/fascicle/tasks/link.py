@@ -6,16 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
 
-import msgspec
-
 from fascicle.core.arguments import checked
-from fascicle.core.document import LINKED, Document
-from fascicle.core.mention import MentionKey
+from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.linker import Decision
 from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.linking.several import Linking
+from fascicle.knowledge.linking.several import Linking, unlinked
 from fascicle.knowledge.portions import portions
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.paths import Paths, listed
@@ -94,18 +91,9 @@ def _asked(
     """Documents as the linker gets them, in portions."""
 
     def bare(document: Document) -> Document:
-        had = {one.key for one in document.mentions if one.links and linker.covers(one.type)}
-        if not had:
-            return document
-        told("kept" if keep_links else "replaced", len(had))
-        return document if keep_links else _without_links(document, had)
+        had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
+        if had:
+            told("kept" if keep_links else "replaced", had)
+        return unlinked(document, linker.covers) if had and not keep_links else document
 
     return portions(map(bare, documents), characters=_PORTION)
-
-
-def _without_links(document: Document, keys: set[MentionKey]) -> Document:
-    """The document without the links of some mentions; where none is left, nothing says where links are from."""
-    mentions = tuple(msgspec.structs.replace(one, links=()) if one.key in keys else one for one in document.mentions)
-    linked = any(one.links for one in mentions)
-    events = tuple(one for one in document.events if linked or one.code != LINKED)
-    return msgspec.structs.replace(document, mentions=mentions, events=events)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
 
 from fascicle.core.contracts import Step
-from fascicle.core.document import Document, Event, Patch
+from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.linker import Decision, Linker
@@ -89,6 +89,21 @@ class Linkers:
             yield part, asked, patches
             for own, patch in zip(found, patches, strict=True):
                 own.update((key, links) for key, links in patch.links if key not in own or not _is_nil(links))
+
+
+def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
+    """A document without the links of some mentions; where none is left, nothing says where links are from.
+
+    Args:
+        document: with links.
+        covers: whether mentions of a type lose theirs.
+    """
+    mentions = tuple(
+        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one for one in document.mentions
+    )
+    linked = any(one.links for one in mentions)
+    events = tuple(one for one in document.events if linked or one.code != LINKED)
+    return msgspec.structs.replace(document, mentions=mentions, events=events)
 
 
 def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
