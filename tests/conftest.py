@@ -109,6 +109,12 @@ aspirin B-Chemical|ibuprofen B-Chemical|caused O|hepatitis B-Disease|. O
 """
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Stamps of files stay out of the cache of the user, also in processes that tests start."""
+    os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a random BERT of two small layers and a fast WordPiece tokenizer; it reads at most 64 pieces."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,59 @@ def test_why_shows_candidates_and_weights(home: Path, linker: Path, cli: Cli, re
     assert [one["curie"] for one in first["candidates"]] == ["MESH:D3", "MESH:D4"]
     assert sum(one["probability"] for one in first["candidates"]) + first["nil"] == pytest.approx(1)
     assert "--why" in refused("link", *files, "--why", "--ontology", "DOID")
+
+
+def test_links_that_are_there_are_replaced_and_kept_on_request(
+    home: Path, linker: Path, tmp_path: Path, cli: Cli
+) -> None:
+    files = ("--pack", home / "pack", "--linker", linker)
+    given = tmp_path / "linked.jsonl"
+    wrong = Link(id="D4", ontology="MESH", curie="MESH:D4")
+    write(
+        given,
+        [
+            msgspec.structs.replace(
+                one, mentions=tuple(msgspec.structs.replace(each, links=(wrong,)) for each in one.mentions)
+            )
+            for one in fascicle.read(home / "mentions.pubtator")
+        ],
+    )
+    for options, curie, said in (((), "MESH:D3", "replaced"), (("--keep-links",), "MESH:D4", "kept")):
+        done = cli("link", given, *files, *options)
+        assert done.code == 0
+        found = [json.loads(line)["mentions"][0]["links"] for line in done.out.splitlines()]
+        assert [[one["curie"] for one in links] for links in found] == [[curie]] * 2
+        (line,) = (line for line in done.err.splitlines() if "links" in line)
+        assert said in line
+        assert "2 mentions" in line
+        assert "--keep-links" in line
+        why = cli("link", given, *files, *options, "--why", "--json-lines")
+        answers = [json.loads(line)["candidates"][0]["curie"] for line in why.out.splitlines()]
+        assert answers == ([] if options else [curie] * 2)
+    assert "--keep-links" not in cli("link", home / "mentions.pubtator", *files, "-o", tmp_path / "new.jsonl").err
+
+
+def test_a_second_linker_is_refused(home: Path, linker: Path, refused: Refused) -> None:
+    given = home / "mentions.pubtator"
+    assert "--linker" in refused("link", given, "--linker", "basic", "--linker", linker)
+    assert "--ontology" in refused("link", given, "--ontology", "MESH", "--ontology", "DOID")
+    assert "--linker" in refused("evaluate", given, "--links", "--linker", "basic", "--linker", linker)
+    for first, second in permutations((("--link", "basic"), ("--link", str(linker)), ("--no-link",)), 2):
+        assert second[0] in refused("annotate", "--text", "a", *first, *second)
+
+
+def test_an_ontology_of_a_linker_without_references_says_what_to_do(
+    home: Path, tmp_path: Path, cli: Cli, refused: Refused
+) -> None:
+    told = refused("link", home / "mentions.pubtator", "--ontology", "MONDO")
+    assert "leave out --ontology" in told
+    assert "cross references" in told
+    assert cli("linker", "fit", home / "pack", "--small", "-o", tmp_path / "small").code == 0
+    files = (home / "mentions.pubtator", "--pack", home / "pack", "--ontology", "DOID")
+    told = refused("link", *files, "--linker", tmp_path / "small")
+    assert "without --small" in told
+    assert cli("linker", "fit", home / "pack", "-o", tmp_path / "large").code == 0  # which is what the sentence says
+    assert cli("link", *files, "--linker", tmp_path / "large").code == 0
 
 
 def test_without_texts_the_order_of_tiers_decides(home: Path, tmp_path: Path, cli: Cli) -> None:

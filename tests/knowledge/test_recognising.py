@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import RecognitionSettings
+from fascicle.text.segment import RULES_1
 
 
 class Row(NamedTuple):
@@ -190,6 +193,27 @@ def test_sentences_and_paragraphs_part_names(pack: SmallPack) -> None:
     whole = Document(id="e", text="tumor necrosis factor", sentences=((0, 21),))
     found = PackRecogniser({"genes": pack}).predict([cut, whole])
     assert [len(patch.add) for patch in found] == [0, 1]
+
+
+@given(
+    st.lists(st.sampled_from(["tumor", "necrosis", "factor", "IL", "2", "I", "L", "The"]), min_size=1, max_size=12),
+    st.data(),
+)
+def test_names_are_those_of_a_text_that_was_cut_before(words: list[str], data: st.DataObject) -> None:
+    """Whether a step before cut the text into the sentences of the segmenter changes nothing."""
+    between = st.sampled_from(
+        [" ", "-", "\n", "\r\n", ". ", "? ", "! ", ".) ", "\u2028", ",", "\n- ", "\nRESULTS\n", ""]
+    )
+    text = "".join(word + data.draw(between) for word in words)
+    with tempfile.TemporaryDirectory() as folder:
+        pack = SmallPack(
+            [Row("tumor necrosis factor", "X:1"), Row("IL-2", "X:2"), Row("factor I", "X:3")], Path(folder) / "t"
+        )
+        recogniser = PackRecogniser({"genes": pack})
+        bare = Document(id="d", text=text)
+        cut = msgspec.structs.replace(bare, sentences=RULES_1.sentences(text))
+        first, second = recogniser.predict([bare, cut])
+    assert first == second
 
 
 def test_each_pack_has_its_own_source(pack: SmallPack, tmp_path: Path) -> None:

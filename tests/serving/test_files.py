@@ -18,7 +18,7 @@ from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link import explain
+from fascicle.tasks.link import explain, link
 
 pytestmark = pytest.mark.loopback
 DOCUMENT = Document(id="12", text="Aspirin is for pain.", mentions=(Mention(((0, 7),), "Chemical"),))
@@ -134,6 +134,20 @@ def test_reasons_are_those_of_the_linker(served: Standing) -> None:
     got, want = found[0]["candidates"][0], wanted[0].candidates[0]
     assert (got["curie"], got["probability"]) == (want.curie, pytest.approx(want.probability))
     assert got["parts"] == pytest.approx(want.parts)
+
+
+def test_reasons_are_those_of_the_links_that_are_there(served: Standing) -> None:
+    """A second look at a document that has links explains them, and does not take them for evidence."""
+    mentions = (Mention(((6, 9),), "Gene"), Mention(((13, 29),), "Species"))
+    bare = Document(id="13", text="Human MYC in Escherichia coli.", mentions=mentions)
+    (linked,) = link([bare])
+    assert all(each.links for each in linked.mentions)
+    asked = "/v1/why?candidates=3"
+    first, again = (served.ask("POST", asked, plain(one)).json["decisions"] for one in (bare, linked))
+    assert again == first
+    for one in again:
+        (given,) = linked.mentions[one["mention"]].links
+        assert given.nil or given.curie == one["candidates"][0]["curie"]
 
 
 def test_clients_of_kazu_get_documents_of_kazu(served: Standing, tmp_path: Path) -> None:

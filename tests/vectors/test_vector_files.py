@@ -131,6 +131,22 @@ def test_the_mapped_copy_is_used_until_the_file_changes(tmp_path: Path) -> None:
         read_vectors(path, cache=tmp_path / "missing" / "folder")
 
 
+@pytest.mark.parametrize("name", ["matrix.npy", "words.json"])
+def test_a_mapped_copy_with_a_changed_byte_is_made_again(tmp_path: Path, name: str) -> None:
+    path = file_of(tmp_path, GLOVE)
+    cache = cache_beside(path)
+    read_vectors(path, cache=cache)
+    plain = read_vectors(path)
+    content = (cache / name).read_bytes()
+    at = content.index(b'"') + 1 if name == "words.json" else len(content) - 2
+    (cache / name).write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    for _ in range(2):
+        found = read_vectors(path, cache=cache)
+        assert found.words == plain.words
+        assert np.array_equal(found.matrix, plain.matrix)
+    assert (cache / name).read_bytes() == content
+
+
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=5),

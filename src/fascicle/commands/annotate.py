@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fascicle.commands.console import Tally, progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.outputs import add_colour, add_format, writing_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.parsing import Once, add_json, add_overwrite, add_threads
 from fascicle.commands.places import fills, reads
 from fascicle.commands.process import uncollected
 from fascicle.commands.saying import say
@@ -103,6 +103,7 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
     """Whether, and by what, mentions are linked."""
     parser.add_argument(
         "--link",
+        action=Once,
         nargs="?",
         type=reads,
         const=DEFAULT_LINKER,
@@ -111,7 +112,7 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
         help="link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
         f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links",
     )
-    parser.add_argument("--no-link", dest="link", action="store_const", const=None, help="no links")
+    parser.add_argument("--no-link", dest="link", action=Once, nargs=0, const=None, default=AUTO, help="no links")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fascicle.commands.columns import Columns, add_columns, columns_of
 from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_types, natural, types_of
+from fascicle.commands.parsing import Once, add_json, add_overwrite, add_strict, add_types, natural, types_of
 from fascicle.commands.places import reads, writes
 from fascicle.commands.probed import add_model, model_of
 from fascicle.commands.saying import say
@@ -84,6 +84,7 @@ def _add_links(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--linker",
+        action=Once,
         type=reads,
         metavar="LINKER",
         help="with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the "

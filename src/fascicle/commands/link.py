@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -11,8 +12,9 @@ import msgspec
 from fascicle.commands.console import Tally
 from fascicle.commands.inputs import add_reading, documents_of, reading_of
 from fascicle.commands.outputs import add_colour, add_format, writing_of
-from fascicle.commands.parsing import Parser, add_overwrite, positive
+from fascicle.commands.parsing import Once, Parser, add_overwrite, positive
 from fascicle.commands.places import reads, writes
+from fascicle.commands.saying import say
 from fascicle.commands.strictness import add_strictness
 from fascicle.core.document import Document
 from fascicle.core.provenance import dated
@@ -31,6 +33,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("files", nargs="*", type=reads, metavar="PATH", help="documents with mentions; - for input")
     parser.add_argument(
         "--linker",
+        action=Once,
         type=reads,
         default=DEFAULT_LINKER,
         help=f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}",
@@ -43,7 +46,16 @@ def configure(parser: Parser) -> None:
         help="of the linker, where it is not found by itself; may be repeated",
     )
     parser.add_argument(
-        "--ontology", default="", metavar="PREFIX", help="give the same concepts in another vocabulary of the pack"
+        "--ontology",
+        action=Once,
+        default="",
+        metavar="PREFIX",
+        help="give the same concepts in another vocabulary of the pack",
+    )
+    parser.add_argument(
+        "--keep-links",
+        action="store_true",
+        help="link only mentions without links; by default, links that mentions have are replaced",
     )
     parser.add_argument("--why", action="store_true", help="explain every decision, in place of writing documents")
     parser.add_argument("--json-lines", action="store_true", help="with --why: one JSON object a mention")
@@ -65,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(
                 "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
-        for document, decisions in explain(documents, linker=args.linker, pack=args.pack, most=args.candidates):
+        chosen = {"linker": args.linker, "pack": args.pack, "keep_links": args.keep_links}
+        for document, decisions in explain(documents, most=args.candidates, **chosen):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
@@ -74,11 +87,22 @@ def run(args: argparse.Namespace) -> int:
         return tally.exit_code(strict=args.strict)
     writing = writing_of(args)
     writing.check()
-    linked = link(documents, linker=args.linker, pack=args.pack, ontology=args.ontology)
+    before = Counter[str]()
+    linked = link(
+        documents,
+        linker=args.linker,
+        pack=args.pack,
+        ontology=args.ontology,
+        keep_links=args.keep_links,
+        told=lambda done, mentions: before.update({done: mentions}),
+    )
     report = tally.account.open_report()
     write_documents(linked, writing, report=report)
     tally.account.add(report)
     tally.say()
+    for done, mentions in before.items():
+        instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
+        say(f"links that {counted(mentions, 'mention')} had were {done}; {instead}")
     tally.close(writing.path)
     return tally.exit_code(strict=args.strict)
 

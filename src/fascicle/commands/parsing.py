@@ -50,6 +50,30 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + shown(self.prog.removeprefix("fascicle "))
 
 
+class Once(argparse.Action):
+    """Stores a value, or the constant of an option without one; a second one is refused: it would win in silence."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: object,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Stores it.
+
+        Raises:
+            ArgumentError: the option, or another one for the same, was given before.
+        """
+        chosen = vars(namespace).setdefault("_chosen", set())
+        if self.dest in chosen:
+            raise argparse.ArgumentError(
+                self, "it was chosen before, and a second choice would win in silence; choose once"
+            )
+        chosen.add(self.dest)
+        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
+
+
 def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:
     """Gives a parser commands."""
     return parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", parser_class=Parser)

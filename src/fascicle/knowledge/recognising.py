@@ -29,6 +29,8 @@ from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
 from fascicle.text.annotator import Annotator
+from fascicle.text.pieces import all_sentences
+from fascicle.text.segment import segmenter
 from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
@@ -38,6 +40,7 @@ PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
+_MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
 
 
 class NamesLike(Protocol):
@@ -188,8 +191,8 @@ class PackRecogniser(Annotator):
     """Packs of terms as one predictor; the mentions of each pack have a source of their own.
 
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
-    over the end of a sentence where a document has sentences. The score of a mention is the sum of the priors of the
-    concepts of its type that have the name.
+    over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
+    priors of the concepts of its type that have the name.
     """
 
     gives = frozenset({"mentions", "links"})
@@ -224,6 +227,7 @@ class PackRecogniser(Annotator):
             )
         self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
         self._reader = TokenReader()
+        self._rules = segmenter(self.segmenter)
 
     @property
     def name(self) -> str:
@@ -295,15 +299,18 @@ class PackRecogniser(Annotator):
 
     def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
         text = document.text
-        edges = sorted({edge for sentence in document.sentences or () for edge in sentence})
+        edges: list[int] | None = None  # of sentences; most texts have no name that may lie across one
         for (start, end), row in found:
             if not _hyphens_allow(text, start, end, self.settings.hyphens):
                 continue
             surface = text[start:end]
             if "\n" in surface and _PARAGRAPH.search(surface):
                 continue
-            if bisect_right(edges, start) < bisect_left(edges, end):
-                continue
+            if document.sentences is not None or _MAY_END.search(surface):
+                if edges is None:
+                    edges = sorted({edge for one in all_sentences(document, self._rules) for edge in one})
+                if bisect_right(edges, start) < bisect_left(edges, end):
+                    continue
             meanings = pack.meanings(surface, row)
             if meanings:
                 yield Place(start, end, meanings)

@@ -12,7 +12,6 @@ import msgspec
 from fascicle.core.document import Document, Link, Patch, unique
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import UsageError
-from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
 from fascicle.runtime.wrapped import Wrapped
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pack, pack_types, shipped_linkers
 from fascicle.text.annotator import Annotator
@@ -69,7 +68,7 @@ def _covered_by_default(types: Sequence[str]) -> bool:
 
 
 class Linked(Wrapped):
-    """Links what a predictor finds; definitions of short forms in a text are looked for, and lend evidence."""
+    """Links what a predictor finds."""
 
     gives = frozenset({"mentions", "links"})
 
@@ -77,7 +76,6 @@ class Linked(Wrapped):
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
         super().__init__(predictor)
         self._found, self._keep = found, keep
-        self._abbreviations = AbbreviationFinder()
 
     @cached_property
     def _linker(self) -> Linking:
@@ -103,15 +101,11 @@ class Linked(Wrapped):
         return patches
 
     def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
-        """The documents with the mentions to link, those that have links, and abbreviations."""
+        """The documents with the mentions to link, and those that have links."""
         for document, patch in zip(documents, patches, strict=True):
             there = [one for one in document.mentions if one.links and one.source not in self.sources]
             mentions, _ = unique((*patch.add, *there))
-            abbreviations = document.abbreviations
-            if abbreviations is None:
-                (said,) = self._abbreviations.run([document])
-                abbreviations = said.abbreviations
-            yield msgspec.structs.replace(document, mentions=mentions, abbreviations=abbreviations)
+            yield msgspec.structs.replace(document, mentions=mentions)
 
     def _with_links(self, patch: Patch, said: Patch) -> Patch:
         """A patch whose mentions have the links of another one."""

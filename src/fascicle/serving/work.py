@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
 from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.linking.several import Linkers, Linking
+from fascicle.knowledge.linking.several import Linkers, Linking, unlinked
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.pipeline.pipeline import Pipeline
@@ -99,15 +99,15 @@ class PipelineWork:
         )
 
     def _decisions(self, document: Document, most: int) -> tuple[Decision, ...]:
-        """Candidates of the mentions of a document, by the first linker."""
+        """What the first linker says of the mentions of a document, whose links it does not see."""
         for linker in self._linkers:
-            (found,) = linker.decisions([document], [document.mentions], most=most)
+            (found,) = linker.explained([unlinked(document, linker.covers)], most=most)
             return tuple(found)
         return ()
 
     @cached_property
     def _linkers(self) -> tuple[Linking, ...]:
-        return tuple(part for part in _parts(self.pipeline) if hasattr(part, "decisions"))
+        return tuple(part for part in _parts(self.pipeline) if hasattr(part, "explained"))
 
     @cached_property
     def _packs(self) -> tuple[Pack, ...]:

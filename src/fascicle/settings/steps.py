@@ -83,7 +83,7 @@ class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
 
 
 class LinkStep(StepSettings, frozen=True, kw_only=True):
-    """Concepts for the mentions of all layers that have no links; abbreviations lend evidence where they are known.
+    """Concepts for the mentions of all layers that have no links; long forms lend evidence to their short forms.
 
     Attributes:
         linker: folder of ``fascicle linker fit``, or the name of a shipped linker.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Literal
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
@@ -12,11 +12,13 @@ from fascicle.core.patches import apply
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.linker import Decision
 from fascicle.knowledge.linking.opening import find
+from fascicle.knowledge.linking.several import Linking, unlinked
 from fascicle.knowledge.portions import portions
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.paths import Paths, listed
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
+Told = Callable[[Literal["kept", "replaced"], int], None]
 
 
 @checked
@@ -26,10 +28,12 @@ def link(
     linker: str | os.PathLike[str] = DEFAULT_LINKER,
     pack: Paths = (),
     ontology: str = "",
+    keep_links: bool = False,
+    told: Told = lambda done, mentions: None,
 ) -> Iterator[Document]:
-    """Links the mentions of documents that have no links, in order and in bounded memory.
+    """Links the mentions of documents, in order and in bounded memory.
 
-    Mentions of types that no pack has stay as they are.
+    Mentions of types that no pack has stay as they are, and so do their links.
 
     Args:
         documents: with mentions; may be a stream.
@@ -37,6 +41,8 @@ def link(
         pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is taken there by the references of the pack,
             and is NIL where no reference leads.
+        keep_links: link only mentions without links; by default, links that mentions have are replaced.
+        told: is called for each document whose mentions had links, with what was done with them, and of how many.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or they do not belong together.
@@ -45,7 +51,7 @@ def link(
     opened = find(linker, listed(pack, name="pack")).opened(ontology=ontology)
     return (
         apply(document, patch, step=STEP)
-        for chunk in portions(documents, characters=_PORTION)
+        for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
         for document, patch in zip(chunk, opened.predict(chunk), strict=True)
     )
 
@@ -57,14 +63,16 @@ def explain(
     linker: str | os.PathLike[str] = DEFAULT_LINKER,
     pack: Paths = (),
     most: int = 5,
+    keep_links: bool = False,
 ) -> Iterator[tuple[Document, list[Decision]]]:
-    """Explains links: for each mention its candidates with their features and weights.
+    """Explains what `link` says of the same documents: for each mention that it links its candidates and their weights.
 
     Args:
-        documents: with mentions, which may have links.
+        documents: with mentions.
         linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker.
         pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         most: candidates of each mention.
+        keep_links: see `link`.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or they do not belong together.
@@ -72,6 +80,20 @@ def explain(
     opened = find(linker, listed(pack, name="pack")).opened()
     return (
         pair
-        for chunk in portions(documents, characters=_PORTION)
-        for pair in zip(chunk, opened.decisions(chunk, [one.mentions for one in chunk], most=most), strict=True)
+        for chunk in _asked(documents, opened, keep_links=keep_links)
+        for pair in zip(chunk, opened.explained(chunk, most=most), strict=True)
     )
+
+
+def _asked(
+    documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: Told = lambda done, mentions: None
+) -> Iterator[list[Document]]:
+    """Documents as the linker gets them, in portions."""
+
+    def bare(document: Document) -> Document:
+        had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
+        if had:
+            told("kept" if keep_links else "replaced", had)
+        return unlinked(document, linker.covers) if had and not keep_links else document
+
+    return portions(map(bare, documents), characters=_PORTION)

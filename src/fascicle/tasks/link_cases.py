@@ -11,7 +11,6 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, NoConcepts
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.linker import Decision
 from fascicle.knowledge.linking.several import Linking
@@ -152,18 +151,18 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
     """The mentions of gold, linked. The linker does not see links of gold, of whatever type.
 
     Args:
-        reference: gold; abbreviations are looked for in documents that state none.
+        reference: gold.
         linker: open.
     """
     for chunk in portions(reference.documents, characters=_PORTION):
         bare = [_without_links(document) for document in chunk]
-        mentions = [linked(document) for document in chunk]
-        for document, own, told in zip(chunk, mentions, linker.decisions(bare, mentions, most=_MOST), strict=True):
+        for document, told in zip(chunk, linker.explained(bare, most=_MOST), strict=True):
             by_mention: dict[int, list[Decision]] = {}
             for decision in told:
                 by_mention.setdefault(decision.mention, []).append(decision)
-            for number, mention in enumerate(own):
-                yield _decided(reference.case(document, mention), by_mention.get(number, []))
+            for number, mention in enumerate(document.layer(GOLD)):
+                if mention.links:
+                    yield _decided(reference.case(document, mention), by_mention.get(number, []))
 
 
 def _told(case: LinkCase, mention: Mention) -> LinkCase:
@@ -202,10 +201,8 @@ def _alone(decision: Decision) -> bool:
 
 
 def _without_links(document: Document) -> Document:
-    mentions = [msgspec.structs.replace(one, links=()) for one in document.mentions]
-    found = document.abbreviations
-    pairs = find_abbreviations(document) if found is None else found
-    return msgspec.structs.replace(document, mentions=tuple(mentions), abbreviations=pairs)
+    mentions = tuple(msgspec.structs.replace(one, links=()) for one in document.layer(GOLD))
+    return msgspec.structs.replace(document, mentions=mentions)
 
 
 def _surface(mention: Mention, document: Document) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import hashlib
 import json
 import math
 import zlib
@@ -24,13 +23,14 @@ from fascicle.core.arrays import Floats32
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.files.atomic import atomic_folder, check_folder, output
-from fascicle.files.owned import Ledger
+from fascicle.files.intact import first_changed
+from fascicle.files.owned import Ledger, file_facts
 from fascicle.files.source import GZIP
 from fascicle.vectors.table import StaticVectors, VectorReport
 
 CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _KIND: Final = "vectors"
 _DIGITS: Final = "%.6g"
 _LONGEST_ROW: Final = 1 << 20  # bytes
@@ -44,6 +44,7 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     modified: int
     sha256: str
     report: VectorReport
+    files: dict[str, tuple[int, str]] = msgspec.field(default_factory=dict)  # size and hash of those of the copy
 
 
 def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path | None = None) -> StaticVectors:
@@ -218,7 +219,7 @@ def _mapped(path: Path, cache: Path) -> StaticVectors | None:
     """The mapped copy, if it is there, whole, and of this file."""
     try:
         facts = msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
-        if not _is_of(path, facts):
+        if not _is_of(path, facts) or facts.files.keys() != {_MATRIX, _WORDS} or first_changed(cache, facts.files):
             return None
         words = msgspec.json.decode((cache / _WORDS).read_bytes(), type=list[str])
         matrix = np.load(cache / _MATRIX, mmap_mode="r", allow_pickle=False)
@@ -233,7 +234,7 @@ def _is_of(path: Path, facts: _Facts) -> bool:
     stat = path.stat()
     if facts.format != _FORMAT or facts.size != stat.st_size:
         return False
-    return facts.modified == stat.st_mtime_ns or facts.sha256 == _sha256(path)
+    return facts.modified == stat.st_mtime_ns or facts.sha256 == file_facts(path)[1]
 
 
 def _adopt(cache: Path) -> None:
@@ -251,13 +252,9 @@ def _adopt(cache: Path) -> None:
 def _store(path: Path, cache: Path, vectors: StaticVectors) -> None:
     stat = path.stat()
     facts: dict[str, Any] = {"format": _FORMAT, "size": stat.st_size, "modified": stat.st_mtime_ns}
-    facts |= {"sha256": _sha256(path), "report": asdict(vectors.report)}
+    facts |= {"sha256": file_facts(path)[1], "report": asdict(vectors.report)}
     with atomic_folder(cache, kind=_KIND, overwrite=True) as folder:
         np.save(folder / _MATRIX, vectors.matrix, allow_pickle=False)
         (folder / _WORDS).write_bytes(msgspec.json.encode(list(vectors.words)))
+        facts["files"] = {name: file_facts(folder / name) for name in (_MATRIX, _WORDS)}
         (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -12,6 +12,7 @@ import pytest
 from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.errors import PackError
+from fascicle.files.owned import file_facts
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.index import MANIFEST, NameIndex, type_bit, write_index
@@ -145,6 +146,11 @@ def test_a_name_that_there_is_not_is_refused_when_it_is_met(
     folder = Path(shutil.copytree(index.folder, tmp_path / "index"))
     values = np.fromfile(folder / name, dtype="<u4")
     (values + 1_000).tofile(folder / name)
+    with pytest.raises(PackError, match="was changed"):
+        NameIndex.open(folder, pack)
+    told = json.loads((folder / MANIFEST).read_text())
+    told["files"][name]["sha256"] = file_facts(folder / name)[1]  # whoever wrote it was wrong
+    (folder / MANIFEST).write_text(json.dumps(told))
     found = NameIndex.open(folder, pack)
     asked = [key("mamary disease", 2), key("breast male neoplasm", 2)]
     types = np.full(2, (1 << 63) - 1, dtype=np.uint64)

@@ -332,7 +332,7 @@ def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: Fitted, l
         assert one.nil == pytest.approx(other.nil)
 
 
-@pytest.mark.parametrize("change", ["pack", "names", "weights", "huge", "deep", "missing"])
+@pytest.mark.parametrize("change", ["pack", "names", "weights", "digit", "huge", "deep", "missing"])
 def test_a_linker_that_does_not_fit_is_refused(
     pack: Pack, index: NameIndex, fitted: Fitted, tmp_path: Path, change: str
 ) -> None:
@@ -345,6 +345,10 @@ def test_a_linker_that_does_not_fit_is_refused(
         (tmp_path / "names.tsv").write_text("Disease\tat\tMESH:D3\t1\n")
     elif change == "weights":
         place.write_bytes(place.read_bytes().replace(FEATURES[0].encode(), b"another"))
+    elif change == "digit":
+        found = json.loads(place.read_bytes())
+        found["rankers"]["Disease"]["weights"][FEATURES[0]] += 1e-6
+        place.write_text(json.dumps(found))
     elif change == "huge":
         found = json.loads(place.read_bytes())
         found["rankers"]["Disease"]["weights"][FEATURES[0]] = 1e308  # sums of such are no numbers

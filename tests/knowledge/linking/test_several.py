@@ -115,7 +115,7 @@ def test_links_say_where_they_are_from(home: Path) -> None:
 
 def test_why_is_told_by_the_linker_that_links(home: Path) -> None:
     found = document(TEXT, *MENTIONS)
-    (told,) = of(home / "both").decisions([found], [found.mentions])
+    (told,) = of(home / "both").explained([found])
     assert [one.surface for one in told] == [words for words, _, _ in MENTIONS]
     assert [one.link.curie for one in told] == ["MESH:D1", "X:2", ""]
 

@@ -31,6 +31,7 @@ def test_it_is_small_and_keeps_no_text(found: Found) -> None:
     assert (part.folder / "names.tsv").read_bytes() == b""
     assert part.folder == find_linker("basic@1") == find_linker("basic")
     assert not part.manifest.indexed
+    assert part.manifest.hash == part.manifest.fingerprint
 
 
 @SHIPPED

@@ -69,6 +69,11 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
     )
 
 
+def abbreviations_of(document: Document) -> tuple[Abbreviation, ...]:
+    """Those that a document states, else those that its text defines."""
+    return find_abbreviations(document) if document.abbreviations is None else document.abbreviations
+
+
 class _Part:
     """A part of a text in which definitions are looked for."""
 

@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
+from fascicle.knowledge.abbreviations.finder import abbreviations_of
 from fascicle.knowledge.abbreviations.occurrences import occurrences
 from fascicle.settings.abbreviations import AbbreviationRules
 
@@ -28,7 +28,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
     mentions stay as they are.
 
     Args:
-        document: its ``abbreviations``, or else what `find_abbreviations` finds.
+        document: its ``abbreviations``, or else those that its text defines.
         patch: the answer for this document.
         rules: which changes are made.
 
@@ -39,8 +39,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
         return patch
     layer = _Layer(document.text, patch.add)
     if rules.spread != "no" or rules.drop:
-        pairs = find_abbreviations(document) if document.abbreviations is None else document.abbreviations
-        _resolve(layer, pairs, rules)
+        _resolve(layer, abbreviations_of(document), rules)
     if rules.one_type:
         _unify(layer)
     if not layer.events:

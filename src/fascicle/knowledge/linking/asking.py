@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
+from fascicle.knowledge.abbreviations.finder import abbreviations_of
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
@@ -62,9 +63,9 @@ class Asked(NamedTuple):
 
 
 def other_forms(document: Document) -> dict[str, tuple[Asked, ...]]:
-    """The long forms of short ones, and the other way round, as the abbreviations of a document pair them."""
+    """The long forms of short ones, and the other way round, as the document states or its text defines them."""
     found: dict[str, dict[Asked, None]] = {}
-    for short, long in document.abbreviations or ():
+    for short, long in abbreviations_of(document):
         first, second = document.text[short[0] : short[1]], document.text[long[0] : long[1]]
         if first and second:
             found.setdefault(first, {})[Asked(second, "long")] = None

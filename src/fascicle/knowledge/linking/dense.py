@@ -21,7 +21,7 @@ from fascicle.errors import PackError, UsageError
 from fascicle.knowledge.linking.encoding import NameEncoder
 from fascicle.knowledge.linking.product import WIDEST, Largest, largest
 from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
-from fascicle.knowledge.pack.manifest import FileFacts
+from fascicle.knowledge.pack.manifest import FileFacts, first_changed
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_described
@@ -238,7 +238,7 @@ class DenseIndex:
         """Opens the vectors in the folder of a linker.
 
         Raises:
-            PackError: they belong to another pack, or a file is missing or has another size.
+            PackError: they belong to another pack, or a file is missing or was changed.
         """
         manifest = read_described(folder / MANIFEST, DenseManifest, _WORDING, format=FORMAT)
         if manifest.pack != pack.full_name:
@@ -255,6 +255,8 @@ class DenseIndex:
             size = place.stat().st_size if place.is_file() else -1
             if facts is None or facts.size != size or sizes.get(name, size) != size:
                 raise _changed(place)
+        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, TERMS)}):
+            raise _changed(folder / changed)
         found = cls(folder, manifest)
         if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(len(pack.active), 1):
             raise _changed(folder / TERMS)

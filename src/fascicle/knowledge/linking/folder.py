@@ -90,6 +90,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
         few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
+        hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
     """
 
     format: int = FORMAT
@@ -99,11 +100,12 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     few: dict[str, int] | UnsetType = UNSET
+    hash: str | UnsetType = UNSET
 
     @property
     def fingerprint(self) -> str:
         """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
-        decisive = msgspec.structs.replace(self, place="", few=UNSET)
+        decisive = msgspec.structs.replace(self, place="", few=UNSET, hash=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
@@ -140,7 +142,7 @@ def write_linker(
         files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
         few=dict(sorted(few.items())) or UNSET,
     )
-    return write_described(folder / LINKER, made)
+    return write_described(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))
 
 
 def place_of(pack: Pack, folder: Path) -> str:
@@ -169,7 +171,10 @@ def read_manifest(folder: Path) -> LinkerManifest:
             file=str(folder),
             code="not-found",
         )
-    return read_described(place, LinkerManifest, WORDING, format=FORMAT)
+    found = read_described(place, LinkerManifest, WORDING, format=FORMAT)
+    if found.hash is not UNSET and found.hash != found.fingerprint:
+        raise PackError(f"{place} was changed; {WORDING.repair}", file=str(place), code="damaged")
+    return found
 
 
 def read_linker(folder: Path, pack: Pack) -> LinkerManifest:

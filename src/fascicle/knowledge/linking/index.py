@@ -23,7 +23,7 @@ from fascicle.knowledge.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.knowledge.pack.arrays import Array, Strings, mapped, spread, write_array
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.lookup import hashes_of
-from fascicle.knowledge.pack.manifest import FileFacts
+from fascicle.knowledge.pack.manifest import FileFacts, first_changed
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
@@ -143,7 +143,7 @@ class NameIndex:
         """Opens the index of a pack.
 
         Raises:
-            PackError: no index, that of another pack, or one with a missing file or one of another size.
+            PackError: no index, that of another pack, or one with a file that is missing or was changed.
         """
         place = folder / MANIFEST
         if not place.is_file():
@@ -156,10 +156,11 @@ class NameIndex:
                 file=str(folder),
                 code="version",
             )
-        for name, facts in manifest.files.items():
-            own = folder / name
-            if "/" in name or "\\" in name or not own.is_file() or own.stat().st_size != facts.size:
-                raise _damaged(own)
+        for name in manifest.files:
+            if "/" in name or "\\" in name or not (folder / name).is_file():
+                raise _damaged(folder / name)
+        if changed := first_changed(folder, manifest.files):
+            raise _damaged(folder / changed)
         if not set(manifest.files) >= _FILES:
             raise _damaged(place)
         try:

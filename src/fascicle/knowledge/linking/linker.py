@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Final, Self
 
@@ -205,17 +206,14 @@ class Linker:
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
-            mentions = [
-                [one for one in document.mentions if not one.links and self.covers(one.type)] for document in chunk
-            ]
+            mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
                 referred = link if self._references is None else self._references.of(link)
                 by_mention[unit.document].setdefault(unit.mention, []).append(referred)
             links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
-            own_links = [[one for several in found.values() for one in several] for found in links]
-            events = self.pack.origins(own_links, step=self.name)
+            events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
                 Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
                 for own, found, said in zip(mentions, links, events, strict=True)
@@ -245,18 +243,29 @@ class Linker:
             else:
                 yield _link(curie, label, TIERS[tier], score)
 
+    def _asked(self, document: Document) -> list[int]:
+        """The numbers of the mentions that are linked."""
+        return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
+
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """What `predict` says of documents, with candidates and reasons; see `decisions`."""
+        asked = list(map(self._asked, documents))
+        mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
+        found = self.decisions(documents, mentions, most=most)
+        return [
+            [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
+            for own, told in zip(asked, found, strict=True)
+        ]
+
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
     ) -> list[list[Decision]]:
-        """What is said of mentions, with candidates and reasons.
+        """What is said of mentions, in the order of mentions and parts, with candidates and reasons.
 
         Args:
             documents: that they stand in.
             mentions: of each document.
             most: candidates of each decision.
-
-        Returns:
-            For each document its decisions, in the order of mentions and parts.
         """
         ranked = self.ranked(documents, mentions)
         found: list[list[Decision]] = [[] for _ in documents]

@@ -24,12 +24,16 @@ class References:
         """Takes what has the references.
 
         Raises:
-            UsageError: there is no index, or no concept of the vocabulary.
+            UsageError: there is no index, which has the references, or no concept of the vocabulary.
         """
         if index is None:
+            lacks, other = "an index of the references", f"for {pack.folder}, without --small"
+            if not len(pack.facts.content):
+                lacks, other = "references", "for a pack of sources with cross references"
             raise UsageError(
-                "an ontology was given to a linker without the index of its pack, which has the references; fit one "
-                "with fascicle linker fit"
+                f"the linker of the pack {pack.manifest.name} has no {lacks} from one vocabulary to another, so it "
+                f"gives no links in {ontology}; leave out the argument ontology, or fit a linker {other} (fascicle "
+                "linker fit PACK -o LINKER), and give it as the argument linker"
             )
         if ontology not in gatherer.prefixes:
             raise UsageError(

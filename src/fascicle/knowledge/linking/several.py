@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
 
 from fascicle.core.contracts import Step
-from fascicle.core.document import Document, Event, Patch
-from fascicle.core.mention import Link, Mention, MentionKey
+from fascicle.core.document import LINKED, Document, Event, Patch
+from fascicle.core.mention import Link, MentionKey
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.linker import Decision, Linker
 
@@ -26,10 +26,8 @@ class Linking(Step, Protocol):
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links for the mentions without links of each document; see `Linker.predict`."""
 
-    def decisions(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
-    ) -> list[list[Decision]]:
-        """What is said of mentions, with candidates and reasons; see `Linker.decisions`."""
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """What `predict` says, with candidates and reasons; see `Linker.explained`."""
 
 
 class Linkers:
@@ -65,32 +63,47 @@ class Linkers:
         """Links for the mentions without links of each document; see `Linker.predict`."""
         found: list[Found] = [{} for _ in documents]
         events: list[list[Event]] = [[] for _ in documents]
-        for part in self.parts:
-            asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
-            for own, said, patch in zip(found, events, part.predict(asked), strict=True):
-                own.update((key, links) for key, links in patch.links if key not in own or not _is_nil(links))
+        for _, _, patches in self._said(documents, found):
+            for said, patch in zip(events, patches, strict=True):
                 said.extend(patch.events)
         return [Patch(links=tuple(own.items()), events=tuple(said)) for own, said in zip(found, events, strict=True)]
 
-    def decisions(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
-    ) -> list[list[Decision]]:
-        """What is said of mentions by the linkers that link them; see `Linker.decisions`."""
-        told = [part.decisions(documents, mentions, most=most) for part in self.parts]
-        by_mention = [[_by_mention(own) for own in of] for of in told]
-        return [
-            [
-                decision
-                for at, mention in enumerate(own)
-                for decision in self._deciding(mention, [of[number].get(at, []) for of in by_mention])
-            ]
-            for number, own in enumerate(mentions)
-        ]
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """For each mention what the first linker says that has an answer, else the first one that covers the type."""
+        found: list[Found] = [{} for _ in documents]
+        told: list[dict[int, list[Decision]]] = [{} for _ in documents]
+        for part, asked, _ in self._said(documents, found):
+            for own, said in zip(told, part.explained(asked, most=most), strict=True):
+                for mention, several in _by_mention(said).items():
+                    if mention not in own or any(one.answer for one in several):
+                        own[mention] = several
+        return [[one for at in sorted(own) for one in own[at]] for own in told]
 
-    def _deciding(self, mention: Mention, told: Sequence[list[Decision]]) -> list[Decision]:
-        """What the first linker says that has an answer, else the first one that covers the type."""
-        covering = [one for part, one in zip(self.parts, told, strict=True) if part.covers(mention.type)] or list(told)
-        return next((one for one in covering if any(each.answer for each in one)), covering[0])
+    def _said(
+        self, documents: Sequence[Document], found: Sequence[Found]
+    ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
+        """Each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
+        for part in self.parts:
+            asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
+            patches = part.predict(asked)
+            yield part, asked, patches
+            for own, patch in zip(found, patches, strict=True):
+                own.update((key, links) for key, links in patch.links if key not in own or not _is_nil(links))
+
+
+def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
+    """A document without the links of some mentions; where none is left, nothing says where links are from.
+
+    Args:
+        document: with links.
+        covers: whether mentions of a type lose theirs.
+    """
+    mentions = tuple(
+        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one for one in document.mentions
+    )
+    linked = any(one.links for one in mentions)
+    events = tuple(one for one in document.events if linked or one.code != LINKED)
+    return msgspec.structs.replace(document, mentions=mentions, events=events)
 
 
 def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:

@@ -64,6 +64,9 @@ class Near(NamedTuple):
 class Species:
     """The species that a document names: by linked mentions of any source, and by some fifty common words.
 
+    Sentences end where the text says so, whatever sentences the document has: some ways in cut the text before, and
+    others do not.
+
     Attributes:
         shares: of all places that name a species, the share of each.
     """
@@ -80,11 +83,7 @@ class Species:
         self._taxa = [places[start] for start in self._starts]
         counts = Counter(self._taxa)
         self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
-        self._ends = (
-            [end for _, end in document.sentences]
-            if document.sentences is not None
-            else [found.end() for found in _STOP.finditer(document.text)]
-        )
+        self._ends = [found.end() for found in _STOP.finditer(document.text)]
 
     def near(self, start: int) -> Near:
         """What stands around a place."""

@@ -1,4 +1,4 @@
-"""What is checked when a pack is opened: version, normaliser, and the presence and size of every file."""
+"""What is checked when a pack is opened: version, normaliser, and the presence, size and hash of every file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fascicle.errors import PackError
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import BYTES, OFFSETS, dtype_of
 from fascicle.knowledge.pack.lookup import HASHES, ROWS
-from fascicle.knowledge.pack.manifest import Manifest, content_hash
+from fascicle.knowledge.pack.manifest import Manifest, content_hash, first_changed
 
 _AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
@@ -34,7 +34,7 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Refuses a pack whose manifest was changed, or whose files are missing or have another size.
+    """Refuses a pack whose manifest was changed, or whose files are missing or were changed.
 
     Raises:
         PackError: it is such a one.
@@ -58,6 +58,9 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     for name, expected in _expected(sizes):
         if sizes.get(name) != expected * dtype_of(name).itemsize:
             raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
+    if changed := first_changed(folder, manifest.files):
+        place = folder / changed
+        raise PackError(f"{place} was changed after the pack was built; {_AGAIN}", file=str(place), code="damaged")
 
 
 @contextmanager

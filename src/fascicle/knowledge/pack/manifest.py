@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Self
 
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import PackError
+from fascicle.files import intact
 from fascicle.files.owned import file_facts
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
@@ -104,6 +106,11 @@ class Manifest(Settings, frozen=True, kw_only=True):
     def full_name(self) -> str:
         """The name with the beginning of the hash: two packs of one full name are equal."""
         return f"{self.name}+{self.hash[:_SHOWN]}"
+
+
+def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
+    """The name of the first file that is not what was said of it; see `intact.first_changed`."""
+    return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
 
 
 def content_hash(manifest: Manifest) -> str:

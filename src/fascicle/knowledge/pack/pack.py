@@ -122,14 +122,15 @@ class Pack:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
-        """Opens a pack; what is cheap to check is checked, see `verifying.verify` for the rest.
+        """Opens a pack whose files are as they were built; `verifying.verify` looks at what is in them.
 
         Args:
             folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
             normaliser: version of the keys that the pack must have; that of this release by default.
 
         Raises:
-            PackError: no pack, one of another format or normaliser, a missing file, or one of another size.
+            PackError: no pack, one of another format or normaliser, a file that is missing or was
+                changed.
         """
         place = find_pack(folder)
         manifest = read_manifest(place)
