@@ -104,6 +104,10 @@ def test_urls_stand_for_files_patterns_and_folders(tmp_path: Path) -> None:
             listed(wrong)
     with pytest.raises(InputError):
         state_of_url(f"{base}/d.txt")
+    with pytest.raises(InputError, match=r"ftp://no\.such\.host/a\.txt cannot be reached"):
+        listed("ftp://no.such.host/a.txt")
+    with pytest.raises(InputError, match="cannot be reached"):
+        RunFolder("ftp://no.such.host/out")
     assert [is_url(one) for one in ("s3://a", "a/b://c", "C:\\a", "file.txt", "-")] == [
         True,
         False,

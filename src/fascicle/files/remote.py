@@ -184,7 +184,7 @@ def _system_of(url: str) -> tuple[Any, str]:
         raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
     except Exception as error:  # of a client that connects at once
         raise InputError(
-            f"{url} cannot be reached ({type(error).__name__}: {error}); check the URL, or copy the files to this machine",
+            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
             file=url,
         ) from error
     return system, path

@@ -21,7 +21,7 @@ from fascicle.running.child import OpenWorker
 from fascicle.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
 from fascicle.running.plan import Shard, states_of_inputs
 from fascicle.running.planning import extended
-from fascicle.running.records import Done, Manifest
+from fascicle.running.records import Done, Manifest, refuse_unnamed
 from fascicle.running.report import Totals, totals_of, write_report
 from fascicle.running.shard_worker import ShardWorker
 from fascicle.running.supervisor import Supervisor
@@ -135,11 +135,14 @@ class Run:
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
+            UsageError: a path that cannot be noted.
         """
         settings = read_pipeline(pipeline)
+        place = str(Path(pipeline).expanduser().resolve())
+        refuse_unnamed(place)
         return cls(
             inputs=inputs,
-            pipeline=str(Path(pipeline).expanduser().resolve()),
+            pipeline=place,
             folder=RunFolder(folder),
             reading=ReadRequest() if reading is None else reading,
             format=format,
