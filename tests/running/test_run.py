@@ -315,7 +315,7 @@ def test_options_of_reading_reach_the_workers(tmp_path: Path) -> None:
     assert run_of([path], tmp_path / "out", reading=reading, format="predictions").do(resume=True) == totals
 
 
-def marker(shard: int, mentions: dict[str, int], characters: int = 10_000) -> Done:
+def marker(shard: int, mentions: dict[str, int], characters: int = 2_000_000) -> Done:
     facts = FileFacts(name="part", size=0, sha256="")
     return Done(
         shard=f"{shard:05d}",
@@ -343,6 +343,12 @@ def test_a_silent_shard_is_suspect_and_chance_is_not() -> None:
     found = [(one.shard, one.type, one.mentions) for one in suspects([*usual, silent, loud])]
     assert found == [("00007", "a/X", 0), ("00008", "a/X", 400)]
     assert suspects([*usual, marker(7, {}, characters=500)]) == []  # too little text to expect any
+    few = [marker(at, {"a/X": at % 7}, characters=40_000) for at in range(350)]
+    assert suspects(few) == []
+    few[103:180] = [marker(at, {}, characters=40_000) for at in range(103, 180)]
+    found = [(one.shard, one.last, one.mentions) for one in suspects(few)]
+    assert found == [("00100", "00149", 9), ("00150", "00199", 59)]
+    assert suspects(few[:50]) == []  # one group has no usual rate
     assert suspects([silent, usual[0]]) == []
 
 

@@ -16,6 +16,7 @@ from poison import open_poison, run_of
 from fascicle.core import codec
 from fascicle.errors import OutputError
 from fascicle.running.folder import RunFolder
+from fascicle.tasks.run import retry
 
 Write = Callable[[Sequence[str]], Path]
 STEP = """
@@ -91,6 +92,26 @@ def test_a_worker_that_outlives_its_run_gives_nothing_a_name(tmp_path: Path) -> 
         assert contents(tmp_path) == before
         folder.write_json("own", 1)
     assert "own" in contents(tmp_path)
+
+
+def test_documents_are_not_tried_again_while_a_run_holds_the_folder(written: Write, tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "names.tsv").write_text("Chemical\tx\n", encoding="utf-8")
+    (tmp_path / "p" / "pipeline.toml").write_text(
+        '[[steps]]\nkind = "recogniser"\nmodel = "names.tsv"\n', encoding="utf-8"
+    )
+    path, out = written(["x one", "!raise x"]), tmp_path / "out"
+    run_of([path], out).do()
+    with RunFolder(out).held():
+        before = contents(out)
+        with pytest.raises(OutputError, match="another run is writing"):
+            retry(str(out), pipeline=str(tmp_path / "p"))
+        assert contents(out) == before
+    assert retry(str(out), pipeline=str(tmp_path / "p")).done == 2
+    part = out / "part-retry-0001.jsonl"
+    part.write_bytes(part.read_bytes().replace(b"Chemical", b"chemical"))
+    with pytest.raises(OutputError, match=r"part-retry-0001\.jsonl .* was changed"):
+        retry(str(out), pipeline=str(tmp_path / "p"))
 
 
 def test_a_run_that_ended_meanwhile_is_not_begun_anew(written: Write, tmp_path: Path) -> None:

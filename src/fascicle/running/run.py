@@ -328,8 +328,8 @@ def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> It
         yield one
     if left:
         raise UnfinishedError(
-            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as {next(iter(left))}; "
-            "go on with resume=True"
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as "
+            f"{next(iter(left))}; go on with resume=True"
         )
 
 
