@@ -150,8 +150,9 @@ def dying(tmp_path: Path, killed: set[int]) -> list[str]:
     return [sys.executable, "-I", "-S", str(path)]
 
 
-def test_a_program_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
-    step = ProcessStep("odd", dying(tmp_path, {0, 1, 3}), seconds=30)
+@pytest.mark.parametrize("shell", [[], ["sh", "-c", '"$@"; exit $?', "sh"]], ids=["bare", "in a shell"])
+def test_a_program_that_is_killed_while_it_starts_is_started_again(tmp_path: Path, shell: list[str]) -> None:
+    step = ProcessStep("odd", [*shell, *dying(tmp_path, {0, 1, 3})], seconds=30)
     assert len(step.run(DOCUMENTS)) == 3
     step.close()
     assert len(step.run(DOCUMENTS)) == 3  # as after a failure

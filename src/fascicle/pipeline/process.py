@@ -31,6 +31,7 @@ from fascicle.errors import PluginError
 
 SCHEMA: Final = 1
 _READ: Final = 1 << 16
+_KILLED: Final = (128 + 9, 128 + 15)  # what a shell around the program says of SIGKILL and SIGTERM
 _STARTS: Final = 5  # of a program that is killed while it starts
 _SAID: Final = 1 << 20  # bytes of standard error that are kept
 _OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
@@ -228,7 +229,7 @@ class ProcessStep:
         if self._said is not None:
             self._said.seek(0)
             said = self._said.read().decode(errors="replace").strip()[-300:]
-        kind = ProcessKilledError if isinstance(code, int) and code < 0 else ProcessError
+        kind = ProcessKilledError if isinstance(code, int) and (code < 0 or code in _KILLED) else ProcessError
         return kind(f"it ended with the exit code {code}{': ' if said else ''}{said}")
 
 
