@@ -147,3 +147,39 @@ def test_answers_and_requests_larger_than_pipes_do_not_wait_for_each_other(tmp_p
     with Pipeline([step]) as pipeline:
         (document,) = pipeline.stream(["y" * 500_000])
     assert len(document.events[0].message) == 300_000
+
+
+DIES = """import json, os, signal, sys
+count = int(open({path!r}).read()) if os.path.exists({path!r}) else 0
+open({path!r}, "w").write(str(count + 1))
+if count in {killed!r}:
+    os.kill(os.getpid(), signal.SIGKILL)
+print(json.dumps({hello!r}), flush=True)
+for line in sys.stdin:
+    if "poison" in line and count == 0:
+        sys.exit(3)
+    print(json.dumps({{"patches": [{{}} for _ in json.loads(line)["documents"]]}}), flush=True)
+"""
+
+
+def dying(tmp_path: Path, killed: set[int]) -> list[str]:
+    """A program that is killed at some of its starts."""
+    path = tmp_path / "dies.py"
+    path.write_text(DIES.format(path=str(tmp_path / "count"), killed=killed, hello=HELLO), encoding="utf-8")
+    return [sys.executable, "-I", "-S", str(path)]
+
+
+@pytest.mark.parametrize("shell", [[], ["sh", "-c", '"$@"; exit $?', "sh"]], ids=["bare", "in a shell"])
+def test_a_program_that_is_killed_while_it_starts_is_started_again(tmp_path: Path, shell: list[str]) -> None:
+    step = ProcessStep("odd", [*shell, *dying(tmp_path, {0, 1, 3})], seconds=30)
+    assert len(step.run(DOCUMENTS)) == 3
+    step.close()
+    assert len(step.run(DOCUMENTS)) == 3  # as after a failure
+    step.close()
+    assert (tmp_path / "count").read_text(encoding="utf-8") == "5"
+
+
+def test_a_program_that_is_killed_at_every_start_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match="exit code -9"):
+        ProcessStep("odd", dying(tmp_path, set(range(100))), seconds=30)
+    assert (tmp_path / "count").read_text(encoding="utf-8") == "5"

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.pipeline import Pipeline
@@ -65,6 +67,11 @@ class Finds:
 
 def open_poison(seconds: float = 0.0, fingerprint: str = "1") -> Pipeline:
     return Pipeline([Finds(seconds, fingerprint)], limits=LIMITS)
+
+
+def open_batches(seconds: float) -> Pipeline:
+    """A pipeline whose batches are of few long documents."""
+    return Pipeline([Finds(seconds)], limits=replace(LIMITS, batch=40_000))
 
 
 def open_replaced() -> Pipeline:

@@ -22,6 +22,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError, OutputError
 from fascicle.files.remote import fetched, is_url, listed, state_of_url
 from fascicle.running.folder import SUCCESS, RunFolder
+from fascicle.settings.pipeline import Shards
 from fascicle.tasks.run import RunRequest, quarantined, run_pipeline
 
 pytest.importorskip("fsspec")
@@ -104,6 +105,10 @@ def test_urls_stand_for_files_patterns_and_folders(tmp_path: Path) -> None:
             listed(wrong)
     with pytest.raises(InputError):
         state_of_url(f"{base}/d.txt")
+    with pytest.raises(InputError, match=r"ftp://no\.such\.host/a\.txt cannot be reached"):
+        listed("ftp://no.such.host/a.txt")
+    with pytest.raises(InputError, match="cannot be reached"):
+        RunFolder("ftp://no.such.host/out")
     assert [is_url(one) for one in ("s3://a", "a/b://c", "C:\\a", "file.txt", "-")] == [
         True,
         False,
@@ -212,6 +217,29 @@ def test_a_killed_run_in_an_object_store_goes_on(store: str, written: Write, tmp
     assert 0 < len(list(folder.done(manifest.shards))) < 10
     run_of([path], folder.name, open_pipeline=partial(open_poison, 0.02)).do(resume=True)
     assert objects(f"{store}/killed") == parts(tmp_path / "calm")
+
+
+@pytest.mark.slow
+@pytest.mark.loopback
+def test_two_runs_at_once_in_an_object_store_both_end_with_every_document(
+    store: str, written: Write, tmp_path: Path
+) -> None:
+    path = written([f"x {number}" for number in range(300)])
+    run_of([path], tmp_path / "calm", shards=Shards(documents=2_000)).do()
+    program = (
+        "import sys; from functools import partial; from poison import *\n"
+        "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02), shards=Shards(documents=2_000),"
+        " workers=2).do(resume=True)"
+    )
+    sources = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH", "")]
+    call: list[Any] = [sys.executable, "-c", program, path, f"{store}/twice"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
+    runs = []
+    for pause in (2, 0):
+        runs.append(subprocess.Popen(call, env=environment))
+        time.sleep(pause)
+    assert [run.wait() for run in runs] == [0, 0]
+    assert objects(f"{store}/twice") == parts(tmp_path / "calm")
 
 
 def _exists(url: str) -> bool:

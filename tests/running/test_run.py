@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from poison import LIMITS, open_never, open_poison, open_replaced, run_of
+from poison import LIMITS, open_batches, open_never, open_poison, open_replaced, run_of
 
 from fascicle.core import codec
 from fascicle.core.document import Document
@@ -24,6 +24,7 @@ from fascicle.running.folder import SUCCESS, RunFolder
 from fascicle.running.quarantine import current
 from fascicle.running.records import Done, FileFacts
 from fascicle.running.report import suspects
+from fascicle.running.run import Progress, Run
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.tasks.run import quarantined
@@ -142,8 +143,9 @@ def test_an_interrupted_run_goes_on_with_the_same_bytes(written: Write, tmp_path
     path = written(TEXTS)
     run_of([path], tmp_path / "calm").do()
     run = run_of([path], tmp_path / "out", open_pipeline=partial(open_poison, 0.002))
-    interrupted(run.do, 10)
-    before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in parts(tmp_path / "out")}
+    interrupted(run.do, 11)
+    names = [path.name.replace("done", "part") + "l" for path in (tmp_path / "out").glob("done-*.json")]
+    before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names}
     assert 1 <= len(before) < 5
     assert not (tmp_path / "out" / SUCCESS).exists()
     assert not list((tmp_path / "out").glob(".*.tmp"))
@@ -313,7 +315,7 @@ def test_options_of_reading_reach_the_workers(tmp_path: Path) -> None:
     assert run_of([path], tmp_path / "out", reading=reading, format="predictions").do(resume=True) == totals
 
 
-def marker(shard: int, mentions: dict[str, int], characters: int = 10_000) -> Done:
+def marker(shard: int, mentions: dict[str, int], characters: int = 2_000_000) -> Done:
     facts = FileFacts(name="part", size=0, sha256="")
     return Done(
         shard=f"{shard:05d}",
@@ -341,4 +343,97 @@ def test_a_silent_shard_is_suspect_and_chance_is_not() -> None:
     found = [(one.shard, one.type, one.mentions) for one in suspects([*usual, silent, loud])]
     assert found == [("00007", "a/X", 0), ("00008", "a/X", 400)]
     assert suspects([*usual, marker(7, {}, characters=500)]) == []  # too little text to expect any
+    few = [marker(at, {"a/X": at % 7}, characters=40_000) for at in range(350)]
+    assert suspects(few) == []
+    few[103:180] = [marker(at, {}, characters=40_000) for at in range(103, 180)]
+    found = [(one.shard, one.last, one.mentions) for one in suspects(few)]
+    assert found == [("00100", "00149", 9), ("00150", "00199", 59)]
+    assert suspects(few[:50]) == []  # one group has no usual rate
     assert suspects([silent, usual[0]]) == []
+
+
+def test_a_part_that_was_changed_at_equal_size_is_done_again(written: Write, tmp_path: Path) -> None:
+    texts = [*TEXTS[:20], "!raise x", *TEXTS[21:]]
+    path, out = written(texts), tmp_path / "out"
+    run = run_of([path], out)
+    totals = run.do()
+    whole = parts(out)
+    for name in ("part-00001.jsonl", "quarantine-00002.jsonl"):
+        content = (out / name).read_bytes()
+        (out / name).write_bytes(content[:-4] + content[-3:-1] + b" \n")
+        assert (out / name).stat().st_size == len(content)
+    again = run.do(resume=True)
+    assert parts(out) == whole
+    assert (again.documents, again.done, again.reasons) == (totals.documents, totals.done, totals.reasons)
+    (record,) = quarantined(str(out))
+    assert record.id == "d20"
+    assert (out / SUCCESS).exists()
+
+
+def test_a_part_that_is_changed_below_a_run_is_not_vouched_for(written: Write, tmp_path: Path) -> None:
+    path, out = written(TEXTS), tmp_path / "out"
+    changed = []
+
+    def progress(now: object) -> None:
+        part = out / "part-00000.jsonl"
+        if not changed and (out / "done-00000.json").exists():
+            changed.append(part.read_bytes())
+            part.write_bytes(changed[0].replace(b'"X"', b'"Y"', 1))
+
+    run_of([path], out).do(progress=progress)
+    assert changed == [parts(out)["part-00000.jsonl"]]
+
+
+def test_no_proof_stands_while_a_part_is_missing(written: Write, tmp_path: Path) -> None:
+    path, out = written(TEXTS), tmp_path / "out"
+    run = run_of([path], out)
+    run.do()
+    (out / "part-00003.jsonl").unlink()
+
+    def progress(now: object) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        run.do(resume=True, progress=progress)
+    assert not (out / SUCCESS).exists()
+
+
+def test_a_file_whose_name_is_not_unicode_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("x", encoding="utf-8")
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/b\xe9d.txt")
+    Path(odd).write_text("x", encoding="utf-8")
+    for folder, more in (("one", {}), ("two", {"update": True})):
+        run = run_of([odd, tmp_path / "good.txt"], tmp_path / folder)
+        totals = run.do(**more)
+        assert (totals.done, totals.reasons) == (1, {"read: InputError": 1})
+        assert run.do(**{"resume": True, **more}) == totals
+    with pytest.raises(UsageError, match="not Unicode"):
+        Run.of([str(tmp_path / "good.txt")], _pipeline(Path(odd + "p")), str(tmp_path / "three"))
+
+
+def _pipeline(folder: Path) -> str:
+    folder.mkdir()
+    (folder / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
+    (folder / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "names.tsv"\n', encoding="utf-8")
+    return str(folder)
+
+
+def test_a_step_that_is_out_of_order_ends_a_run_of_small_shards(written: Write, tmp_path: Path) -> None:
+    with pytest.raises(FascicleError, match="100 documents in a row"):
+        run_of([written(["!raise x"] * 120)], tmp_path / "out").do()
+
+
+def test_progress_counts_documents_of_shards_that_are_on_their_way(written: Write, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def progress(now: Progress) -> None:
+        seen.append((now.documents, now.characters))
+
+    texts = [f"{'x' * 6_000} {number}" for number in range(40)]
+    run = run_of([written(texts)], tmp_path / "out", shards=Shards(), open_pipeline=partial(open_batches, 0.02))
+    run.do(progress=progress)
+    assert seen[-1][0] == 40
+    assert seen == sorted(seen)
+    assert {documents for documents, _ in seen} - {0, 25, 40}  # within a shard of 25
+    for documents, characters in seen:
+        assert characters == sum(map(len, texts[:documents]))

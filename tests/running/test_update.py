@@ -51,10 +51,10 @@ class Here:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None]) -> Iterator[Done]:
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
         worker = self._open()
         for shard in shards:
-            tick()
+            tick(0, 0)
             self.did.append(shard.name)
             yield worker.process(shard)
 

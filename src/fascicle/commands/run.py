@@ -85,7 +85,7 @@ def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, ve
         sys.stdout.write(json.dumps(msgspec.to_builtins(totals), ensure_ascii=False) + "\n")
     for one in totals.suspects:
         say(
-            f"suspect: shard {one.shard} has {counted(one.mentions, 'mention')} of {one.type}, "
+            f"suspect: from shard {one.shard} to {one.last} there is {counted(one.mentions, 'mention')} of {one.type}, "
             f"and not about {one.expected:,}"
         )
     for code, count in totals.losses.items():

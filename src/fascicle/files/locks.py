@@ -8,17 +8,20 @@ from typing import BinaryIO
 from fascicle.errors import OutputError
 
 
-def lock(stream: BinaryIO, *, refusal: OutputError) -> None:
+def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
     """Locks an open file until it is closed, where the system and the file system have such locks.
 
     Args:
         stream: of the file.
         refusal: what is raised where another process has the lock.
 
+    Returns:
+        Whether it is locked; where it is not, two processes at once are not told apart.
+
     Raises:
         OutputError: the refusal.
     """
-    with contextlib.suppress(ImportError):  # a system without such locks: two at once are not told apart
+    with contextlib.suppress(ImportError):
         import fcntl
 
         try:
@@ -26,4 +29,6 @@ def lock(stream: BinaryIO, *, refusal: OutputError) -> None:
         except BlockingIOError:
             raise refusal from None
         except OSError:
-            pass  # a file system without locks
+            return False
+        return True
+    return False

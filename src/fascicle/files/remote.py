@@ -45,9 +45,14 @@ class RemoteFolder:
         self.url = url.rstrip("/")
         self._system, self._path = _system_of(self.url)
 
+    @property
+    def near(self) -> str:
+        """The path of the folder, if the URL is one of this machine."""
+        return self._path if "file" in self._system.protocol else ""
+
     def make(self) -> None:
         """Makes the folder, if the URL is one of this machine; an object store needs none."""
-        if "file" in self._system.protocol:
+        if self.near:
             with _reaching(self.url, OutputError):
                 self._system.makedirs(self._path, exist_ok=True)
 
@@ -177,6 +182,11 @@ def _system_of(url: str) -> tuple[Any, str]:
         raise UsageError(f"{url} needs another package: {error}") from None
     except ValueError as error:
         raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
+    except Exception as error:  # of a client that connects at once
+        raise InputError(
+            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
+            file=url,
+        ) from error
     return system, path
 
 

@@ -47,6 +47,34 @@ class _Cut:
             )
 
 
+@dataclass
+class InARow:
+    """How many documents in a row a step has failed at.
+
+    Attributes:
+        most: from so many on the step is at fault.
+        count: so far.
+    """
+
+    most: int
+    count: int = 0
+
+    def see(self, result: Result) -> None:
+        """Counts.
+
+        Raises:
+            PluginError: the step is at fault.
+        """
+        self.count = self.count + 1 if result.failure else 0
+        if result.failure and self.count >= self.most:
+            raise PluginError(
+                f"the step {result.failure.step!r} failed at {counted(self.count, 'document')} in a row, last "
+                f"with {result.failure.error}: {result.failure.message}; correct the step, or raise "
+                "limits.failures",
+                key=result.failure.step,
+            )
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """Steps one after the other; it holds no state of a run.
@@ -113,7 +141,12 @@ class Pipeline:
         return {"order of steps": order, **{f"step {step.name!r}": step.fingerprint for step in self.steps}}
 
     def results(
-        self, documents: Iterable[Document], *, alone: Container[int] = (), watch: Watch = unwatched
+        self,
+        documents: Iterable[Document],
+        *,
+        alone: Container[int] = (),
+        watch: Watch = unwatched,
+        in_a_row: InARow | None = None,
     ) -> Iterator[Result]:
         """What becomes of each document, in order, in bounded memory.
 
@@ -121,21 +154,15 @@ class Pipeline:
             documents: any number.
             alone: places of documents that no other document shares a batch with.
             watch: as of `fascicle.pipeline.runner.run_batch`.
+            in_a_row: counts failures, also of documents before these.
 
         Raises:
             PluginError: a step fails at document after document, so that the step is at fault.
         """
-        in_a_row = 0
+        in_a_row = in_a_row or InARow(self.limits.failures)
         for batch in batches(documents, characters=self.limits.batch, alone=alone):
             for result in self.of_batch(batch, watch=watch):
-                in_a_row = in_a_row + 1 if result.failure else 0
-                if result.failure and in_a_row >= self.limits.failures:
-                    raise PluginError(
-                        f"the step {result.failure.step!r} failed at {counted(in_a_row, 'document')} in a row, last "
-                        f"with {result.failure.error}: {result.failure.message}; correct the step, or raise "
-                        "limits.failures",
-                        key=result.failure.step,
-                    )
+                in_a_row.see(result)
                 yield result
 
     def of_batch(

@@ -31,6 +31,8 @@ from fascicle.errors import PluginError
 
 SCHEMA: Final = 1
 _READ: Final = 1 << 16
+_KILLED: Final = (128 + 9, 128 + 15)  # what a shell around the program says of SIGKILL and SIGTERM
+_STARTS: Final = 5  # of a program that is killed while it starts
 _SAID: Final = 1 << 20  # bytes of standard error that are kept
 _OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
 
@@ -55,6 +57,10 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ProcessError(Exception):
     """The program failed at a batch."""
+
+
+class ProcessKilledError(ProcessError):
+    """A signal ended the program."""
 
 
 class ProcessStep:
@@ -129,6 +135,14 @@ class ProcessStep:
             self._said.close()
 
     def _start(self) -> _Hello:
+        """Starts the program; one that is killed meanwhile, by the system or by somebody, is started again."""
+        for _ in range(_STARTS - 1):
+            with contextlib.suppress(ProcessKilledError):
+                return self._started()
+            self.close()
+        return self._started()
+
+    def _started(self) -> _Hello:
         self._said = tempfile.TemporaryFile(mode="ab+")  # noqa: SIM115 - as long as the program
         environment = {key: value for key, value in os.environ.items() if key not in _OURS}
         self._program = subprocess.Popen(
@@ -141,7 +155,8 @@ class ProcessStep:
         if self._memory is not None and sys.platform == "linux":
             import resource
 
-            resource.prlimit(self._program.pid, resource.RLIMIT_DATA, (self._memory, self._memory))
+            with contextlib.suppress(ProcessLookupError):  # its end is seen below
+                resource.prlimit(self._program.pid, resource.RLIMIT_DATA, (self._memory, self._memory))
         assert self._program.stdin is not None
         os.set_blocking(self._program.stdin.fileno(), False)
         hello: _Hello = _decoded(self._exchange(b""), _Hello)
@@ -192,7 +207,7 @@ class ProcessStep:
     def _read(self, stream: IO[bytes]) -> bytes:
         got = os.read(stream.fileno(), _READ)
         if not got:
-            raise ProcessError(self._end())
+            raise self._end()
         return got
 
     def _write(self, stream: IO[bytes], data: memoryview) -> int:
@@ -201,9 +216,9 @@ class ProcessStep:
         except BlockingIOError:
             return 0
         except BrokenPipeError:
-            raise ProcessError(self._end()) from None
+            raise self._end() from None
 
-    def _end(self) -> str:
+    def _end(self) -> ProcessError:
         """How the program ended, with the last that it said."""
         assert self._program is not None
         try:
@@ -214,7 +229,8 @@ class ProcessStep:
         if self._said is not None:
             self._said.seek(0)
             said = self._said.read().decode(errors="replace").strip()[-300:]
-        return f"it ended with the exit code {code}{': ' if said else ''}{said}"
+        kind = ProcessKilledError if isinstance(code, int) and (code < 0 or code in _KILLED) else ProcessError
+        return kind(f"it ended with the exit code {code}{': ' if said else ''}{said}")
 
 
 def _decoded(line: bytes, kind: type[Any]) -> Any:

@@ -13,7 +13,7 @@ from fascicle.core.patches import apply
 from fascicle.core.stream import answered
 from fascicle.core.wording import counted
 
-_DOCUMENTS: Final = 512  # in a batch at most
+_DOCUMENTS: Final = 64  # in a batch at most, for a kill costs the batch
 
 Watch = Callable[[str, Sequence[Document]], None]
 

@@ -66,7 +66,9 @@ def _obey(worker: ShardWorker, shards: dict[str, Shard], message: bytes, say: Ca
 
     def watch(step: str, documents: Sequence[Document]) -> None:
         now = tuple(worker.places[document.id] for document in documents)
-        say(Working(step=step, places=now, characters=sum(len(document.text) for document in documents)))
+        characters = sum(len(document.text) for document in documents)
+        through, before = worker.through
+        say(Working(step=step, places=now, characters=characters, through=through, characters_through=before))
 
     done = worker.process(
         shard, attempt=given.attempt, alone=frozenset(given.alone), killed=dict(given.killed), watch=watch

@@ -6,15 +6,17 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from io import BufferedReader
+from itertools import islice
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import OutputError
+from fascicle.errors import InputError, OutputError
 from fascicle.running.history import Entry
 from fascicle.running.places import is_ours, place_of
 from fascicle.running.plan import Shard
@@ -23,9 +25,11 @@ from fascicle.running.records import SCHEMA, Done, FileFacts, Manifest, Quaranti
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.running.saves` begin
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
+_TOGETHER: Final = 8  # files that are hashed side by side
 T = TypeVar("T")
 
 
@@ -78,21 +82,50 @@ class RunFolder:
                 code="exists",
             )
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self) -> AbstractContextManager[str]:
         """Keeps other runs out of the folder, which is made if it is not there, and clears what a kill left.
+
+        Yields:
+            The mark of this run; its workers give it to `of_run`.
 
         Raises:
             OutputError: another run holds it, or it cannot be written.
         """
         return self._place.held()
 
+    def of_run(self, mark: str) -> RunFolder:
+        """Itself, for a worker: nothing is written any more when another run has begun to write there."""
+        self._place.of_run(mark)
+        return self
+
+    @property
+    def pause(self) -> float:
+        """Seconds of work that are worth a small file."""
+        return self._place.pause
+
     def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
         """Opens a file for reading."""
         return self._place.opened(name)
 
-    def written(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file that takes its name when it is complete and kept; one of that name is replaced."""
-        return self._place.written(name)
+    def content(self, name: str) -> bytes:
+        """The bytes of a small file; none if it is not there."""
+        try:
+            return next(self._place.read([name]))
+        except FileNotFoundError:
+            return b""
+
+    def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
+        """A file that takes its name when it is complete; one of that name is replaced.
+
+        Args:
+            name: of the file.
+            durable: whether it is kept even if the power fails.
+        """
+        return self._place.written(name, durable=durable)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files, as far as they are there."""
+        self._place.remove(names)
 
     def write_json(self, name: str, value: object) -> None:
         """Writes one value."""
@@ -138,6 +171,24 @@ class RunFolder:
             if done.left_out == shard.left_out and all(sizes.get(one.name) == one.size for one in files):
                 yield done
 
+    def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
+        """The markers whose files have the bytes that they vouch for; others are removed, and the proof before them."""
+        left = iter(done)
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            while some := list(islice(left, _TOGETHER)):
+                for one, is_whole in zip(some, pool.map(self.is_whole, some), strict=True):
+                    if is_whole:
+                        yield one
+                    else:
+                        self._place.remove([SUCCESS, f"done-{one.shard}.json"])
+
+    def is_whole(self, done: Done) -> bool:
+        """Whether the files of a marker have the bytes that it vouches for."""
+        try:
+            return all(self.facts(one.name) == one for one in (done.part, done.quarantine) if one is not None)
+        except (FileNotFoundError, InputError):
+            return False  # it is not there
+
     def answered(self, shard: Shard) -> dict[str, Document]:
         """The documents of a shard as they were done before an update left out more of them, by id.
 
@@ -174,6 +225,10 @@ class RunFolder:
     def reopen(self) -> None:
         """Removes the proof, and what was tried again: its documents are in quarantine once more."""
         self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
+
+    def sweep(self) -> None:
+        """Removes what was saved of shards that have their markers now."""
+        self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
         """The records of a file."""

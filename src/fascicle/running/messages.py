@@ -28,11 +28,15 @@ class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
         step: name.
         places: of the documents in the shard.
         characters: of their texts.
+        through: documents of the shard that are done or failed, ...
+        characters_through: ... and the characters of their texts.
     """
 
     step: str
     places: tuple[int, ...]
     characters: int
+    through: int = 0
+    characters_through: int = 0
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):

@@ -21,7 +21,13 @@ _TEMPORARY: Final = ".fascicle-run-*.tmp"
 
 
 class Place(Protocol):
-    """A folder whose files appear whole or not at all."""
+    """A folder whose files appear whole or not at all.
+
+    Attributes:
+        pause: seconds of work that are worth a small file.
+    """
+
+    pause: float
 
     def at(self, name: str) -> str:
         """The whole path of a file, or its URL."""
@@ -35,12 +41,19 @@ class Place(Protocol):
         """
         ...
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self) -> AbstractContextManager[str]:
         """Keeps other runs out, as far as the place can, and clears what a kill left.
+
+        Yields:
+            The mark of this run, see `of_run`; empty where the place has no locks.
 
         Raises:
             OutputError: another run holds it, or it cannot be written.
         """
+        ...
+
+    def of_run(self, mark: str) -> None:
+        """Gives files their names from now on only while the run of this mark holds the place."""
         ...
 
     def sizes(self) -> dict[str, int]:
@@ -59,8 +72,13 @@ class Place(Protocol):
         """Opens a file for reading."""
         ...
 
-    def written(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file that takes its name when it is complete and kept; one of that name is replaced."""
+    def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
+        """A file that takes its name when it is complete; one of that name is replaced.
+
+        Args:
+            name: of the file.
+            durable: whether it is kept even if the power fails, which takes longer.
+        """
         ...
 
     def remove(self, names: Sequence[str]) -> None:
@@ -76,9 +94,11 @@ def place_of(path: str) -> Place:
 class LocalPlace:
     """A folder of this machine, or one that it shares with others."""
 
+    pause = 0.0
+
     def __init__(self, path: Path) -> None:
         """Looks at nothing yet."""
-        self._path = path
+        self._path, self._mark = path, ""
 
     def at(self, name: str) -> str:
         """See `Place`."""
@@ -97,19 +117,18 @@ class LocalPlace:
             )
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> Iterator[str]:
         """See `Place`."""
-        with place_errors(self._path):
-            self._path.mkdir(exist_ok=True)
-            lock = (self._path / _LOCK).open("ab")
-        try:
-            taken = f"another run is writing into {self._path}; wait for it, or stop it"
-            locks.lock(lock, refusal=OutputError(taken, file=str(self._path)))
+        with _locked(self._path) as mark:
             self._clear()
-            yield
-        finally:
-            self._clear()
-            lock.close()
+            try:
+                yield mark
+            finally:
+                self._clear()
+
+    def of_run(self, mark: str) -> None:
+        """See `Place`."""
+        self._mark = mark
 
     def sizes(self) -> dict[str, int]:
         """See `Place`."""
@@ -135,7 +154,7 @@ class LocalPlace:
         sync_folder(self._path)
 
     @contextmanager
-    def written(self, name: str) -> Iterator[BinaryIO]:
+    def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
         """See `Place`."""
         target = self._path / name
         temporary = self._path / f".fascicle-run-{name}.{secrets.token_hex(8)}.tmp"
@@ -144,12 +163,20 @@ class LocalPlace:
                 with temporary.open("wb") as stream:
                     yield stream
                     stream.flush()
-                    os.fsync(stream.fileno())
+                    if durable:
+                        os.fsync(stream.fileno())
+                self._check_run()
                 temporary.replace(target)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
-            sync_folder(self._path)
+            if durable:
+                sync_folder(self._path)
+
+    def _check_run(self) -> None:
+        """Ends a worker that outlived its run, such as one on another machine."""
+        if self._mark and (self._path / _LOCK).read_text(encoding="ascii") != self._mark:
+            raise OutputError(f"another run has begun to write into {self._path}", file=str(self._path))
 
     def _clear(self) -> None:
         """Removes what was not finished."""
@@ -160,15 +187,44 @@ class LocalPlace:
 class RemotePlace(RemoteFolder):
     """A folder of an object store, which has no locks: two runs at once do the same work twice, to the same bytes."""
 
+    pause = 2.0
+
     def check(self) -> None:
         """See `Place`: whether it can be reached."""
         self.sizes()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> Iterator[str]:
         """See `Place`."""
         self.make()
-        yield
+        with _locked(Path(self.near)) if self.near else contextlib.nullcontext():
+            yield ""
+
+    def of_run(self, mark: str) -> None:
+        """See `Place`."""
+
+    @contextmanager
+    def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
+        """See `Place`; what was sent is kept."""
+        with super().written(name) as stream:
+            yield stream
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[str]:
+    """The lock of a folder, which is made if it is not there; nothing else is touched before the lock is had."""
+    with place_errors(path):
+        path.mkdir(exist_ok=True)
+        lock = (path / _LOCK).open("ab")
+    with lock:
+        taken = f"another run is writing into {path}; wait for it, or stop it"
+        is_alone = locks.lock(lock, refusal=OutputError(taken, file=str(path)))
+        mark = secrets.token_hex(16) if is_alone else ""
+        with place_errors(path):
+            lock.truncate(0)
+            lock.write(mark.encode())
+            lock.flush()
+        yield mark
 
 
 def is_ours(name: str) -> bool:

@@ -25,6 +25,8 @@ from fascicle.running.history import Entry
 from fascicle.settings.pipeline import Shards
 
 T = TypeVar("T")
+_LEAST: Final = 25  # documents of the first shards, ...
+_SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
 _LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
 
 
@@ -182,6 +184,7 @@ class _Building:
         self._settings, self._note = settings, note
         self._input, self._number = begun
         self._seen: dict[str, int] = {}
+        self._before = 0  # documents of the shards that are planned
         self._ids: list[str] = []  # of the documents of this input in this shard
         self._versions: dict[int, int] = {}
         self._begin()
@@ -194,7 +197,8 @@ class _Building:
 
     def is_full(self, document: Document) -> bool:
         characters = self._characters + len(document.text)
-        return bool(self.count) and (characters > self._settings.characters or self.count == self._settings.documents)
+        most = min(self._settings.documents, max(_LEAST, self._before // _SHARE))
+        return bool(self.count) and (characters > self._settings.characters or self.count >= most)
 
     def add(self, name: str, document: Document) -> None:
         at = self._seen.get(name, 0)
@@ -240,6 +244,7 @@ class _Building:
             renamed=self._renamed,
         )
         self._number += 1
+        self._before += self.count
         self._begin()
         return shard
 

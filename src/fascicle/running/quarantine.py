@@ -12,7 +12,7 @@ from fascicle.core import codec
 from fascicle.errors import InputError, UsageError
 from fascicle.running.folder import UNREAD, RunFolder
 from fascicle.running.plan import Piece, Shard, sha256_of
-from fascicle.running.records import NOTHING, Manifest, Quarantined
+from fascicle.running.records import NOTHING, Manifest, Quarantined, refuse_unnamed
 
 _RETRY: Final = "retry-{:04d}"
 
@@ -77,8 +77,10 @@ def plan_retry(
         What is to be done; ``None`` if nothing in quarantine can be tried.
 
     Raises:
-        UsageError: an id that is not in quarantine, or of what cannot be read.
+        UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot be noted.
     """
+    refuse_unnamed(folder.at(""))
+    refuse_unnamed(pipeline)
     found = current(folder, manifest)
     for identifier in only:
         if identifier not in found or found[identifier].document == NOTHING:

@@ -9,6 +9,8 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.errors import UsageError
+from fascicle.files.tree import is_unicode
 from fascicle.pipeline.runner import Failure
 from fascicle.running.plan import Shard
 from fascicle.version import VERSION
@@ -166,3 +168,13 @@ def failure_of(reason: str, step: str, *, seconds: float, memory: int) -> Failur
     """
     told = f"the worker that was at this document alone ended, twice ({reason})"
     return Failure(step, reason, told, round(seconds, 3), memory)
+
+
+def refuse_unnamed(path: str) -> None:
+    """Refuses a path that JSON cannot hold.
+
+    Raises:
+        UsageError: it is not Unicode.
+    """
+    if not is_unicode(path):
+        raise UsageError(f"the name {path!r} is not Unicode, so a run cannot note it; rename it")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,9 @@ from fascicle.running.records import Done, Manifest
 REPORT: Final = "report"
 _SIGMAS: Final = 5.0
 _EXPECTED: Final = 10.0  # mentions of a type that a shard must let expect before none of them is suspect
-_SHARDS: Final = 5  # below so many there is no usual rate
+_GROUPS: Final = 5  # below so many there is no usual rate
+_DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
+_CHARACTERS: Final = 2_000_000  # ... so many characters: what a few documents are about is no fault
 _SHOWN: Final = 30
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
@@ -33,16 +35,18 @@ _STYLE: Final = (
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
-    """A shard with a type that is found too rarely or too often in it.
+    """Neighbouring shards with a type that is found too rarely or too often in them.
 
     Attributes:
-        shard: its name.
+        shard: name of the first of them.
+        last: of the last.
         type: ``source/type``.
         mentions: that were found.
         expected: by the usual rate of the run.
     """
 
     shard: str
+    last: str
     type: str
     mentions: int
     expected: float
@@ -133,14 +137,14 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
 def suspects(done: Sequence[Done]) -> list[Suspect]:
     """Shards in which a type is absent, or found five standard deviations off the median rate of the run.
 
-    The deviation is the greater of what counts of this size have by chance (Poisson), and of the spread of the rates
-    (1.4826 times the median absolute deviation).
+    Small shards are taken together with their neighbours. The deviation is the greater of what counts of this size have
+    by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
 
     Args:
-        done: the markers of all shards.
+        done: the markers of all shards, in order.
     """
-    given = [one for one in done if one.characters]
-    if len(given) < _SHARDS:
+    given = list(_groups(done))
+    if len(given) < _GROUPS:
         return []
     found = []
     for kind in sorted({kind for one in given for kind in one.mentions}):
@@ -152,8 +156,29 @@ def suspects(done: Sequence[Done]) -> list[Suspect]:
             sigma = max(math.sqrt(max(expected, 1.0)), spread * one.characters)
             silent = count == 0 and expected >= _EXPECTED
             if silent or abs(count - expected) > _SIGMAS * sigma:
-                found.append(Suspect(shard=one.shard, type=kind, mentions=count, expected=round(expected, 1)))
+                about = round(expected, 1)
+                found.append(Suspect(shard=one.first, last=one.last, type=kind, mentions=count, expected=about))
     return found
+
+
+class _Group(NamedTuple):
+    """Neighbouring shards."""
+
+    first: str
+    last: str
+    characters: int
+    mentions: dict[str, int]
+
+
+def _groups(done: Iterable[Done]) -> Iterator[_Group]:
+    """Neighbours that are much together; what is left at the end is judged if there is text in it."""
+    some: list[Done] = []
+    for one in chain(done, (None,)):
+        some += [] if one is None else [one]
+        characters, documents = sum(each.characters for each in some), sum(each.documents for each in some)
+        if characters and (one is None or documents >= _DOCUMENTS or characters >= _CHARACTERS):
+            yield _Group(some[0].shard, some[-1].shard, characters, _sum(each.mentions for each in some))
+            some = []
 
 
 def write_report(folder: RunFolder, totals: Totals) -> None:
@@ -184,8 +209,8 @@ def page(totals: Totals) -> str:
         _table("Said of documents", ("kind", "code", "number", "first"), totals.events),
         _table(
             "Shards with odd counts",
-            ("shard", "source/type", "mentions", "expected"),
-            [(one.shard, one.type, one.mentions, one.expected) for one in totals.suspects],
+            ("first shard", "last shard", "source/type", "mentions", "expected"),
+            [(one.shard, one.last, one.type, one.mentions, one.expected) for one in totals.suspects],
         ),
         _table("Slowest documents", ("document", "seconds"), totals.slowest),
         _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),

@@ -21,7 +21,7 @@ from fascicle.running.child import OpenWorker
 from fascicle.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
 from fascicle.running.plan import Shard, states_of_inputs
 from fascicle.running.planning import extended
-from fascicle.running.records import Done, Manifest
+from fascicle.running.records import Done, Manifest, refuse_unnamed
 from fascicle.running.report import Totals, totals_of, write_report
 from fascicle.running.shard_worker import ShardWorker
 from fascicle.running.supervisor import Supervisor
@@ -43,7 +43,7 @@ class Crew(Protocol):
         """Ends all workers."""
         ...
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None]) -> Iterator[Done]:
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
         """Does all shards, in any order, as `fascicle.running.supervisor.Supervisor.run`."""
         ...
 
@@ -63,7 +63,7 @@ class Progress:
     Attributes:
         documents: that are through, with those of an interrupted run.
         of: how many there are.
-        characters: of the text of the shards that are through.
+        characters: of their texts.
         of_characters: of all shards.
         quarantined: documents.
         characters_per_second: since this run began or went on.
@@ -78,7 +78,7 @@ class Progress:
 
 
 @dataclass(kw_only=True)
-class _Through:
+class _Counted:
     """What is through; markers themselves would fill the memory of a long run."""
 
     characters: int = 0
@@ -135,11 +135,14 @@ class Run:
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
+            UsageError: a path that cannot be noted.
         """
         settings = read_pipeline(pipeline)
+        place = str(Path(pipeline).expanduser().resolve())
+        refuse_unnamed(place)
         return cls(
             inputs=inputs,
-            pipeline=str(Path(pipeline).expanduser().resolve()),
+            pipeline=place,
             folder=RunFolder(folder),
             reading=ReadRequest() if reading is None else reading,
             format=format,
@@ -181,37 +184,47 @@ class Run:
         suffix = _suffix(self.format)
         self.folder.check(resume=resume or update)
         made_by, states = self._made_by(), states_of_inputs(self.inputs)
-        with self.folder.held():
+        with self.folder.held() as mark:
+            self.folder.check(resume=resume or update)  # another run may have ended meanwhile
             manifest = self._manifest(made_by, states, suffix, update=update)
-            self._work(manifest, progress, started)
-            return finalize(self.folder, manifest)
+            self._work(manifest, mark, progress, started)
+            try:
+                return finalize(self.folder, manifest)
+            except UnfinishedError:  # a part was changed
+                self._work(manifest, mark, progress, started)
+                return finalize(self.folder, manifest)
 
-    def _work(self, manifest: Manifest, progress: Callable[[Progress], None], started: Callable[[Any], None]) -> None:
-        characters = {shard.name: shard.characters for shard in manifest.shards}
-        now, done = _Through(), set()
+    def _work(
+        self, manifest: Manifest, mark: str, progress: Callable[[Progress], None], started: Callable[[Any], None]
+    ) -> None:
+        sizes = {shard.name: shard.characters for shard in manifest.shards}
+        now, done = _Counted(), set()
         for one in self.folder.done(manifest.shards):
-            now.count(one, characters[one.shard])
+            now.count(one, sizes[one.shard])
             done.add(one.shard)
         left = [shard for shard in manifest.shards if shard.name not in done]
-        before, begun, of_characters = now.characters, time.monotonic(), sum(characters.values())
+        before, begun, of_characters = now.characters, time.monotonic(), sum(sizes.values())
 
-        def tell() -> None:
+        if left:
+            self.folder.remove([SUCCESS])  # it is no proof of what is not there
+
+        def tell(documents: int = 0, characters: int = 0) -> None:
             progress(
                 Progress(
-                    documents=now.documents + manifest.unread,
+                    documents=now.documents + documents + manifest.unread,
                     of=manifest.documents,
-                    characters=now.characters,
+                    characters=now.characters + characters,
                     of_characters=of_characters,
                     quarantined=now.quarantined + manifest.unread,
-                    characters_per_second=(now.characters - before) / max(time.monotonic() - begun, 1e-9),
+                    characters_per_second=(now.characters + characters - before) / max(time.monotonic() - begun, 1e-9),
                 )
             )
 
-        opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST)
+        opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
         with self.hire(opening, limits=self.limits, workers=self.workers) as crew:
             started(crew)
             for one in crew.run(left, tick=tell):
-                now.count(one, characters[one.shard])
+                now.count(one, sizes[one.shard])
         tell()
 
     def _made_by(self) -> dict[str, str]:
@@ -250,18 +263,23 @@ class Run:
         return manifest
 
 
-def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str) -> ShardWorker:
+class UnfinishedError(OutputError):
+    """Shards are not done, or their files are no longer those that were written."""
+
+
+def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = "") -> ShardWorker:
     """Opens what does shards, in a worker.
 
     Args:
         open_pipeline: opens the pipeline.
         folder: of the run.
         manifest: name of the file that lists the shards.
+        mark: of the run, as of `fascicle.running.folder.RunFolder.held`.
 
     Raises:
         InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.
     """
-    place = RunFolder(folder)
+    place = RunFolder(folder).of_run(mark)
     found, pipeline = place.manifest(manifest), open_pipeline()
     now = pipeline.made_by()
     if other := [what for what, mark in now.items() if found.made_by.get(what) != mark]:
@@ -274,39 +292,49 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str) -> Shar
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
-    """Compares the markers with the manifest, writes the report, and then the proof.
+    """Compares the markers with the manifest and with the bytes of the parts, writes the report, and then the proof.
 
     Raises:
-        OutputError: a shard is not done, or documents are missing.
+        UnfinishedError: a shard is not done, or its files were changed, so that its marker was removed.
+        OutputError: documents are missing, or what was tried again was changed.
     """
-    left = {shard.name: shard.count for shard in manifest.shards}
-
-    def markers() -> Iterator[Done]:
-        for one in folder.done(manifest.shards):
-            count = left.pop(one.shard)
-            if (one.documents, one.done + one.quarantined) != (count, count):
-                raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
-            yield one
-
-    totals = totals_of(folder, manifest, markers())
-    if left:
-        some = next(iter(left))
-        raise OutputError(
-            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as {some}; "
-            "go on with resume=True"
-        )
+    for one in folder.retries():
+        if not folder.is_whole(one):
+            raise OutputError(f"{folder.name}: {one.part.name} or its quarantine was changed; put back what was there")
+    totals = totals_of(folder, manifest, accounted(folder, manifest, folder.unchanged(folder.done(manifest.shards))))
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
             f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
             f"{totals.quarantined:,} in quarantine"
         )
     write_report(folder, totals)
+    folder.sweep()
     folder.write_json(SUCCESS, {"documents": totals.documents, "done": totals.done, "quarantined": totals.quarantined})
     return totals
 
 
+def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
+    """The markers, if there is one for each shard.
+
+    Raises:
+        UnfinishedError: there is not.
+        OutputError: documents are missing.
+    """
+    left = {shard.name: shard.count for shard in manifest.shards}
+    for one in done:
+        count = left.pop(one.shard)
+        if (one.documents, one.done + one.quarantined) != (count, count):
+            raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
+        yield one
+    if left:
+        raise UnfinishedError(
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as "
+            f"{next(iter(left))}; go on with resume=True"
+        )
+
+
 def _hash_of(states: Iterable[str]) -> str:
-    return hashlib.sha256("".join(states).encode()).hexdigest()
+    return hashlib.sha256("".join(states).encode(errors="surrogateescape")).hexdigest()
 
 
 def _suffix(name: str) -> str:

@@ -22,13 +22,14 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
-from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.pipeline import InARow, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.running.concepts import hashed
 from fascicle.running.folder import RunFolder
 from fascicle.running.memory import peak_mebibytes
 from fascicle.running.plan import Shard, ShardReader
 from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
+from fascicle.running.saves import Saves
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
@@ -84,6 +85,7 @@ class ShardWorker:
         manifest: of the run.
         folder: where its files go.
         places: of the documents in the shard that is being done, by their ids.
+        through: how many of its documents are done or failed, and the characters of their texts.
     """
 
     def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
@@ -97,7 +99,9 @@ class ShardWorker:
         self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
         self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
         self._request = WriteRequest(format=manifest.format)
+        self._in_a_row = InARow(pipeline.limits.failures)
         self.places: Mapping[str, int] = {}
+        self.through = 0, 0
 
     def process(
         self,
@@ -126,9 +130,11 @@ class ShardWorker:
         begun = time.perf_counter()
         documents = self._reader.read(shard)
         self.places = places = {document.id: at for at, document in enumerate(documents)}
+        self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
-        counts, aside = _Counts(), _Unwritten()
-        results = self._results(shard, documents, alone=alone, killed=killed, watch=watch)
+        counts, aside, saves = _Counts(), _Unwritten(), Saves(self.folder, shard, self.manifest)
+        known = {**self._answered(shard), **saves.documents()}
+        results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
@@ -137,26 +143,39 @@ class ShardWorker:
         inputs = shard.inputs if failed else ()
         records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
         done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
-        return self._commit(shard, done, name, sorted(records, key=lambda record: record.place))
+        done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
+        saves.remove()
+        return done
+
+    def _answered(self, shard: Shard) -> dict[str, Document]:
+        """What was done before an update stays done."""
+        return self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
 
     def _results(
         self,
-        shard: Shard,
         documents: Sequence[Document],
+        known: Mapping[str, Document],
         *,
         alone: Collection[int],
         killed: Container[int],
         watch: Watch,
+        saves: Saves,
     ) -> Iterator[Result]:
-        """What becomes of each document; what was done before an update stays done."""
-        known = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
+        """What becomes of each document that is not known yet, and those that are."""
         left = [at for at in range(len(documents)) if at not in killed]
         new = [at for at in left if documents[at].id not in known]
+        suspects = {at for at, place in enumerate(new) if place in alone}
         results = self.pipeline.results(
-            [documents[at] for at in new], alone={at for at, place in enumerate(new) if place in alone}, watch=watch
+            [documents[at] for at in new], alone=suspects, watch=watch, in_a_row=self._in_a_row
         )
         for document in (documents[at] for at in left):
-            yield Result(document, known[document.id]) if document.id in known else next(results)
+            result = Result(document, known.get(document.id))
+            if result.document is None:
+                result = next(results)
+                if result.document is not None:
+                    saves.add(result.document)
+            self.through = self.through[0] + 1, self.through[1] + len(document.text)
+            yield result
 
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
         @contextmanager
@@ -199,7 +218,7 @@ class ShardWorker:
             made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
         )
 
-    def _commit(self, shard: Shard, done: Done, name: str, records: Sequence[Quarantined]) -> Done:
+    def _commit(self, shard: Shard, done: Done, records: Sequence[Quarantined]) -> Done:
         if done.quarantined != len(records):
             raise RuntimeError(f"shard {shard.name}: {done.done} done and {len(records)} quarantined of {shard.count}")
         if records:

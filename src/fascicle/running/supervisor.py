@@ -212,15 +212,22 @@ class Supervisor:
         """Of the workers that run."""
         return [worker.process.pid for worker in self._workers if worker.process.pid]
 
+    @property
+    def _through(self) -> tuple[int, int]:
+        """Documents and characters that are through, of the shards that are on their way."""
+        at = [worker.at for worker in self._workers if worker.at is not None]
+        return sum(one.through for one in at), sum(one.characters_through for one in at)
+
     def run(
-        self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[], None] = lambda: None
+        self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[int, int], None] = lambda *_: None
     ) -> Iterator[Done]:
         """Does all shards, in any order; workers stay for the next call.
 
         Args:
             shards: to be done.
             begun: how often each was begun before.
-            tick: is called about ten times a second.
+            tick: is called about ten times a second, with the documents and the characters that are through of the
+                shards that are on their way.
 
         Yields:
             The marker of each.
@@ -234,7 +241,7 @@ class Supervisor:
         left = len(shards)
         while left:
             self._staff(left)
-            tick()
+            tick(*self._through)
             by_pipe: dict[Any, _Worker] = {worker.pipe: worker for worker in self._workers}
             by_end: dict[Any, _Worker] = {worker.process.sentinel: worker for worker in self._workers}
             ready = wait([*by_pipe, *by_end], timeout=_TICK)

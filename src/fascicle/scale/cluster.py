@@ -119,12 +119,12 @@ class Cluster:
         if self._is_ours:
             self._ray.shutdown()
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[], None] = lambda: None) -> Iterator[Done]:
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None) -> Iterator[Done]:
         """Does all shards, in any order.
 
         Args:
             shards: to be done.
-            tick: is called about ten times a second, or after each shard.
+            tick: is called about ten times a second, or after each shard; how far a shard is, only its station knows.
 
         Yields:
             The marker of each.
@@ -137,7 +137,7 @@ class Cluster:
         self._since, left = time.monotonic(), len(shards)
         while left:
             self._staff(left)
-            tick()
+            tick(0, 0)
             self._check_places()
             ready, _ = self._ray.wait(list(self._stations), num_returns=1, timeout=_TICK)
             for answer in ready:

@@ -56,11 +56,11 @@ class Limits(Settings, frozen=True, kw_only=True):
 
 
 class Shards(Settings, frozen=True, kw_only=True):
-    """How much is committed together.
+    """How much is committed together, at most; the first shards of a run are smaller, see `fascicle.running.plan`.
 
     Attributes:
         characters: of text in a shard, unless one document is longer.
-        documents: in a shard at most.
+        documents: in a shard.
     """
 
     characters: Positive = 4_000_000

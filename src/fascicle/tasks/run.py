@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -172,7 +173,7 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     from fascicle.pipeline.loading import open_pipeline
     from fascicle.running.folder import RunFolder
     from fascicle.running.quarantine import plan_retry
-    from fascicle.running.run import finalize, open_worker
+    from fascicle.running.run import accounted, finalize, open_worker
     from fascicle.running.supervisor import Supervisor
     from fascicle.settings.pipeline import read_pipeline
     from fascicle.version import VERSION
@@ -183,12 +184,13 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     limits = read_pipeline(path).limits
     with open_pipeline(path) as opened:
         made_by = {"release": VERSION, **opened.made_by()}
-    with place.held():
-        finalize(place, manifest)
+    with place.held() as mark:
+        manifest = place.manifest()  # an update may have changed it meanwhile
+        deque(accounted(place, manifest, place.done(manifest.shards)), maxlen=0)
         again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
         if again is not None:
             (shard,) = again.shards
-            opening = partial(open_worker, partial(open_pipeline, path), folder, f"{shard.name}.json")
+            opening = partial(open_worker, partial(open_pipeline, path), folder, f"{shard.name}.json", mark)
             with Supervisor(opening, limits=limits, workers=1) as supervisor:
                 for _ in supervisor.run([shard]):
                     pass
