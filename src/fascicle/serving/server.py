@@ -59,9 +59,14 @@ def run(
                 timeout_keep_alive=max(5, int(settings.idle)),
                 ws="none",
             )
-            server = Server(config, partial(_on_hangup, partial(_reload, service, token, tell)))
             shown = f"[{host}]" if ":" in host else host
-            started(f"http://{shown}:{sock.getsockname()[1]}/")
+            url = f"http://{shown}:{sock.getsockname()[1]}/"
+
+            def ready() -> None:
+                _on_hangup(partial(_reload, service, token, tell))
+                started(url)
+
+            server = Server(config, ready)
             server.run(sockets=[sock])
             tell.end()
         finally:
