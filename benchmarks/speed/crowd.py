@@ -61,7 +61,7 @@ def crowd(folder: Path, *, silent: int, slow: int, seconds: float, model: str = 
         before, memory = log.stat().st_size, _mebibytes(process)
         asked, held, top = asyncio.run(_both(port, process, silent=silent, slow=slow, seconds=seconds))
         told = log.stat().st_size - before
-    result: dict[str, Any] = {"silent": silent, "slow": slow, "seconds": seconds, "held_at_most": held}
+    result: dict[str, Any] = {"silent": silent, "slow": slow, "seconds": seconds, "opened": held}
     for name, answers in asked.items():
         worst = sorted(((taken, at, status) for at, status, taken in answers), reverse=True)[:5]
         bad = sum(status != 200 for _, status, _ in answers)
