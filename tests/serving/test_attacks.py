@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -272,25 +272,31 @@ def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:
     assert untold.split(b" ")[1] == b"413"
 
 
-def test_more_requests_than_may_run_are_refused(locked: Standing) -> None:
-    held = []
-    try:
-        for _ in range(locked.service.settings.requests + 1):
-            sock = socket.create_connection(("127.0.0.1", locked.port), timeout=10)
-            sock.sendall(
-                f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                f"Authorization: Bearer {TOKEN}\r\nContent-Length: 10\r\n\r\n".encode()
-            )
-            held.append(sock)
+def test_more_requests_than_may_run_are_refused() -> None:
+    with standing({"poison": Poison()}, ServeSettings(requests=2)) as found:
+        hanging = {"documents": [{"text": "!hang"}]}
+        threads = [threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
         time.sleep(0.3)
-        reply = locked.ask("GET", "/v1/pipelines", None, BEARER)
+        reply = found.ask("GET", "/v1/pipelines")
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
-        assert locked.ask("GET", "/health").status == 200
-    finally:
-        for sock in held:
-            sock.close()
-    time.sleep(0.5)
-    assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
+        assert found.ask("GET", "/health").status == 200
+        for thread in threads:
+            thread.join()
+        assert found.ask("GET", "/v1/pipelines").status == 200
+
+
+def test_contents_that_do_not_come_give_way(locked: Standing) -> None:
+    head = f"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 10\r\n\r\n"
+    with ExitStack() as held:
+        socks = []
+        for _ in range(locked.service.settings.requests + 1):
+            socks.append(held.enter_context(socket.create_connection(("127.0.0.1", locked.port), timeout=10)))
+            socks[-1].sendall(head.encode())
+        assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
+        assert socks[0].recv(65_536).split(b" ")[1] == b"408"
 
 
 def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:

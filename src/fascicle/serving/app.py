@@ -79,7 +79,9 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         service.metrics.see(told)
         tell(told)
 
-    guard = Middleware(Guard, settings=settings, open_paths=[one.path for one in routes if one.open], log=see)
+    guard = Middleware(
+        Guard, current=lambda: service.settings, open_paths=[one.path for one in routes if one.open], log=see
+    )
     app = Starlette(
         routes=[*(_route(one, service) for one in routes), *(_page() if settings.page else ())],
         middleware=[guard],
@@ -88,7 +90,6 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
             FascicleError: _told_error,
             HTTPException: _told_status,
             OSError: _told_disk,
-            Exception: _told_fault,
         },
         lifespan=lifespan,
     )
@@ -152,15 +153,8 @@ async def _told_status(request: Request, error: Exception) -> Response:
 
 async def _told_disk(request: Request, error: Exception) -> Response:
     if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
-        return await _told_fault(request, error)
+        raise error
     return answer_of(problem_of(507, "the disk of the service is full; send less, or remove jobs"))
-
-
-async def _told_fault(request: Request, error: Exception) -> Response:
-    _LOGGER.error("internal error", exc_info=error)
-    return answer_of(
-        problem_of(500, "this is a fault of Fascicle; its log has more under the Request-Id of this answer")
-    )
 
 
 def _log(told: dict[str, Any]) -> None:

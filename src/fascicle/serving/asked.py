@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
+from fascicle.serving.waiting import SlowError
 from fascicle.settings.forms import in_words
 from fascicle.settings.serving import ServeSettings
 
@@ -19,13 +19,16 @@ Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Candidates = Annotated[int, msgspec.Meta(ge=0, le=50)]
 
 
-async def chunks_of(request: Request, settings: ServeSettings, *, most: int) -> AsyncIterator[bytes]:
+async def chunks_of(
+    request: Request, settings: ServeSettings, *, most: int, paced: bool = True
+) -> AsyncIterator[bytes]:
     """The content of a request, piece by piece.
 
     Args:
         request: to read.
         settings: how long a client may be silent.
         most: bytes at most.
+        paced: whether the whole content has a limit in time.
 
     Raises:
         ProblemError: it is too long, packed, or does not come.
@@ -35,20 +38,17 @@ async def chunks_of(request: Request, settings: ServeSettings, *, most: int) -> 
     told = request.headers.get("content-length", "")
     if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
         raise _too_long(most)
-    stream, size = request.stream(), 0
-    while True:
-        try:
-            chunk = await asyncio.wait_for(anext(stream), settings.idle)
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            raise ProblemError(408, f"no byte of the content came for {settings.idle:g} s; send it again") from None
-        except ClientDisconnect:
-            raise ProblemError(400, "the connection ended before the content did") from None
-        size += len(chunk)
-        if size > most:
-            raise _too_long(most)
-        yield chunk
+    size = 0
+    try:
+        async for chunk in request.state.waiting.pieces(request.stream(), idle=settings.idle, paced=paced):
+            size += len(chunk)
+            if size > most:
+                raise _too_long(most)
+            yield chunk
+    except SlowError:
+        raise ProblemError(408, "the content came too slowly; send it again, and faster") from None
+    except ClientDisconnect:
+        raise ProblemError(400, "the connection ended before the content did") from None
 
 
 def _too_long(most: int) -> ProblemError:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
+import traceback
 from collections.abc import Callable, Collection
+from pathlib import PurePath
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,7 +15,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fascicle.serving.pieces import CutError
-from fascicle.serving.problems import ProblemError, answer_of
+from fascicle.serving.problems import ProblemError, answer_of, problem_of
+from fascicle.serving.waiting import Waiting
 from fascicle.settings.serving import ServeSettings
 
 PAGE: Final = "/page/"  # files of the page are below it
@@ -32,23 +35,30 @@ _ALLOWED: Final = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
     "Access-Control-Max-Age": "600",
 }
+_FAULT: Final = "this is a fault of Fascicle; its log has more under the Request-Id of this answer"
 Log = Callable[[dict[str, Any]], None]
 
 
 class Guard:
     """Middleware that checks host, origin and token, adds headers, and tells a log what was asked."""
 
-    def __init__(self, app: ASGIApp, *, settings: ServeSettings, open_paths: Collection[str], log: Log) -> None:
+    def __init__(
+        self, app: ASGIApp, *, current: Callable[[], ServeSettings], open_paths: Collection[str], log: Log
+    ) -> None:
         """Takes the app.
 
         Args:
             app: that is guarded.
-            settings: whom the service answers.
+            current: gives whom the service answers now.
             open_paths: that are there without the token.
             log: is told of every request.
         """
-        self._app, self._settings, self._open, self._log = app, settings, frozenset(open_paths), log
-        self._running = 0
+        self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
+        self._running, self._waiting = 0, Waiting()
+
+    @property
+    def _settings(self) -> ServeSettings:
+        return self._current()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers, or hands the request on."""
@@ -58,10 +68,12 @@ class Guard:
         if scope["type"] != "http":  # nothing here speaks WebSocket
             return
         begun, status, number = time.perf_counter(), 500, secrets.token_hex(8)
-        scope.setdefault("state", {})["told"] = {}
+        scope.setdefault("state", {}).update(told={}, waiting=self._waiting)
+        begins = True
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal status, begins
+            begins = False
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._add_headers(MutableHeaders(scope=message), scope, number)
@@ -71,6 +83,7 @@ class Guard:
         try:
             try:
                 self._check(scope)
+                await self._find_place(scope)
             except ProblemError as error:
                 await answer_of(error.problem, error.headers)(scope, receive, answer)
                 return
@@ -80,6 +93,10 @@ class Guard:
             await self._app(scope, receive, answer)
         except CutError:
             scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
+        except Exception as error:  # told here, by its kind and place: its message may hold text or names
+            scope["state"]["told"].update(fault=type(error).__name__, at=_places(error))
+            if begins:
+                await answer_of(problem_of(500, _FAULT))(scope, receive, answer)
         finally:
             self._running -= 1
             self._log(
@@ -103,16 +120,21 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin not in self._settings.origins and origin.partition("://")[2] != host:
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
-        if self._running > self._settings.requests and scope["path"] not in self._open:
-            raise ProblemError(
-                503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
-            )
         is_open = self._is_open(scope["path"]) or self._is_question(scope)
         if self._settings.token and not is_open and not self._has_token(headers):
             raise ProblemError(
                 401,
                 "this needs the token of the service, as Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    async def _find_place(self, scope: Scope) -> None:
+        """Lets a request that waits for its client give way where as many run as may run."""
+        if self._running <= self._settings.requests or scope["path"] in self._open:
+            return
+        if not await self._waiting.make_room():
+            raise ProblemError(
+                503, "as many requests run as may run; send this again later", headers={"Retry-After": "1"}
             )
 
     def _is_question(self, scope: Scope) -> bool:
@@ -141,6 +163,12 @@ class Guard:
             headers["Access-Control-Allow-Origin"] = origin or ""
             headers["Access-Control-Expose-Headers"] = "Fascicle-Losses, Location, Request-Id, Retry-After"
             headers.add_vary_header("Origin")
+
+
+def _places(error: BaseException) -> list[str]:
+    """Where an error was raised: modules, lines and functions, the innermost last."""
+    found = traceback.extract_tb(error.__traceback__)[-8:]
+    return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
 
 
 def _name_of(host: str) -> str:

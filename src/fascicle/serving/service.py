@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.clerk import Clerk
@@ -82,6 +83,16 @@ class Service:
         self.jobs.close()
         if self.curation is not None:
             self.curation.close()
+
+    def change_token(self, token: str) -> None:
+        """Takes another token from now on.
+
+        Raises:
+            UsageError: the token is too short, or is missing where there was one.
+        """
+        if self.settings.token and not token:
+            raise UsageError("the service has a token, and none was given; give one")
+        self.settings = replace(self.settings, token=token)
 
     @property
     def is_ready(self) -> bool:

@@ -25,6 +25,10 @@ class ServeSettings:
         requests: that are answered at a time at most.
         seconds: that a request has; documents that are not done by then are answered as timed out.
         idle: seconds without a byte from a client, or to it, after which a connection is given up.
+        connections: at a time at most, and no more than the descriptors of the process allow. Where there are more, one
+            on which no request is running gives way.
+        of_address: connections of one address at most; 0 for half of all.
+        headers: seconds that a client has for the headers of a request.
         jobs: files that may wait or run at a time; as many that have ended are kept.
         job: bytes of a file at most.
         jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
@@ -46,6 +50,9 @@ class ServeSettings:
     requests: int = 256
     seconds: float = 120.0
     idle: float = 30.0
+    connections: int = 4_096
+    of_address: int = 0
+    headers: float = 15.0
     jobs: int = 8
     job: int = 1 << 30
     jobs_folder: str = ""
@@ -73,6 +80,8 @@ class ServeSettings:
             "requests",
             "seconds",
             "idle",
+            "connections",
+            "headers",
             "jobs",
             "job",
         ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -69,7 +70,8 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
     given = [*request.pipelines, *([str(demo_pipeline())] if request.demo else ())]
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
-    run(openings(given, link=request.link), settings, request.host, request.port, started=started)
+    again = partial(read_token, request.token_file) if request.token_file else None
+    run(openings(given, link=request.link), settings, request.host, request.port, token=again, started=started)
 
 
 def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:

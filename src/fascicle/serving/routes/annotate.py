@@ -156,7 +156,7 @@ async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
     """The lines of the content; one that is longer than a request may be ends the reading."""
     parts: list[bytes] = []
     size = 0
-    async for chunk in chunks_of(request, service.settings, most=1 << 62):
+    async for chunk in chunks_of(request, service.settings, most=1 << 62, paced=False):
         first, *others = chunk.split(b"\n")
         parts.append(first)
         size += len(first)

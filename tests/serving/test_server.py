@@ -1,0 +1,157 @@
+"""The real server in a process of its own: crowds that say nothing, faults in its log, and hangups."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from standing import JSON, Poison, Standing, standing
+
+from fascicle.settings.serving import ServeSettings
+
+pytestmark = pytest.mark.loopback
+TOKENS = ("first-token-0123456789", "second-token-0123456789")
+PROGRAM = """
+import sys
+from functools import partial
+from pathlib import Path
+from fascicle.serving.opening import Opening
+from fascicle.serving.server import run
+from fascicle.settings.serving import ServeSettings
+from fascicle.tasks.serve import read_token
+if __name__ == "__main__":
+    folder, token = sys.argv[1], sys.argv[2]
+    settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=read_token(token))
+    run({"small": Opening(given=folder)}, settings, "127.0.0.1", 0, token=partial(read_token, token),
+        started=lambda url: print(url, flush=True))
+"""
+
+
+@contextmanager
+def process(small: Path, folder: Path) -> Iterator[tuple[int, int, Path, Path]]:
+    """A service; its port, process, log, and file of the token."""
+    program, token, log = folder / "program.py", folder / "token", folder / "log"
+    program.write_text(PROGRAM, encoding="utf-8")
+    token.write_text(TOKENS[0], encoding="utf-8")
+    command = [sys.executable, str(program), str(small), str(token)]
+    with log.open("wb") as err, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True) as one:
+        try:
+            assert one.stdout is not None
+            found = re.search(r":(\d+)/", one.stdout.readline())
+            assert found is not None, log.read_text(encoding="utf-8")
+            yield int(found[1]), one.pid, log, token
+        finally:
+            one.terminate()
+            one.wait(30)
+
+
+def status(port: int, path: str, token: str = TOKENS[0]) -> tuple[int, float]:
+    """The status of an answer, and the seconds it took."""
+    begun = time.monotonic()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, time.monotonic() - begun
+    except urllib.error.HTTPError as error:
+        return error.code, time.monotonic() - begun
+
+
+def connect(port: int, content: bytes) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port), timeout=20)
+    sock.sendall(content)
+    return sock
+
+
+@pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\n"], ids=["nothing", "headers"])
+def test_who_says_nothing_gives_way(small: Path, tmp_path: Path, start: bytes) -> None:
+    with process(small, tmp_path) as (port, _, log, _), ExitStack() as held:
+        before = log.stat().st_size
+        socks = [held.enter_context(connect(port, start)) for _ in range(100)]
+        assert status(port, "/v1/pipelines")[0] == 200
+        begun = time.monotonic()
+        for sock in socks:  # all are closed, by the limit of their number or that in time
+            assert _is_closed(sock)
+        assert time.monotonic() - begun < 10
+        assert log.stat().st_size - before < 2_000
+
+
+def _is_closed(sock: socket.socket) -> bool:
+    try:
+        return sock.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_bodies_that_do_not_come_give_way(small: Path, tmp_path: Path) -> None:
+    head = f"POST /v1/annotate HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKENS[0]}\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n "
+    with process(small, tmp_path) as (port, _, _, _), ExitStack() as held:
+        for _ in range(8):
+            held.enter_context(connect(port, head.encode()))
+        assert [status(port, "/v1/pipelines")[0] for _ in range(5)] == [200] * 5
+
+
+def test_a_byte_now_and_then_does_not_renew_the_time_of_a_body(small: Path, tmp_path: Path) -> None:
+    head = f"POST /v1/annotate HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKENS[0]}\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+    with process(small, tmp_path) as (port, _, _, _), connect(port, head.encode()) as sock:
+        sock.settimeout(0.5)
+        answer, begun = b"", time.monotonic()
+        while not answer and time.monotonic() - begun < 10:
+            sock.sendall(b" ")
+            try:
+                answer = sock.recv(65_536)
+            except TimeoutError:
+                continue
+        assert answer.split(b" ")[1] == b"408"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no hangups here")
+def test_a_hangup_reads_the_token_again(small: Path, tmp_path: Path) -> None:
+    with process(small, tmp_path) as (port, pid, log, token):
+        token.write_text(TOKENS[1], encoding="utf-8")
+        os.kill(pid, signal.SIGHUP)
+        until = time.monotonic() + 10
+        while status(port, "/v1/pipelines", TOKENS[1])[0] != 200:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert status(port, "/v1/pipelines", TOKENS[0])[0] == 401
+        token.unlink()
+        os.kill(pid, signal.SIGHUP)
+        time.sleep(0.5)
+        assert status(port, "/v1/pipelines", TOKENS[1])[0] == 200
+        told = log.read_text(encoding="utf-8")
+        assert "Traceback" not in told
+        assert str(token) not in told
+        assert not any(one in told for one in TOKENS)
+
+
+def test_a_fault_is_logged_without_its_message(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with standing({"poison": Poison()}, ServeSettings()) as found:
+        told = _fault(found)
+        assert (told["fault"], bool(told["at"])) == ("OSError", True)
+        assert "private-name" not in json.dumps(found.log)
+    assert "private-name" not in "".join(capfd.readouterr())
+
+
+def _fault(found: Standing) -> dict[str, object]:
+    def fail(name: str) -> None:
+        raise OSError(36, "File name too long", "private-name")
+
+    found.service.pool = fail  # type: ignore[assignment, method-assign]
+    reply = found.ask("POST", "/v1/annotate", {"documents": [{"text": "x"}]}, JSON)
+    assert reply.status == 500
+    assert found.log[-1]["request"] == reply.headers["request-id"]
+    return found.log[-1]
