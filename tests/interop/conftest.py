@@ -12,12 +12,6 @@ from fascicle.core.document import Document
 collect_ignore_glob = [] if os.environ.get("FASCICLE_INTEROP") else ["test_*.py"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks every test of the group."""
-    for item in items:
-        item.add_marker("interop")
-
-
 @pytest.fixture
 def documents() -> list[Document]:
     """Documents to write."""
