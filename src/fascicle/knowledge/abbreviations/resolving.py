@@ -13,7 +13,7 @@ from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
-from fascicle.knowledge.abbreviations.occurrences import occurrences
+from fascicle.text.occurrences import occurrences
 from fascicle.settings.abbreviations import AbbreviationRules
 
 STEP: Final = "abbreviations"
