@@ -13,7 +13,7 @@ from fascicle.text.characters import PLAIN, plain
     [
         ("IL\u20112 and IL\u22122", "IL-2 and IL-2"),
         ("Ca\u00b2\u207a, H\u2082O and \u00b9\u00b2\u2075I", "Ca2+, H2O and 125I"),
-        ("Crohn\u2019s \u201cdisease\u201d", "Crohn's \"disease\""),
+        ("Crohn\u2019s \u201cdisease\u201d", 'Crohn\'s "disease"'),
         ("5\u00a0mg", "5 mg"),
         ("plain text", "plain text"),
     ],

@@ -20,8 +20,8 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
-from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.distributions import GoldDistribution, Prober
+from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
@@ -29,7 +29,7 @@ from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
 from fascicle.settings.document import DocumentDecision
-from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Annotator
 from fascicle.text.batch import Batch, collate
 from fascicle.text.characters import plain
@@ -157,11 +157,14 @@ class ModelPredictor(Annotator):
         """The same model with another ``Decision.nothing_by_type``, and nothing beside it."""
         return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
 
-    def _deciding(self, **changes: Any) -> ModelPredictor:
-        decision = msgspec.structs.replace(self.manifest.decision, **changes)
+    def deciding(self, decision: Decision) -> ModelPredictor:
+        """The same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return changed
+
+    def _deciding(self, **changes: Any) -> ModelPredictor:
+        return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -245,7 +248,9 @@ class ModelPredictor(Annotator):
 
     def _tag_long(self, document: Document) -> list[Tagged]:
         answer, units, tables = self._answer(document), [], []
-        for part in parts_of(self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters):
+        for part in parts_of(
+            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
+        ):
             (found,), (table,) = self._unit_tags(part.reading)
             answer.take(part.reading.pieces[0], part.span, found)
             units.append(part.reading.pieces[0].units)
@@ -280,7 +285,9 @@ class ModelPredictor(Annotator):
     def _predict_long(self, document: Document) -> Patch:
         """As for a short document, in memory that does not grow with its length."""
         answer = self._answer(document)
-        for part in parts_of(self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters):
+        for part in parts_of(
+            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
+        ):
             decoder = decoder_of(self.manifest, self._kinds)
             (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
             answer.take(part.reading.pieces[0], part.span, found)

@@ -177,9 +177,7 @@ def test_a_document_does_not_depend_on_another_block(
 ) -> None:
     (text, mentions), (more, others) = one, other
     shift = len(text) + 2
-    moved = [
-        msgspec.structs.replace(m, spans=tuple((a + shift, b + shift) for a, b in m.spans)) for m in others
-    ]
+    moved = [msgspec.structs.replace(m, spans=tuple((a + shift, b + shift) for a, b in m.spans)) for m in others]
     both = Patch(add=(*mentions, *moved))
     together = decided(Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences)
     apart = decided(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)

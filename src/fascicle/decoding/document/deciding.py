@@ -31,10 +31,10 @@ def decided(document: Document, patch: Patch, rules: DocumentDecision, *, senten
     """The answer of a predictor under the decision of documents; an event says what it changed.
 
     First the edges of each mention are brought in order (`fascicle.decoding.document.edges`). Then, in each stretch of
-    the text (`fascicle.decoding.document.scopes`) and for each type, mentions below ``low`` go, and names with a mention
-    of at least ``high`` are marked wherever they stand between letters and digits of other words, where no mention of
-    the type overlaps; all mentions of such a name have its best score. In a stretch of one sentence, mentions below
-    ``alone`` go, and nothing is marked. At last scores become probabilities, and ends are cut where that was decided.
+    the text (`fascicle.decoding.document.scopes`) and for each type, mentions below ``low`` go. A name with a mention
+    of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps; all
+    mentions of such a name have its best score. In a stretch of one sentence, mentions below ``alone`` go, and nothing
+    is marked. At last scores become probabilities, and ends are cut where that was decided.
     Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:
@@ -155,8 +155,10 @@ class _Work:
                 spans = (bare(self._text, spans[0], kind=one.type),)
             if rule.curve and score is not None:
                 score = curved(score, rule.curve)
-            yield one if (spans, score) == (one.spans, one.score) else msgspec.structs.replace(
-                one, spans=spans, score=score
+            yield (
+                one
+                if (spans, score) == (one.spans, one.score)
+                else msgspec.structs.replace(one, spans=spans, score=score)
             )
 
 

@@ -18,7 +18,7 @@ from fascicle.errors import InputError
 from fascicle.evaluation.calibration.calibrators import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.settings.document import DocumentDecision, Ends, LogisticCurve, TypeDecision
+from fascicle.settings.document import DocumentDecision, Ends, TypeDecision
 
 LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
 GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(6, 20)))  # scores below 0.3 are hardly given
@@ -166,7 +166,9 @@ def _texts(answered: Answered, kind: str, cuts: Cuts) -> _Texts:
         frozenset(identities("", (one for one in document.layer(GOLD) if one.type == kind)))
         for document in answered.documents
     ]
-    short = sum(len(cuts(document.text) if document.sentences is None else document.sentences) < 2 for document, _ in shown)
+    short = sum(
+        len(cuts(document.text) if document.sentences is None else document.sentences) < 2 for document, _ in shown
+    )
     return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown))
 
 
@@ -188,7 +190,7 @@ def _fitted(rows: Sequence[_Texts], cuts: Cuts) -> TypeDecision | None:
         return None
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
     pairs = [TypeDecision(low=low, high=high) for low, high in product(GRID, (*GRID, 1.0)) if low <= high]
-    found = _best(pairs, longer, cuts)
+    found = _best(pairs, longer, cuts) if longer else TypeDecision()
     found = _best([msgspec.structs.replace(found, alone=value) for value in GRID], single, cuts)
     kinds: tuple[Ends, ...] = ("corpus", "bare")
     found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], rows, cuts)
@@ -210,11 +212,13 @@ def lines_of(fitted: FittedDocuments) -> list[str]:
     for name, rule in fitted.decision.types.items():
         curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""
         lines.append(
-            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}; names marked throughout from "
-            f"{rule.high:.2f}; ends: {rule.ends}{curve}"
+            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}; names marked throughout "
+            f"from {rule.high:.2f}; ends: {rule.ends}{curve}"
         )
     for row in fitted.rows:
         few = "" if row.used else ", too few to decide anything"
         gold = counted(row.mentions, "gold mention")
-        lines.append(f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} after ({gold}{few})")
+        lines.append(
+            f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} after ({gold}{few})"
+        )
     return lines
