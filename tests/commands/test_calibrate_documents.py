@@ -114,16 +114,12 @@ def test_texts_that_did_not_teach_are_counted(
 
 def test_few_mentions_decide_nothing(refused: Refused, texts: list[Document], tmp_path: Path) -> None:
     write(tmp_path / "dev.jsonl", map(with_gold, texts[:5]), format="native")
-    said = refused(
-        "calibrate", MODEL, tmp_path / "dev.jsonl", "-o", tmp_path / "model", "--document", "--untaught"
-    )
+    said = refused("calibrate", MODEL, tmp_path / "dev.jsonl", "-o", tmp_path / "model", "--document", "--untaught")
     assert "100 gold mentions" in said
 
 
 @pytest.mark.parametrize("options", [["--document", "--f1"], ["--untaught"]])
-def test_options_that_say_nothing_together(
-    refused: Refused, dev: Path, tmp_path: Path, options: list[str]
-) -> None:
+def test_options_that_say_nothing_together(refused: Refused, dev: Path, tmp_path: Path, options: list[str]) -> None:
     refused("calibrate", MODEL, dev, "-o", tmp_path / "model", *options)
 
 

@@ -65,3 +65,8 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
     types: dict[str, TypeDecision] = msgspec.field(default_factory=dict)
     chosen_on: dict[str, str] = msgspec.field(default_factory=dict)
     untaught: Natural | UnsetType = UNSET
+
+    def with_ends(self, ends: Ends) -> DocumentDecision:
+        """The same decision with these ends for every type."""
+        types = {name: msgspec.structs.replace(rule, ends=ends) for name, rule in self.types.items()}
+        return msgspec.structs.replace(self, types=types)

@@ -17,6 +17,8 @@ _SYMBOLS: Final = frozenset("BCFHIKNOPSUVWY")  # of chemical elements, with one 
 _CHARGE: Final = re.compile(r"\(\d?[+-]\)|(?<=[A-Za-z\d])\+(?!\w)")
 _CHARGED: Final = re.compile(r"[A-Za-z\d)\]]\++|[A-Z][a-z]?\d?-+")  # as the end of a name, or as all of it
 _STRAIN: Final = re.compile(r"-\d{1,2}(?![\w%])")
+_PLAIN: Final = re.compile(r"[^\W_](?:[^()\[\]{}]*[^\W_])?")  # nothing at the edges, no brackets: by far the most
+_GROWING: Final = frozenset("(+-")
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
 _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
@@ -36,8 +38,8 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     Returns:
         ``None`` if no letter is left, or a single character that is no symbol of a chemical element.
     """
-    found = _grown(text, _balanced(text, _trimmed(text, span, kind)), kind)
-    found = _trimmed(text, found, kind)
+    found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
+    found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
     said = text[slice(*found)]
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
         return None
