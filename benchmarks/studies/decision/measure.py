@@ -1,11 +1,11 @@
 """What the decision of documents changes: each row of the study of six types, and texts that taught nothing.
 
-usage: python -m benchmarks.studies.decision.measure MODEL SCORES [--name NAME]
+usage: python -m benchmarks.studies.decision.measure MODEL SCORES [--name NAME] [--only FILE ...]
 
 SCORES is the folder of ``benchmarks.studies.decision.scores``; MODEL a model that ships, or a folder with other values.
 A row is a type of a corpus. Each is scored as the model is without its decision of documents, and with it: strictly, by
 overlap, and how far its scores are from the truth. Intervals are over documents, those of differences are paired.
-Writes ``results/decision-NAME.json``.
+Writes ``results/decision-NAME.json``; with ``--only`` its other rows stay, if the model decides as it did for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from benchmarks.common import paired, write_result
+from benchmarks.common import paired, result, write_result
 from benchmarks.studies.decision.development import CELLS, NCBI
 from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.decoding.calibration import calibrated
@@ -115,16 +115,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("model")
     parser.add_argument("scores", type=Path)
     parser.add_argument("--name", default="")
+    parser.add_argument("--only", nargs="*", default=sorted({row.file for row in ROWS}), metavar="FILE")
     args = parser.parse_args(argv)
     manifest = read_manifest(find_model(args.model))
     taught = taught_sentences(Path(os.environ["FASCICLE_DATA"]))
-    rows: dict[str, Any] = {}
-    for file, of_file in _by_file(ROWS).items():
-        path = args.scores / manifest.name / f"{file}.jsonl"
-        if path.exists():
-            rows |= measured(path, of_file, manifest, taught=taught)
     document = msgspec.to_builtins(manifest.decision.document) if manifest.decision.document else None
-    write_result(f"decision-{args.name or manifest.name}", {"model": manifest.name, "document": document, "rows": rows})
+    target = f"decision-{args.name or manifest.name}"
+    before = result(target)
+    rows: dict[str, Any] = dict(before.get("rows", {})) if before.get("document") == document else {}
+    for file, of_file in _by_file(ROWS).items():
+        if file in args.only:
+            rows |= measured(args.scores / manifest.name / f"{file}.jsonl", of_file, manifest, taught=taught)
+            write_result(target, {"model": manifest.name, "document": document, "rows": rows})
     for name, one in rows.items():
         print(name, one["mentions"], *(f"{100 * one[k]['f1']:.1f}" for k in ("before", "after")), one["less_before"])
     return 0

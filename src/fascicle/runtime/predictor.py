@@ -25,6 +25,7 @@ from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
+from fascicle.runtime.names import with_names
 from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
@@ -303,6 +304,17 @@ class ModelPredictor(Annotator):
         return plain(document) if self.manifest.decision.characters else document
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
+        patches, rules = self._as_read(documents, read, found), self.manifest.decision.document
+        if not (rules and rules.names):
+            return patches
+        again = self.with_document(rules.keeping_all)._read_again
+        return with_names(documents, patches, rules=rules.names, again=again, types=self.types, source=self.name)
+
+    def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
+        return self._as_read(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+
+    def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)

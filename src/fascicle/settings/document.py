@@ -50,12 +50,28 @@ class TypeDecision(Settings, frozen=True, kw_only=True):
             raise ValueError(f"high ({self.high:g}) is below low ({self.low:g}); give at least low")
 
 
+class NameDecision(Settings, frozen=True, kw_only=True):
+    """What is done with a text of a few words, such as a cell of a table: it may be a name, alone.
+
+    Nothing is dropped from such a text for its score. Where no mention is all of it, it is read again with a full stop,
+    and then looked up in a pack; a mention that is all of it takes the place of the others.
+
+    Attributes:
+        words: most words of such a text.
+        pack: the shipped pack that it is looked up in; empty for none.
+    """
+
+    words: Annotated[int, Meta(ge=1, le=20)] = 6
+    pack: str = ""
+
+
 class DocumentDecision(Settings, frozen=True, kw_only=True):
     """The last step of the decision of a model: what a whole document says of its mentions.
 
     Attributes:
         edges: the rules that bring the edges of mentions in order.
         types: what is decided of each type; of the others edges alone.
+        names: what is done with texts of a few words; unset, nothing.
         chosen_on: sha256 of the data of each file that it was fitted on, by the name of the file.
         untaught: texts of these files that were compared with those that taught the model, none of which was taught;
             unset if the model does not list its texts, so that a person has to know.
@@ -63,8 +79,15 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
 
     edges: Edges = "neutral@1"
     types: dict[str, TypeDecision] = msgspec.field(default_factory=dict)
+    names: NameDecision | UnsetType = UNSET
     chosen_on: dict[str, str] = msgspec.field(default_factory=dict)
     untaught: Natural | UnsetType = UNSET
+
+    @property
+    def keeping_all(self) -> DocumentDecision:
+        """The same decision without thresholds."""
+        types = {name: msgspec.structs.replace(rule, low=0.0, alone=0.0) for name, rule in self.types.items()}
+        return msgspec.structs.replace(self, types=types)
 
     def with_ends(self, ends: Ends) -> DocumentDecision:
         """The same decision with these ends for every type."""

@@ -104,7 +104,8 @@ def calibrate_documents(
     names = _names([path_of(one) for one in gold])
     source = find_model(model)
     check_folder(output, kind="model", overwrite=overwrite)
-    predictor = _opened(load_single(source, threads=chosen.threads))
+    model_before = load_single(source, threads=chosen.threads)
+    predictor = _opened(model_before)
     cutter = segmenter(predictor.segmenter)
     wanted = scored_types(chosen.types)
     wanted.check(predictor.types, system=predictor.name)
@@ -116,6 +117,8 @@ def calibrate_documents(
         answered.append(_answered(name, documents, predictor, watch))
         hashes[name] = source_sha256(path_of(given))
     fitted = fit_documents(answered, sentences=cutter.sentences, types=predictor.types, chosen_on=hashes)
+    if before := model_before.manifest.decision.document:  # what is done with names alone is not fitted, and stays
+        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, names=before.names))
     if taught is not None:
         fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, untaught=compared))
     manifest = named(predictor.with_document(fitted.decision).manifest, chosen.name)

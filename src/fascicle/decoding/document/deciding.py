@@ -18,6 +18,7 @@ from fascicle.decoding.calibration import logits, rounded, sigmoid
 from fascicle.decoding.document.edges import neutral
 from fascicle.decoding.document.ends import bare
 from fascicle.decoding.document.scopes import scopes
+from fascicle.decoding.document.short import may_be_name
 from fascicle.settings.document import DocumentDecision, LogisticCurve, TypeDecision
 from fascicle.text.characters import PLAIN
 from fascicle.text.occurrences import occurrences
@@ -72,6 +73,7 @@ class _Work:
         self._rules = rules
         self._sentences = sentences
         self._scopes = scopes(document)
+        self._is_name = bool(rules.names) and may_be_name(document.text, rules.names)
 
     def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
@@ -101,7 +103,7 @@ class _Work:
 
     def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision) -> list[Mention]:
         """The mentions of a type that stay, and the further places of its names."""
-        if rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions):
+        if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
             return list(mentions)
         kept: list[Mention] = []
         names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
