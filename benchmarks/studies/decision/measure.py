@@ -28,14 +28,16 @@ from benchmarks.studies.decision.development import CELLS, NCBI
 from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.decoding.calibration import calibrated
 from fascicle.decoding.document.deciding import decided
+from fascicle.decoding.document.short import may_be_name
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.knowledge.abbreviations.resolving import resolved
-from fascicle.loading import find_model
+from fascicle.loading import load_single
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.document import DocumentDecision
-from fascicle.settings.folders.manifest import Manifest, read_manifest
+from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.segment import segmenter
 
 Found = dict[str, tuple[Mention, ...]]
@@ -117,7 +119,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--name", default="")
     parser.add_argument("--only", nargs="*", default=sorted({row.file for row in ROWS}), metavar="FILE")
     args = parser.parse_args(argv)
-    manifest = read_manifest(find_model(args.model))
+    model = load_single(args.model, threads=1)
+    manifest = model.manifest
     taught = taught_sentences(Path(os.environ["FASCICLE_DATA"]))
     document = msgspec.to_builtins(manifest.decision.document) if manifest.decision.document else None
     target = f"decision-{args.name or manifest.name}"
@@ -125,7 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows: dict[str, Any] = dict(before.get("rows", {})) if before.get("document") == document else {}
     for file, of_file in _by_file(ROWS).items():
         if file in args.only:
-            rows |= measured(args.scores / manifest.name / f"{file}.jsonl", of_file, manifest, taught=taught)
+            path = args.scores / manifest.name / f"{file}.jsonl"
+            rows |= measured(path, of_file, model, taught=taught)
             write_result(target, {"model": manifest.name, "document": document, "rows": rows})
     for name, one in rows.items():
         print(name, one["mentions"], *(f"{100 * one[k]['f1']:.1f}" for k in ("before", "after")), one["less_before"])
@@ -140,9 +144,10 @@ def _by_file(rows: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 
 def measured(
-    path: Path, rows: Sequence[Measured], manifest: Manifest, *, taught: frozenset[str]
+    path: Path, rows: Sequence[Measured], model: ModelPredictor, *, taught: frozenset[str]
 ) -> dict[str, dict[str, Any]]:
-    """The numbers of the rows of one file."""
+    """The numbers of the rows of one file; texts of a few words are read by the model, which may read them twice."""
+    manifest = model.manifest
     documents = [one for one in read(path) if not (rows[0].fresh and sentence_key(one.text) in taught)]
     shown = [
         msgspec.structs.replace(one, mentions=()) if rows[0].given else Document(id=one.id, text=one.text)
@@ -152,6 +157,9 @@ def measured(
     rules = manifest.decision.document or DocumentDecision()
     cuts = segmenter(manifest.reading.segmenter).sentences
     after = {one.id: decided(one, Patch(add=before[one.id]), rules, sentences=cuts).add for one in shown}
+    if rules.names:
+        short = [one for one in shown if may_be_name(one.text, rules.names)]
+        after |= {one.id: patch.add for one, patch in zip(short, model.predict(short), strict=True)}
     ends = {
         kind: {
             one.id: decided(one, Patch(add=before[one.id]), _with_ends(rules, kind), sentences=cuts).add

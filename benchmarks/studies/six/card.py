@@ -103,8 +103,8 @@ def _documents(manifest: Manifest) -> Iterator[str]:
         "Strict F1 in percent on raw text, without and with the decision of documents: edges of names in order, "
         "thresholds by type, and names that are marked wherever they stand in an abstract. *By overlap* counts a "
         "mention with one character in common. *ECE* is the expected calibration error of the scores. DNorm and HUNER "
-        "are other tools, on the same texts with the same scorer. AIMed, BioInfer and Ex-PTM are without sentences that "
-        "occur in texts that taught."
+        "are other tools, on the same texts with the same scorer. AIMed, BioInfer and Ex-PTM are without sentences "
+        "that occur in texts that taught."
     )
     yield from ("", decision_tables.foreign(manifest.name), "")
     yield from _told(

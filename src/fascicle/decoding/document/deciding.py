@@ -73,7 +73,7 @@ class _Work:
         self._rules = rules
         self._sentences = sentences
         self._scopes = scopes(document)
-        self._is_name = bool(rules.names) and may_be_name(document.text, rules.names)
+        self._is_name = may_be_name(document.text, rules.names) if rules.names else False
 
     def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
@@ -166,7 +166,7 @@ class _Work:
 
 def curved(score: float, curve: LogisticCurve) -> float:
     """The probability that a curve makes of a score."""
-    return float(rounded(sigmoid(curve.slope * logits(np.float64(score)) + curve.offset)))
+    return float(rounded(sigmoid(curve.slope * logits(np.array([score])) + curve.offset))[0])
 
 
 def _score(mention: Mention) -> float:

@@ -115,7 +115,7 @@ class _Texts:
     def f1(self, rule: TypeDecision | None, cuts: Cuts) -> float:
         right = [true for _, true in self.judged(rule, cuts)]
         tp = sum(right)
-        return figures(Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)).f1
+        return figures(Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)).f1 or 0.0
 
 
 def fit_documents(
