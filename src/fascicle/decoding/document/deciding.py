@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -60,7 +60,7 @@ def decided(document: Document, patch: Patch, rules: DocumentDecision, *, senten
     return msgspec.structs.replace(patch, add=found, events=(*patch.events, event) if changed else patch.events)
 
 
-def _count(mentions: Counter[object]) -> str:
+def _count(mentions: Counter[Any]) -> str:
     return counted(mentions.total(), "mention")
 
 
