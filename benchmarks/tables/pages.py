@@ -24,6 +24,7 @@ from benchmarks.studies.binder import tables as binder_tables
 from benchmarks.studies.bundling import study_tables as bundling_study_tables
 from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
+from benchmarks.studies.decision import tables as decision_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES, PAPER
 from benchmarks.studies.labels import rows as label_rows
@@ -160,6 +161,15 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
     "six-alone": six_alone.table,
     "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
+    **{
+        f"decision-{name}-{model.partition('@')[0]}": functools.partial(make, model)
+        for name, make in {
+            "foreign": decision_tables.foreign,
+            "corpora": decision_tables.corpora,
+            "ends": decision_tables.ends,
+        }.items()
+        for model in ("biomed@1", "biomed-fast@1")
+    },
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

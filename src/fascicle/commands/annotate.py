@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fascicle.commands.console import Tally, progress
 from fascicle.commands.inputs import add_reading, reading_of
 from fascicle.commands.outputs import add_colour, add_format, writing_of
-from fascicle.commands.parsing import Once, add_json, add_overwrite, add_threads
+from fascicle.commands.parsing import Once, add_ends, add_json, add_overwrite, add_threads
 from fascicle.commands.places import fills, reads
 from fascicle.commands.process import uncollected
 from fascicle.commands.saying import say
@@ -23,6 +23,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, load, packs_of
+from fascicle.settings.document import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files
@@ -94,6 +95,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term "
         f"packs {RecognitionSettings().threshold:g}",
     )
+    add_ends(parser)
     parser.add_argument(
         "--nested", action="store_true", help="of term packs, also names inside others, and all types of a name"
     )
@@ -169,6 +171,8 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
     if packs_of(model):
+        if args.ends:
+            raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
         given = {
             "types": tuple(args.only),
             "overlaps": "nested" if args.nested else None,
@@ -186,12 +190,19 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
         threads=args.threads,
         only=tuple(args.only),
         min_score=args.min_score or 0.0,
+        ends=args.ends,
     )
 
 
-def _opened(model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float) -> Annotator:
+def _opened(
+    model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float, ends: Ends | None
+) -> Annotator:
     with uncollected():
         predictor = load(model, threads=threads, types=types)
+    if ends:
+        from fascicle.runtime.ends import with_ends
+
+        predictor = with_ends(predictor, ends)
     _note_unread(types, predictor)
     if not only and not min_score:
         return predictor

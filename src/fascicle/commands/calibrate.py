@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +18,12 @@ from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_t
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.errors import UsageError
+from fascicle.evaluation.calibration.documents import lines_of
 from fascicle.loading import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described, rules_described
+from fascicle.tasks.calibrate_documents import DocumentCalibrated, DocumentSettings, calibrate_documents
 
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
@@ -36,7 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("model", type=reads, metavar="MODEL", help="a model folder, or the name of a shipped model")
     parser.add_argument(
-        "gold", type=reads, metavar="GOLD", help="development documents with gold mentions, in any format"
+        "gold",
+        type=reads,
+        nargs="+",
+        metavar="GOLD",
+        help="development documents with gold mentions, in any format; several files with --document",
     )
     parser.add_argument(
         "-o", "--output", type=writes, metavar="DIR", help="the folder to write: the model with the new calibration"
@@ -58,6 +66,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "nothing else is fitted, and MODEL may be an ensemble",
     )
     parser.add_argument("--per-type", action="store_true", help="a threshold for each type")
+    parser.add_argument(
+        "--document",
+        action="store_true",
+        help="fit nothing but what whole documents say of mentions: thresholds, names that are marked throughout, ends "
+        "and probabilities, by type",
+    )
+    parser.add_argument(
+        "--untaught",
+        action="store_true",
+        help="with --document: state that no text of GOLD taught MODEL, where MODEL does not list its texts",
+    )
     add_types(parser)
     parser.add_argument("--name", help="of the new model; becomes the source of its mentions; default: the old one")
     add_json(parser, what="what was fitted")
@@ -69,23 +88,76 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fits and writes; returns the exit code."""
-    settings = settings_of(args)
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
-    gold = PredictionRequest(path=args.gold, reading=reading_of(args))
-    events, watch = tally.account.events, partial(with_progress, quiet=False)
-    made = calibrate(args.model, gold, args.output, settings, overwrite=args.overwrite, events=events, watch=watch)
+    gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
+    work = Work(
+        model=args.model,
+        gold=gold,
+        folder=args.output,
+        settings=document_settings_of(args) if args.document else settings_of(args),
+        overwrite=args.overwrite,
+        json=args.json,
+    )
+    made, said = work.done(events=tally.account.events, watch=partial(with_progress, quiet=False))
     tally.say(verbose=args.verbose)
     for note in made.notes:
         say(f"note: {note}")
-    sys.stdout.write(_as_json(made) if args.json else _as_text(made, args.gold))
+    sys.stdout.write(said)
     say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is fitted on what, and how it is said."""
+
+    model: str
+    gold: Sequence[PredictionRequest]
+    folder: str
+    settings: CalibrateSettings | DocumentSettings
+    overwrite: bool
+    json: bool
+
+    def done(self, **how: Any) -> tuple[Calibrated | DocumentCalibrated, str]:
+        """Fits and writes; also what is printed of it."""
+        paths = [one.path for one in self.gold]
+        if isinstance(self.settings, CalibrateSettings):
+            made = calibrate(self.model, self.gold[0], self.folder, self.settings, overwrite=self.overwrite, **how)
+            return made, _as_json(made) if self.json else _as_text(made, paths[0])
+        found = calibrate_documents(self.model, self.gold, self.folder, self.settings, overwrite=self.overwrite, **how)
+        return found, _documents_as_json(found) if self.json else _documents_as_text(found, paths)
+
+
+def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
+    head = f"{made.manifest.name} on {', '.join(paths)}"
+    return "\n".join([head, "", *lines_of(made.fitted), OPTIMISTIC]) + "\n"
+
+
+def _documents_as_json(made: DocumentCalibrated) -> str:
+    value = {
+        "name": made.manifest.name,
+        "document": msgspec.to_builtins(made.fitted.decision),
+        "rows": [row.as_dict() for row in made.fitted.rows],
+        "notes": [*made.notes, OPTIMISTIC],
+    }
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def document_settings_of(args: argparse.Namespace) -> DocumentSettings:
+    """How a decision of documents is fitted."""
+    wanted = ("--precision", "--recall", "--f1", "--abbreviations", "--per-type")
+    if others := [one for one in wanted if getattr(args, one[2:].replace("-", "_")) not in (None, False)]:
+        raise UsageError(f"--document and {others[0]} were given, and --document fits nothing else; give one of them")
+    return DocumentSettings(untaught=args.untaught, types=types_of(args), name=args.name or "", threads=args.threads)
+
+
 def settings_of(args: argparse.Namespace) -> CalibrateSettings:
-    """What is fitted."""
+    """What is fitted of scores and rules."""
+    if len(args.gold) > 1 or args.untaught:
+        wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
+        raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
     from fascicle.evaluation.calibration.fitting import Target  # late: other commands need none of it
 
     wanted = args.f1 or args.precision is not None or args.recall is not None

@@ -7,13 +7,14 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn, Self, get_args
 
 import fascicle.plugins as plugins
 from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
+from fascicle.settings.document import Ends
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
@@ -143,6 +144,16 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser, *, what: str) -> None:
     """Adds ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_ends(parser: argparse._ActionsContainer) -> None:
+    """Adds ``--ends``."""
+    parser.add_argument(
+        "--ends",
+        choices=get_args(Ends),
+        help="of a model with a decision of documents: bare cuts what only some guidelines count to a name, such as "
+        '" gene" and " cells"; corpus leaves it; default: what suited each type on development texts',
+    )
 
 
 def add_types(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from fascicle.commands.parsing import add_threads
+from fascicle.commands.parsing import add_ends, add_threads
 from fascicle.commands.places import reads, writes
 from fascicle.errors import UsageError
 from fascicle.formats.distributions import SUFFIXES
@@ -20,6 +20,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in",
     )
+    add_ends(group)
     add_distributions(group)
     add_threads(parser)
 
@@ -43,11 +44,15 @@ def model_of(args: argparse.Namespace) -> ModelRequest | None:
         OutputError: the place of the distributions file cannot be written.
     """
     if args.model is None:
-        for name in ("distributions", "threads"):
+        for name in ("distributions", "threads", "ends"):
             if getattr(args, name) is not None:
                 raise UsageError(f"--{name} is about a model; give --model MODEL too")
         return None
     check_distributions(args.distributions or "", overwrite=args.overwrite)
     return ModelRequest(
-        model=args.model, threads=args.threads, distributions=args.distributions or "", overwrite=args.overwrite
+        model=args.model,
+        threads=args.threads,
+        distributions=args.distributions or "",
+        overwrite=args.overwrite,
+        ends=args.ends,
     )

@@ -70,8 +70,9 @@ def opened(settings: PipelineSettings) -> Pipeline:
 def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
     from fascicle.loading import load
     from fascicle.pipeline.steps import MENTIONS, Recognise
+    from fascicle.runtime.ends import with_ends
 
-    predictor: Any = load(settings.model, threads=settings.threads)
+    predictor: Any = with_ends(load(settings.model, threads=settings.threads), settings.ends or None)
     if settings.only or settings.min_score:
         from fascicle.runtime.choice import Chosen
 

@@ -21,15 +21,19 @@ from fascicle.core.document import GOLD, Document, Patch
 from fascicle.core.stream import chunks
 from fascicle.decoding.decoders import Decoder, Found, Tables
 from fascicle.decoding.distributions import GoldDistribution, Prober
+from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
+from fascicle.runtime.names import with_names
 from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
-from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.document import DocumentDecision
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Annotator
 from fascicle.text.batch import Batch, collate
+from fascicle.text.characters import plain
 from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, read_documents
@@ -132,7 +136,7 @@ class ModelPredictor(Annotator):
 
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
-        return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET)
+        return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
 
     def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
         """The same model with other scores and thresholds."""
@@ -142,6 +146,10 @@ class ModelPredictor(Annotator):
         """The same model with other rules for abbreviations."""
         return self._deciding(abbreviations=rules)
 
+    def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> ModelPredictor:
+        """The same model with another decision of documents."""
+        return self._deciding(document=rules)
+
     def with_nothing(self, nothing: float) -> ModelPredictor:
         """The same model with another ``Decision.nothing``."""
         return self._deciding(nothing=nothing)
@@ -150,11 +158,14 @@ class ModelPredictor(Annotator):
         """The same model with another ``Decision.nothing_by_type``, and nothing beside it."""
         return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
 
-    def _deciding(self, **changes: Any) -> ModelPredictor:
-        decision = msgspec.structs.replace(self.manifest.decision, **changes)
+    def deciding(self, decision: Decision) -> ModelPredictor:
+        """The same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return changed
+
+    def _deciding(self, **changes: Any) -> ModelPredictor:
+        return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -238,7 +249,9 @@ class ModelPredictor(Annotator):
 
     def _tag_long(self, document: Document) -> list[Tagged]:
         answer, units, tables = self._answer(document), [], []
-        for part in parts_of(document, self._read, reading=self.manifest.reading, size=self._max_characters):
+        for part in parts_of(
+            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
+        ):
             (found,), (table,) = self._unit_tags(part.reading)
             answer.take(part.reading.pieces[0], part.span, found)
             units.append(part.reading.pieces[0].units)
@@ -256,7 +269,7 @@ class ModelPredictor(Annotator):
         return tagger.decide(taken, read.windows), tagger.unit_tags(taken, read.windows)
 
     def _tagged(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
-        words = words_of(document, self.segmenter)
+        words = words_of(self._plain(document), self.segmenter)
         return Tagged(patch=patch, words=words, probabilities=at_words(words, units, table))
 
     def _is_long(self, documents: Sequence[Document]) -> bool:
@@ -273,7 +286,9 @@ class ModelPredictor(Annotator):
     def _predict_long(self, document: Document) -> Patch:
         """As for a short document, in memory that does not grow with its length."""
         answer = self._answer(document)
-        for part in parts_of(document, self._read, reading=self.manifest.reading, size=self._max_characters):
+        for part in parts_of(
+            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
+        ):
             decoder = decoder_of(self.manifest, self._kinds)
             (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
             answer.take(part.reading.pieces[0], part.span, found)
@@ -281,9 +296,25 @@ class ModelPredictor(Annotator):
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
-        return self._reads(documents, self._tokenizer, reading=self.manifest.reading, level=level)
+        shown = [self._plain(document) for document in documents]
+        return self._reads(shown, self._tokenizer, reading=self.manifest.reading, level=level)
+
+    def _plain(self, document: Document) -> Document:
+        """The document as the network reads it."""
+        return plain(document) if self.manifest.decision.characters else document
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
+        patches, rules = self._as_read(documents, read, found), self.manifest.decision.document
+        if not (rules and rules.names):
+            return patches
+        again = self.with_document(rules.keeping_all)._read_again
+        return with_names(documents, patches, rules=rules.names, again=again, types=self.types, source=self.name)
+
+    def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
+        return self._as_read(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+
+    def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)
@@ -292,9 +323,13 @@ class ModelPredictor(Annotator):
         return patches
 
     def _decided(self, document: Document, answer: Answer) -> Patch:
-        """What is said when all of a document was taken, under the rules for abbreviations."""
-        rules = self.manifest.decision.abbreviations
-        return resolved(document, answer.patch(), rules) if rules else answer.patch()
+        """What is said when all of a document was taken, under the rules for abbreviations and for documents."""
+        decision, patch = self.manifest.decision, answer.patch()
+        if decision.abbreviations:
+            patch = resolved(document, patch, decision.abbreviations)
+        if decision.document:
+            patch = decided(document, patch, decision.document, sentences=segmenter(self.segmenter).sentences)
+        return patch
 
     def _answer(self, document: Document) -> Answer:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix

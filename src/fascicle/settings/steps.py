@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.base import Name, Positive, Settings, Share
+from fascicle.settings.document import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 Keep = Literal["all", "nested", "flat"]
@@ -38,12 +39,15 @@ class RecogniserStep(StepSettings, frozen=True, kw_only=True):
         only: types of mentions to keep; all by default.
         min_score: mentions with a lower score are left out; those without a score stay.
         threads: of the network of the model, in each worker.
+        ends: ``"bare"`` or ``"corpus"`` for all types, of a model with a decision of documents; that of each type by
+            default.
     """
 
     model: Name
     only: tuple[Name, ...] = ()
     min_score: Share = 0.0
     threads: Positive = 1
+    ends: Ends | UnsetType = UNSET
 
     def places(self) -> dict[str, str]:
         """The model, which may be a name and no path."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -17,10 +17,12 @@ from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
 from fascicle.formats.predictions import text_hash
 from fascicle.loading import load, load_single
 from fascicle.settings.base import Positive
+from fascicle.settings.document import Ends
 from fascicle.systems.predictions import Predictions
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.annotator import Annotator
 
 Watch = Callable[[Iterable[Document]], Iterator[Document]]
 
@@ -34,12 +36,14 @@ class ModelRequest:
         threads: see there.
         distributions: file to write with the probability of each type for every gold mention; empty for none.
         overwrite: replace such a file.
+        ends: see ``runtime.ends.with_ends``.
     """
 
     model: str
     threads: Positive | None = None
     distributions: str = ""
     overwrite: bool = False
+    ends: Ends | None = None
 
 
 def check_distributions(path: str, *, overwrite: bool) -> None:
@@ -85,14 +89,20 @@ _Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 
 
 def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = load(request.model, threads=request.threads)
+    predictor = _ending(load(request.model, threads=request.threads), request.ends)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     found = events.observe(watch(predictor.stream(bare)))
     return predictor.name, {document.id: document.mentions for document in found}, ()
 
 
+def _ending(predictor: Annotator, ends: Ends | None) -> Annotator:
+    from fascicle.runtime.ends import with_ends  # late: what reads prediction files needs no network
+
+    return with_ends(predictor, ends)
+
+
 def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = load_single(request.model, threads=request.threads)
+    predictor = cast("ModelPredictor", _ending(load_single(request.model, threads=request.threads), request.ends))
     probe = _Probe(predictor=predictor, events=events)
     write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
     return predictor.name, probe.mentions, tuple(probe.notes())

@@ -140,7 +140,7 @@ def calibrate(
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     wanted = scored_types(chosen.types)
     predictor, before = _opened(source, chosen)
-    manifest = _named(before, chosen.name)
+    manifest = named(before, chosen.name)
     wanted.check(manifest.types, system=manifest.name)
     documents = wanted.of_gold(gold_of(gold, events=events).documents, path=path)
     found = _said(predictor, documents, events, watch)
@@ -204,7 +204,11 @@ def _opened(source: Path, settings: CalibrateSettings) -> tuple[Annotator, Manif
         assert isinstance(ensemble, EnsemblePredictor)
         return ensemble.with_abbreviations(msgspec.UNSET), ensemble.manifest
     model = load_single(source, threads=settings.threads)
-    plain = model.uncalibrated() if settings.changes_scores else model.with_abbreviations(msgspec.UNSET)
+    plain = (
+        model.uncalibrated()
+        if settings.changes_scores
+        else model.with_abbreviations(msgspec.UNSET).with_document(msgspec.UNSET)
+    )
     return plain, model.manifest
 
 
@@ -276,6 +280,8 @@ def _notes(
     if decision and settings.changes_scores:
         if decision.calibration:
             yield f"{manifest.name} is calibrated already; the new calibration starts from its first scores"
+        if decision.document:
+            yield f"the decision of documents of {manifest.name} was fitted for its earlier scores, and is left out"
         if decision.abbreviations and not settings.abbreviations:
             yield f"the rules of {manifest.name} for abbreviations were chosen for its earlier scores, and stay"
     counts = Counter(mention.type for document in gold for mention in set(document.layer(GOLD)))
@@ -297,14 +303,19 @@ def _decided(
     manifest: Manifest | EnsembleManifest, fitted: Fitted | None, rules: FittedRules | None
 ) -> Manifest | EnsembleManifest:
     """What the model says of itself, with what was fitted."""
-    changes: dict[str, Any] = {"calibration": fitted.calibration} if fitted else {}
+    changes: dict[str, Any] = {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
     changes |= {"abbreviations": rules.rules} if rules else {}
-    if isinstance(manifest, EnsembleManifest):
+    if isinstance(manifest, EnsembleManifest):  # whose scores nothing changes
         return msgspec.structs.replace(manifest, **changes)
     return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, **changes))
 
 
-def _named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
+def named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
+    """The same manifest for a model of another name.
+
+    Raises:
+        UsageError: a name that no model may have.
+    """
     try:
         return msgspec.structs.replace(manifest, name=name or manifest.name)
     except ValueError as error:
@@ -319,12 +330,25 @@ def _write(source: Path, made: Calibrated, *, overwrite: bool) -> Manifest | Ens
             shutil.copytree(source, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
             write_ensemble(place, manifest)
         return manifest
-    with atomic_folder(made.folder, kind="model", overwrite=overwrite) as place:
+    return write_copy(source, manifest, made.folder, card=_card(made), overwrite=overwrite)
+
+
+def write_copy(source: Path, manifest: Manifest, folder: Path, *, card: str, overwrite: bool) -> Manifest:
+    """Writes a copy of a model with another manifest, complete or not at all.
+
+    Args:
+        source: the model.
+        manifest: of the copy.
+        folder: to write.
+        card: what the copy says of its calibration, in place of what the model says of its own.
+        overwrite: replace an existing folder.
+    """
+    with atomic_folder(folder, kind="model", overwrite=overwrite) as place:
         for file in manifest.files:
             shutil.copyfile(source / file, place / file)
         if (source / CARD).is_file():
-            card = (source / CARD).read_text(encoding="utf-8").partition(_CARD)[0].rstrip("\n")
-            (place / CARD).write_text(f"{card}\n{_CARD}{_card(made)}", encoding="utf-8")
+            before = (source / CARD).read_text(encoding="utf-8").partition(_CARD)[0].rstrip("\n")
+            (place / CARD).write_text(f"{before}\n{_CARD}{card}", encoding="utf-8")
         return write_manifest(place, manifest)
 
 

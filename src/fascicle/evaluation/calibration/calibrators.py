@@ -8,6 +8,7 @@ to any rising curve and needs hundreds of mentions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,11 @@ from fascicle.decoding.calibration import interpolated, logits, sigmoid, tempere
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import Judged
 from fascicle.settings.calibration import IsotonicCurve, TemperatureCurve
+from fascicle.settings.document import LogisticCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures
+LIMIT = 100.0  # of slope and offset
+_STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +139,36 @@ def fit_isotonic(data: Judged) -> Isotonic:
     if len(knots) > 2:
         needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
     return Isotonic(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
+
+
+def fit_logistic(judged: Sequence[tuple[float, bool]]) -> LogisticCurve | None:
+    """The curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
+
+    The truth of each mention is softened as in Platt's paper, so that scores that part right from wrong without an
+    exception have a finite curve.
+
+    Args:
+        judged: the score of each mention, and whether it is right.
+
+    Returns:
+        ``None`` if all are right, all are wrong, or better scores are no better.
+    """
+    right = np.array([true for _, true in judged], dtype=bool)
+    if not 0 < right.sum() < len(right):
+        return None
+    evidence = logits(np.array([score for score, _ in judged], dtype=np.float64))
+    truth = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+    inputs = np.column_stack([evidence, np.ones(len(right))])
+    weights = np.array([1.0, 0.0])
+    for _ in range(_STEPS):
+        said = sigmoid(inputs @ weights)
+        curvature = (inputs * (said * (1 - said))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (said - truth))
+        weights = weights - np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-10:
+            break
+    slope, offset = np.clip(weights, -LIMIT, LIMIT).tolist()
+    return LogisticCurve(slope=slope, offset=offset) if slope > 0 else None
 
 
 def _given(data: Judged) -> Floats:

@@ -43,6 +43,7 @@ from fascicle.settings.folders.manifest import (
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
 from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.taught import TAUGHT
 
 GRAPH = "model.onnx"
 SAMPLE_CHARACTERS = 100_000
@@ -257,9 +258,9 @@ def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None)
 
 
 def _copies(manifest: Manifest) -> list[str]:
-    """The files of the dictionaries that a model reads."""
+    """The files of the dictionaries that a model reads, and the list of the texts that taught it."""
     given = manifest.inputs.dictionaries if manifest.inputs else ()
-    return [name for name in manifest.files if any(one.has(name) for one in given)]
+    return [name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)]
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:

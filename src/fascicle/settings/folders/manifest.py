@@ -13,6 +13,7 @@ from fascicle.errors import ModelError, UsageError
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.calibration import Calibration
+from fascicle.settings.document import Characters, DocumentDecision
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, decided
@@ -68,7 +69,9 @@ class Decision(Settings, frozen=True, kw_only=True):
         touching: see ``decoding.tagger.TagDecision``.
         chosen_on: sha256 of the data that the choice was made on; empty if none was.
         calibration: what becomes of the scores of mentions; unset, they stay as they are.
-        abbreviations: what short and long forms of a document change, after everything else; unset, nothing.
+        abbreviations: what short and long forms of a document change, after scores and thresholds; unset, nothing.
+        document: what the whole document says of its mentions, after everything else; unset, nothing.
+        characters: the map to plain characters through which the network reads a text; unset, none.
     """
 
     answer: str
@@ -79,6 +82,8 @@ class Decision(Settings, frozen=True, kw_only=True):
     chosen_on: str = ""
     calibration: Calibration | UnsetType = UNSET
     abbreviations: AbbreviationDecision | UnsetType = UNSET
+    document: DocumentDecision | UnsetType = UNSET
+    characters: Characters | UnsetType = UNSET
 
 
 class Learnt(Settings, frozen=True, kw_only=True):
@@ -160,6 +165,9 @@ class Manifest(Settings, frozen=True, kw_only=True):
         calibration = self.decision.calibration
         if calibration and (strangers := sorted(calibration.thresholds.keys() - set(self.types))):
             raise ValueError(f"the decision has a threshold for {strangers[0]!r}, which is none of the types")
+        document = self.decision.document
+        if document and (strangers := sorted(document.types.keys() - set(self.types))):
+            raise ValueError(f"the decision of documents is of {strangers[0]!r} too, which is none of the types")
         for name, head in self.heads.items():
             needed = bool(head.needs.types or head.needs.drawn)
             described = self.descriptions.get(name)
@@ -265,7 +273,7 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
             "it was exported without what reads about types; export it again with its encoder of types, or give the "
             "folder of the training run"
         )
-    elif manifest.decision.calibration:
+    elif manifest.decision.calibration or manifest.decision.document:
         reason = "its scores were calibrated for its own types; give the folder that it was calibrated from"
     elif manifest.decision.nothing or manifest.decision.nothing_by_type:
         reason = 'its thresholds were shifted on dev for its own types; train with decision.tune = "no"'

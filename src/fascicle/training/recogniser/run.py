@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,14 @@ from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.model import NerModel
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
-from fascicle.text.segment import SEGMENTERS
+from fascicle.text.segment import SEGMENTERS, segmenter
+from fascicle.text.taught import TAUGHT, listing
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import EpochScored, Finished, HeadScores
 from fascicle.training.engine.loop import Trainer
@@ -218,8 +221,21 @@ class Recogniser(Trainee):
         self._save(place, self._model, view)
 
     def _save(self, place: Path, model: NerModel, view: _View) -> None:
-        dictionaries = self._inputs.files
-        save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer, dictionaries=dictionaries)
+        beside = {**self._inputs.files, **self._taught}
+        save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer, dictionaries=beside)
+
+    @cached_property
+    def _taught(self) -> dict[str, bytes]:
+        """The list of the texts that teach; none where the model went on from one that lists nothing."""
+        said = listing(self._parts.train, segmenter(self._manifest.reading.segmenter).sentences)
+        if not (start := self._recipe.model.start):
+            return {TAUGHT: said}
+        before = model_folder(Path(start)) / TAUGHT
+        return (
+            {TAUGHT: b"".join(sorted({*said.splitlines(True), *before.read_bytes().splitlines(True)}))}
+            if (before.is_file())
+            else {}
+        )
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""

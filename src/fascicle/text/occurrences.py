@@ -1,4 +1,4 @@
-"""Where short forms stand in a text."""
+"""Where given forms stand in a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from fascicle.core.spans import Span
 
-_LONGEST: Final = 64  # characters: a longer form is no abbreviation, and a bound keeps the search linear
+_LONGEST: Final = 64  # characters: longer forms are hardly written twice, and a bound keeps the search linear
 _START: Final = re.compile(r"(?<![^\W_])\S")
 
 

@@ -1,0 +1,109 @@
+"""Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
+
+usage: python -m benchmarks.studies.decision.development FOLDER
+
+Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
+that are copies of test parts by ``grids/six-exclude.tsv`` are left out. ``FASCICLE_DATA`` names the corpora.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from benchmarks.common import GRIDS
+from fascicle.core.document import GOLD, Document
+from fascicle.formats import read, write
+from fascicle.text.segment import sentences
+
+BIORED: Final = {
+    "GeneOrGeneProduct": "Gene",
+    "DiseaseOrPhenotypicFeature": "Disease",
+    "ChemicalEntity": "Chemical",
+    "OrganismTaxon": "Species",
+    "CellLine": "CellLine",
+}
+NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
+CELLS: Final = {"cell_line": "CellLine", "cell_type": "CellType"}
+_LEAST: Final = 40  # letters and digits of a sentence that tells where a text is from
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes a file for each corpus."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args(argv).folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, documents in parts(Path(os.environ["FASCICLE_DATA"])).items():
+        write(folder / f"{name}.jsonl", documents, format="native", overwrite=True)
+        print(f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} mentions")
+    return 0
+
+
+def parts(data: Path) -> dict[str, list[Document]]:
+    """Name of each file -> its texts, with gold under the types of the models.
+
+    Args:
+        data: the corpora.
+    """
+    copies, jnlpba = copies_of_tests(data), list(read(data / "jnlpba/iob2/devel.iob2"))
+    dev = {key for one in jnlpba for key in keys(one)}
+    train = list(read(data / "jnlpba/jnlpba-standoff.zip/train"))
+    abstracts = [one for one in train if 2 * len(keys(one) & dev) > len(keys(one))]
+    given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
+        "biored": (list(read(data / "biored/Dev.PubTator")), BIORED),
+        "ncbi-disease": (list(read(data / "ncbi-disease/pubtator/dev.PubTator.txt")), NCBI),
+        "bc5cdr": (
+            list(read(data / "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt")),
+            {"Disease": "Disease", "Chemical": "Chemical"},
+        ),
+        "bc2gm": (list(read(data / "bc2gm/iob/devel.tsv")), {"GENE": "Gene"}),
+        "jnlpba": (abstracts, CELLS),
+        "jnlpba-sentences": (jnlpba, CELLS),
+    }
+    return {
+        name: [_ready(one, types) for one in documents if not keys(one) & copies]
+        for name, (documents, types) in given.items()
+    }
+
+
+def keys(document: Document) -> frozenset[str]:
+    """Letters and digits of the longer sentences of a text."""
+    cut = document.sentences or sentences(document.text)
+    found = (re.sub(r"[\W_]+", "", document.text[slice(*one)]).lower() for one in cut)
+    return frozenset(one for one in found if len(one) >= _LEAST)
+
+
+def copies_of_tests(data: Path) -> frozenset[str]:
+    """Sentences of dev texts that are copies of test parts."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    for line in (GRIDS / "six-exclude.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        corpus, part, document, _, _, _, _, of_part, *_ = line.split("\t")
+        if part == "dev" and of_part == "test":
+            listed[corpus].add(document)
+    return frozenset(key for file, ids in listed.items() for one in _of(data, file, ids) for key in keys(one))
+
+
+def _of(data: Path, file: str, ids: set[str]) -> Iterator[Document]:
+    path = data / file
+    return (one for one in read(path) if one.id in ids) if path.exists() else iter(())
+
+
+def _ready(document: Document, types: Mapping[str, str]) -> Document:
+    mentions = {
+        (types[m.type], m.spans): msgspec.structs.replace(m, type=types[m.type], links=())
+        for m in document.layer(GOLD)
+        if m.type in types
+    }
+    return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=(), abbreviations=None)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,181 @@
+"""The last step of a decision: edges, thresholds by type, and names that are marked throughout a document."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.spans import Span, fragments_overlap
+from fascicle.core.wording import counted
+from fascicle.decoding.calibration import logits, rounded, sigmoid
+from fascicle.decoding.document.edges import neutral
+from fascicle.decoding.document.ends import bare
+from fascicle.decoding.document.scopes import scopes
+from fascicle.decoding.document.short import may_be_name
+from fascicle.settings.document import DocumentDecision, LogisticCurve, TypeDecision
+from fascicle.text.characters import PLAIN
+from fascicle.text.occurrences import occurrences
+
+STEP: Final = "document"
+Cuts = Callable[[str], Sequence[Span]]
+_NONE: Final = TypeDecision()
+
+
+def decided(document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts) -> Patch:
+    """The answer of a predictor under the decision of documents; an event says what it changed.
+
+    First the edges of each mention are brought in order (`fascicle.decoding.document.edges`). Then, in each stretch of
+    the text (`fascicle.decoding.document.scopes`) and for each type, mentions below ``low`` go. A name with a mention
+    of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps; all
+    mentions of such a name have its best score. In a stretch of one sentence, mentions below ``alone`` go, and nothing
+    is marked. At last scores become probabilities, and ends are cut where that was decided.
+    Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
+
+    Args:
+        document: that was read.
+        patch: the answer for this document.
+        rules: of the model.
+        sentences: cuts a text into sentences, where the document has none.
+
+    Returns:
+        The same patch if nothing changes.
+    """
+    if not patch.add:
+        return patch
+    work = _Work(document, rules, sentences)
+    found = work.decide(patch.add)
+    if found == patch.add:
+        return patch
+    before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (patch.add, found))
+    changed = before != after
+    message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
+    event = Event(step=STEP, kind="note", code="document-decision", message=message)
+    return msgspec.structs.replace(patch, add=found, events=(*patch.events, event) if changed else patch.events)
+
+
+def _count(mentions: Counter[Any]) -> str:
+    return counted(mentions.total(), "mention")
+
+
+class _Work:
+    """One document, and what is decided of it."""
+
+    def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts) -> None:
+        self._document = document
+        self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
+        self._rules = rules
+        self._sentences = sentences
+        self._scopes = scopes(document)
+        self._is_name = may_be_name(document.text, rules.names) if rules.names else False
+
+    def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+        found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
+        for kind, group in self._in_order(mentions).items():
+            rule = self._rules.types.get(kind, _NONE)
+            for mention in self._shown(self._of_type(group, rule), rule):
+                found.setdefault((kind, mention.spans), mention)
+        return canonical(found.values())
+
+    def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
+        """Mentions of each type with neutral edges, better scores first; one that comes upon another by them goes."""
+        changed: list[tuple[Mention, Mention]] = []
+        kept: dict[str, list[Mention]] = defaultdict(list)
+        for mention in mentions:
+            span = neutral(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
+            if span is None:
+                continue
+            if span in ((), mention.spans[0]):
+                kept[mention.type].append(mention)
+            else:
+                changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
+        for before, after in sorted(changed, key=lambda pair: (-_score(pair[1]), pair[1].spans)):
+            others = kept[before.type]
+            if all(not _overlap(after, other) or _overlap(before, other) for other in _near(others, after)):
+                others.append(after)
+        return {kind: sorted(group, key=lambda one: (-_score(one), one.spans)) for kind, group in kept.items()}
+
+    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision) -> list[Mention]:
+        """The mentions of a type that stay, and the further places of its names."""
+        if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
+            return list(mentions)
+        kept: list[Mention] = []
+        names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
+        starts = [start for start, _ in self._scopes]
+        for one in mentions:  # the best one of each name comes first
+            at = bisect_right(starts, one.start) - 1
+            if self._is_alone[at]:
+                kept += [one] if _score(one) >= rule.alone else []
+                continue
+            if len(one.spans) == 1 and one.score is not None and one.score >= rule.high:
+                names[at].setdefault(self._text[one.start : one.end], one)
+            kept += [self._named(one, names[at])] if _score(one) >= rule.low else []
+        return [*kept, *self._marked(names, kept)]
+
+    @cached_property
+    def _is_alone(self) -> list[bool]:
+        """Whether each stretch is one sentence at most."""
+        return [self._sentence_count(scope) < 2 for scope in self._scopes]
+
+    def _sentence_count(self, scope: Span) -> int:
+        given = self._document.sentences
+        if given is None:
+            return len(self._sentences(self._text[slice(*scope)]))
+        return sum(scope[0] <= start < scope[1] for start, _ in given)
+
+    def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
+        best = names.get(self._text[mention.start : mention.end]) if len(mention.spans) == 1 else None
+        return msgspec.structs.replace(mention, score=best.score) if best and mention.score is not None else mention
+
+    def _marked(self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention]) -> Iterator[Mention]:
+        """Names of each stretch where they are no mentions yet; longer ones first."""
+        covered = bytearray(len(self._text))
+        for one in kept:
+            for start, end in one.spans:
+                covered[start:end] = b"\1" * (end - start)
+        for at, known in names.items():
+            begin, stop = self._scopes[at]
+            places = occurrences(self._text[begin:stop], known)
+            for name in sorted(places, key=lambda one: (-len(one), one)):
+                like = known[name]
+                for span in ((begin + start, begin + end) for start, end in places[name]):
+                    if 1 not in covered[slice(*span)] and neutral(self._text, span, kind=like.type) == span:
+                        covered[slice(*span)] = b"\1" * len(name)
+                        yield Mention((span,), like.type, score=like.score, source=like.source)
+
+    def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
+        """With the ends and the probabilities that are given out."""
+        for one in mentions:
+            spans, score = one.spans, one.score
+            if rule.ends == "bare" and len(spans) == 1:
+                spans = (bare(self._text, spans[0], kind=one.type),)
+            if rule.curve and score is not None:
+                score = curved(score, rule.curve)
+            yield (
+                one
+                if (spans, score) == (one.spans, one.score)
+                else msgspec.structs.replace(one, spans=spans, score=score)
+            )
+
+
+def curved(score: float, curve: LogisticCurve) -> float:
+    """The probability that a curve makes of a score."""
+    return float(rounded(sigmoid(curve.slope * logits(np.array([score])) + curve.offset))[0])
+
+
+def _score(mention: Mention) -> float:
+    return 1.0 if mention.score is None else mention.score
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return fragments_overlap(one.spans, other.spans)
+
+
+def _near(mentions: Sequence[Mention], one: Mention) -> Iterator[Mention]:
+    return (other for other in mentions if other.start < one.end and one.start < other.end)

@@ -1,0 +1,136 @@
+"""Edges of mentions by rules that no guideline disputes: ``neutral@1``; other rules are another version."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from fascicle.core.spans import Span
+
+CHEMICAL: Final = "Chemical"
+SPECIES: Final = "Species"
+_PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
+_OPENED: Final = {close: begin for begin, close in _PAIRS.items()}
+_GLUED: Final = 20  # characters in which the other bracket of a name is sought
+_SYMBOLS: Final = frozenset("BCFHIKNOPSUVWY")  # of chemical elements, with one letter
+_CHARGE: Final = re.compile(r"\(\d?[+-]\)|(?<=[A-Za-z\d])\+(?!\w)")
+_CHARGED: Final = re.compile(r"[A-Za-z\d)\]]\++|[A-Z][a-z]?\d?-+")  # as the end of a name, or as all of it
+_STRAIN: Final = re.compile(r"-\d{1,2}(?![\w%])")
+_PLAIN: Final = re.compile(r"[^\W_](?:[^()\[\]{}]*[^\W_])?")  # nothing at the edges, no brackets: by far the most
+_GROWING: Final = frozenset("(+-")
+_LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
+_ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
+
+
+def neutral(text: str, span: Span, *, kind: str) -> Span | None:
+    """A range with its edges in order.
+
+    Signs and blanks at its edges go. A bracket without its other half is closed if the other half follows without a
+    blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, and a
+    number with the name in capitals that it follows, as in ``HIV-1``. No rule puts an edge between two letters.
+
+    Args:
+        text: of the document, with plain characters (see `fascicle.text.characters`).
+        span: a range of it.
+        kind: type of the mention; ions and signs that end names are those of some types.
+
+    Returns:
+        ``None`` if no letter is left, or a single character that is no symbol of a chemical element.
+    """
+    found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
+    found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
+    said = text[slice(*found)]
+    if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
+        return None
+    return found
+
+
+def _trimmed(text: str, span: Span, kind: str) -> Span:
+    """Without signs and blanks at the edges, but for brackets in pairs and what ends a name."""
+    start, end = span
+    alone = _unpaired(text, span)
+    while start < end and not (_in_words(text[start]) or (text[start] in _PAIRS and start not in alone)):
+        start += 1
+    while start < end and not (_in_words(text[end - 1]) or _ends(text, (start, end), alone, kind)):
+        end -= 1
+    return start, end
+
+
+def _in_words(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def _ends(text: str, span: Span, alone: frozenset[int], kind: str) -> bool:
+    """Whether the last sign of a range belongs to its name."""
+    start, end = span
+    last = text[end - 1]
+    if last in _OPENED:
+        return end - 1 not in alone
+    if kind == SPECIES and last == ".":
+        return _ABBREVIATED.search(text, start, end) is not None
+    if kind != CHEMICAL or last not in "+-" or text[end : end + 1].isalnum():
+        return False
+    signs = len(text[start:end]) - len(text[start:end].rstrip("+-"))
+    whole = _CHARGED.fullmatch(text, start, end) is not None
+    return whole or (last == "+" and _CHARGED.fullmatch(text, max(start, end - signs - 1), end) is not None)
+
+
+def _unpaired(text: str, span: Span) -> frozenset[int]:
+    """Places of the brackets of a range that lack their other half."""
+    waiting: dict[str, list[int]] = {close: [] for close in _OPENED}
+    closing: list[int] = []
+    for at in range(*span):
+        character = text[at]
+        if character in _PAIRS:
+            waiting[_PAIRS[character]].append(at)
+        elif character in _OPENED:
+            if waiting[character]:
+                waiting[character].pop()
+            else:
+                closing.append(at)
+    return frozenset(closing).union(*waiting.values())
+
+
+def _balanced(text: str, span: Span) -> Span:
+    """With each unpaired bracket closed or cut."""
+    while alone := _unpaired(text, span):
+        at = min(alone)
+        span = _closed(text, span, at) or _cut(text, span, at)
+    return span
+
+
+def _closed(text: str, span: Span, at: int) -> Span | None:
+    """With the other half of a bracket, if that is glued to the range, and no other bracket is between."""
+    start, end = span
+    if text[at] in _PAIRS:
+        beyond = text[end : end + _GLUED]
+        place = next((i for i, one in enumerate(beyond) if one.isspace() or one in _PAIRS or one in _OPENED), None)
+        glued = at == start or not text[at - 1].isspace()
+        return (start, end + place + 1) if glued and place is not None and beyond[place] == _PAIRS[text[at]] else None
+    before = text[max(0, start - _GLUED) : start][::-1]
+    place = next((i for i, one in enumerate(before) if one.isspace() or one in _PAIRS or one in _OPENED), None)
+    return (start - place - 1, end) if place is not None and before[place] == _OPENED[text[at]] else None
+
+
+def _cut(text: str, span: Span, at: int) -> Span:
+    """The side of a bracket that has more letters; the first of two with as many."""
+    sides = (span[0], at), (at + 1, span[1])
+    return max(sides, key=lambda side: sum(map(str.isalpha, text[slice(*side)])))
+
+
+def _grown(text: str, span: Span, kind: str) -> Span:
+    """With the charge of an ion, or the number of a name in capitals."""
+    start, end = span
+    if start == end:
+        return span
+    if kind == CHEMICAL:
+        charge = _CHARGE.match(text, end)
+        return (start, charge.end()) if charge and _is_symbol(text[start:end]) else span
+    letters = _LETTERS.search(text[start:end])
+    number = _STRAIN.match(text, end)
+    return (start, number.end()) if number and letters and sum(map(str.isupper, letters[0])) > 1 else span
+
+
+def _is_symbol(name: str) -> bool:
+    return re.fullmatch(r"[A-Z][a-z]?\d?", name) is not None

@@ -1,0 +1,224 @@
+"""From the answers of a model on development texts to its decision of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import GOLD, Document, Mention, Patch, identities
+from fascicle.core.spans import Span
+from fascicle.core.wording import counted
+from fascicle.decoding.document.deciding import decided
+from fascicle.errors import InputError
+from fascicle.evaluation.calibration.calibrators import fit_logistic
+from fascicle.evaluation.scoring.figures import figures
+from fascicle.evaluation.scoring.scores import Counts
+from fascicle.settings.document import DocumentDecision, Ends, TypeDecision
+
+LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
+GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))  # scores below 0.45 are hardly given
+Cuts = Callable[[str], Sequence[Span]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One type in one file of development texts.
+
+    Attributes:
+        file: its name.
+        type: of the mentions.
+        mentions: of the gold.
+        before: strict F1 of the answers as they are.
+        after: under the decision that was fitted.
+        sentences: whether most of its texts are single sentences.
+        used: whether it has enough mentions to decide anything.
+    """
+
+    file: str
+    type: str
+    mentions: int
+    before: float
+    after: float
+    sentences: bool
+    used: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedDocuments:
+    """A decision of documents, and what it changes on the texts that it was fitted on.
+
+    Attributes:
+        decision: for the model.
+        rows: types of files.
+        notes: what else to know, as sentences.
+    """
+
+    decision: DocumentDecision
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """Development texts of one file, and what a model says of them.
+
+    Attributes:
+        file: its name.
+        documents: with their gold.
+        answers: mentions of each, before a decision of documents.
+        types: that people marked in them.
+    """
+
+    file: str
+    documents: Sequence[Document]
+    answers: Sequence[Sequence[Mention]]
+    types: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Texts:
+    """The texts of a file with the gold and the answers of one type."""
+
+    file: str
+    type: str
+    gold: Sequence[frozenset[Any]] = field(repr=False)
+    answers: Sequence[tuple[Document, Patch]] = field(repr=False)
+    sentences: bool
+
+    @property
+    def mentions(self) -> int:
+        return sum(map(len, self.gold))
+
+    def said(self, rule: TypeDecision | None, cuts: Cuts) -> list[tuple[Mention, ...]]:
+        if rule is None:
+            return [patch.add for _, patch in self.answers]
+        rules = DocumentDecision(types={self.type: rule})
+        return [decided(document, patch, rules, sentences=cuts).add for document, patch in self.answers]
+
+    def judged(self, rule: TypeDecision | None, cuts: Cuts) -> list[tuple[float, bool]]:
+        """Score of each mention that stays, and whether it is right."""
+        return [
+            (1.0 if mention.score is None else mention.score, ("", mention.type, mention.spans) in gold)
+            for gold, mentions in zip(self.gold, self.said(rule, cuts), strict=True)
+            for mention in mentions
+        ]
+
+    def f1(self, rule: TypeDecision | None, cuts: Cuts) -> float:
+        right = [true for _, true in self.judged(rule, cuts)]
+        tp = sum(right)
+        return figures(Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)).f1 or 0.0
+
+
+def fit_documents(
+    answered: Sequence[Answered], *, sentences: Cuts, types: Sequence[str], chosen_on: Mapping[str, str]
+) -> FittedDocuments:
+    """Fits ``low``, ``high``, ``alone``, ends and a curve for each type.
+
+    The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of equally good values the
+    lowest are taken. ``alone`` is fitted on files of single sentences, the others on the other files. A type without
+    such a file gets neutral edges alone.
+
+    Args:
+        answered: development texts.
+        sentences: cuts a text into sentences, where a document has none.
+        types: of the model.
+        chosen_on: sha256 of each file, by its name.
+
+    Raises:
+        InputError: no type of any file has enough mentions.
+    """
+    every = [_texts(one, name, sentences) for one in answered for name in types if name in one.types]
+    used = [one for one in every if one.mentions >= LEAST]
+    if not used:
+        raise InputError(
+            f"no type has {LEAST} gold mentions in a file, and fewer decide nothing; give more development data"
+        )
+    rules = {name: _fitted([one for one in used if one.type == name], sentences) for name in types}
+    known = {name: rule for name, rule in rules.items() if rule is not None}
+    notes = tuple(
+        f"no file has {LEAST} gold mentions of {name!r}, so nothing but the edges of its mentions changes"
+        for name in types
+        if name not in known
+    )
+    rows = tuple(_row(one, known.get(one.type, TypeDecision()), sentences) for one in every)
+    return FittedDocuments(decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes)
+
+
+def _texts(answered: Answered, kind: str, cuts: Cuts) -> _Texts:
+    pairs = zip(answered.documents, answered.answers, strict=True)
+    shown = [
+        (
+            msgspec.structs.replace(document, mentions=()),
+            Patch(add=tuple(one for one in mentions if one.type == kind)),
+        )
+        for document, mentions in pairs
+    ]
+    gold = [
+        frozenset(identities("", (one for one in document.layer(GOLD) if one.type == kind)))
+        for document in answered.documents
+    ]
+    short = sum(
+        len(cuts(document.text) if document.sentences is None else document.sentences) < 2 for document, _ in shown
+    )
+    return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown))
+
+
+def _row(texts: _Texts, rule: TypeDecision, cuts: Cuts) -> Row:
+    return Row(
+        file=texts.file,
+        type=texts.type,
+        mentions=texts.mentions,
+        before=texts.f1(None, cuts),
+        after=texts.f1(rule, cuts),
+        sentences=texts.sentences,
+        used=texts.mentions >= LEAST,
+    )
+
+
+def _fitted(rows: Sequence[_Texts], cuts: Cuts) -> TypeDecision | None:
+    """What is decided of one type; ``None`` without rows."""
+    if not rows:
+        return None
+    longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
+    pairs = [TypeDecision(low=low, high=high) for low, high in product(GRID, (*GRID, 1.0)) if low <= high]
+    found = _best(pairs, longer, cuts) if longer else TypeDecision()
+    found = _best([msgspec.structs.replace(found, alone=value) for value in GRID], single, cuts)
+    kinds: tuple[Ends, ...] = ("corpus", "bare")
+    found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], rows, cuts)
+    curve = fit_logistic([pair for one in rows for pair in one.judged(found, cuts)])
+    return msgspec.structs.replace(found, curve=curve) if curve else found
+
+
+def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts], cuts: Cuts) -> TypeDecision:
+    """The rule with the highest mean of F1; the first of several, and of all without a row."""
+    if not rows:
+        return rules[0]
+    merits = [float(np.mean([one.f1(rule, cuts) for one in rows])) for rule in rules]
+    return rules[int(np.argmax(np.round(merits, 6)))]
+
+
+def lines_of(fitted: FittedDocuments) -> list[str]:
+    """What was fitted, as lines."""
+    lines = []
+    for name, rule in fitted.decision.types.items():
+        curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""
+        lines.append(
+            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}; names marked throughout "
+            f"from {rule.high:.2f}; ends: {rule.ends}{curve}"
+        )
+    for row in fitted.rows:
+        few = "" if row.used else ", too few to decide anything"
+        gold = counted(row.mentions, "gold mention")
+        lines.append(
+            f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} after ({gold}{few})"
+        )
+    return lines

@@ -1,0 +1,69 @@
+"""Names alone, as cells of tables and search boxes have them: read once more, and looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+
+import msgspec
+
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.decoding.document.short import STOP, is_all_of, may_be_name, may_be_read_again
+from fascicle.knowledge.opening import open_packs
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.settings.document import NameDecision
+from fascicle.settings.folders.vocabularies import find_pack
+
+Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
+
+
+def with_names(
+    documents: Sequence[Document],
+    patches: Sequence[Patch],
+    *,
+    rules: NameDecision,
+    again: Predicts,
+    types: Collection[str],
+    source: str,
+) -> list[Patch]:
+    """Answers in which texts of a few words are names, where a second reading or a pack says so.
+
+    Args:
+        documents: of any length.
+        patches: the answer for each.
+        rules: which texts, and which pack.
+        again: reads texts, and says no more than the first reading.
+        types: of the model.
+        source: of its mentions.
+    """
+    found = list(patches)
+    open_ones = [
+        at
+        for at, (one, patch) in enumerate(zip(documents, patches, strict=True))
+        if may_be_name(one.text, rules)
+        and may_be_read_again(one.text)
+        and not any(is_all_of(one.text, mention) for mention in patch.add)
+    ]
+    if not open_ones:
+        return found
+    texts = [documents[at].text for at in open_ones]
+    stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
+    looked_up = _pack(rules.pack).predict([Document(id="", text=text) for text in texts]) if rules.pack else stopped
+    for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
+        known = [msgspec.structs.replace(one, source=source, links=()) for one in third.add if one.type in types]
+        for said in (second.add, known):
+            if whole := _whole(text, said):
+                found[at] = msgspec.structs.replace(found[at], add=whole)
+                break
+    return found
+
+
+def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Mentions that are all of a text, which may have been read with more behind it."""
+    return tuple(one for one in mentions if one.end <= len(text) and is_all_of(text, one))
+
+
+@cache
+def _pack(name: str) -> PackRecogniser:
+    """A shipped pack, which is opened once."""
+    return open_packs([find_pack(name)])

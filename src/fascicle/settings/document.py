@@ -1,0 +1,95 @@
+"""What a model folder says of whole documents: edges, thresholds, names that are marked throughout, probabilities."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from fascicle.settings.base import Natural, Settings, Share
+
+Characters = Literal["plain@1"]
+Edges = Literal["neutral@1"]
+Ends = Literal["bare", "corpus"]
+PLAIN: Characters = "plain@1"
+
+
+class LogisticCurve(Settings, frozen=True, kw_only=True):
+    """The log odds of a score, times one number and plus another (Platt, 1999).
+
+    Attributes:
+        slope: below 1 where scores are too far apart.
+        offset: below 0 where they are too high.
+    """
+
+    slope: Annotated[float, Meta(gt=0.0, le=1e2)]
+    offset: Annotated[float, Meta(ge=-1e2, le=1e2)]
+
+
+class TypeDecision(Settings, frozen=True, kw_only=True):
+    """What is decided of the mentions of one type in one document.
+
+    Attributes:
+        low: the least score of a mention.
+        high: the least score of a name that is marked wherever it stands.
+        alone: the least score of a mention in a text of one sentence, where nothing is marked.
+        ends: ``"bare"`` cuts what only some guidelines count to a name, such as ``" gene"``; ``"corpus"`` leaves it.
+        curve: what becomes of the scores of mentions that stay; unset, they stay as they are.
+    """
+
+    low: Share = 0.0
+    high: Share = 1.0
+    alone: Share = 0.0
+    ends: Ends = "corpus"
+    curve: LogisticCurve | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuses names that would be marked where they are no mentions."""
+        if self.high < self.low:
+            raise ValueError(f"high ({self.high:g}) is below low ({self.low:g}); give at least low")
+
+
+class NameDecision(Settings, frozen=True, kw_only=True):
+    """What is done with a text of a few words, such as a cell of a table: it may be a name, alone.
+
+    Nothing is dropped from such a text for its score. Where no mention is all of it, it is read again with a full stop,
+    and then looked up in a pack; a mention that is all of it takes the place of the others.
+
+    Attributes:
+        words: most words of such a text.
+        pack: the shipped pack that it is looked up in; empty for none.
+    """
+
+    words: Annotated[int, Meta(ge=1, le=20)] = 6
+    pack: str = ""
+
+
+class DocumentDecision(Settings, frozen=True, kw_only=True):
+    """The last step of the decision of a model: what a whole document says of its mentions.
+
+    Attributes:
+        edges: the rules that bring the edges of mentions in order.
+        types: what is decided of each type; of the others edges alone.
+        names: what is done with texts of a few words; unset, nothing.
+        chosen_on: sha256 of the data of each file that it was fitted on, by the name of the file.
+        untaught: texts of these files that were compared with those that taught the model, none of which was taught;
+            unset if the model does not list its texts, so that a person has to know.
+    """
+
+    edges: Edges = "neutral@1"
+    types: dict[str, TypeDecision] = msgspec.field(default_factory=dict)
+    names: NameDecision | UnsetType = UNSET
+    chosen_on: dict[str, str] = msgspec.field(default_factory=dict)
+    untaught: Natural | UnsetType = UNSET
+
+    @property
+    def keeping_all(self) -> DocumentDecision:
+        """The same decision without thresholds."""
+        types = {name: msgspec.structs.replace(rule, low=0.0, alone=0.0) for name, rule in self.types.items()}
+        return msgspec.structs.replace(self, types=types)
+
+    def with_ends(self, ends: Ends) -> DocumentDecision:
+        """The same decision with these ends for every type."""
+        types = {name: msgspec.structs.replace(rule, ends=ends) for name, rule in self.types.items()}
+        return msgspec.structs.replace(self, types=types)

@@ -1,0 +1,203 @@
+"""The decision of documents of a model is fitted on development texts that did not teach it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Document
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.calibration.documents import Answered, FittedDocuments, fit_documents, lines_of
+from fascicle.files.atomic import check_folder
+from fascicle.files.source import STDIN
+from fascicle.formats.account import EventCounts
+from fascicle.formats.sources import source_sha256
+from fascicle.loading import find_model, load_single
+from fascicle.settings.base import Positive
+from fascicle.settings.document import PLAIN
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.systems.model import Watch
+from fascicle.tasks.calibrate import named, write_copy
+from fascicle.tasks.given import File, gold_of, path_of
+from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
+from fascicle.text.segment import Segmenter, segmenter
+from fascicle.text.taught import TAUGHT, sentence_hashes
+
+if TYPE_CHECKING:
+    from fascicle.runtime.predictor import ModelPredictor
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentSettings:
+    """How a decision of documents is fitted.
+
+    Attributes:
+        untaught: the user states that no text taught the model; for a model that does not list its texts.
+        types: as of ``evaluate``: the types of the gold that count, by default all.
+        name: of the new model, the source of its mentions; the old one by default.
+        threads: CPU threads of the network; all usable cores by default.
+    """
+
+    untaught: bool = False
+    types: Types = ()
+    name: str = ""
+    threads: Positive | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCalibrated:
+    """A model with a decision of documents as it was written.
+
+    Attributes:
+        folder: of the new model.
+        manifest: what it says of itself.
+        fitted: what was fitted.
+        notes: sentences that a user must know.
+    """
+
+    folder: Path
+    manifest: Manifest
+    fitted: FittedDocuments
+    notes: tuple[str, ...]
+
+
+@checked
+def calibrate_documents(
+    model: Path | str,
+    gold: Sequence[File],
+    folder: Path | str,
+    settings: DocumentSettings | None = None,
+    *,
+    overwrite: bool = False,
+    events: EventCounts | None = None,
+    watch: Watch = iter,
+) -> DocumentCalibrated:
+    """Fits what whole documents say of mentions, and writes a copy of the model with it.
+
+    Each type counts in the files that have gold mentions of it. The scores are those of the model, after its
+    calibration and its rules for abbreviations.
+
+    Args:
+        model: a model folder, a run folder, or the name of a shipped model.
+        gold: files of development texts with gold mentions, in any format, none of which taught the model.
+        folder: to write.
+        settings: how.
+        overwrite: replace an existing folder.
+        events: counts the events of documents.
+        watch: documents go through it one by one, to show progress.
+
+    Raises:
+        ModelError: there is no such model.
+        UsageError: no file, an ensemble, standard input, or a model that does not list its texts where nothing was
+            stated.
+        InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
+        OutputError: the folder exists.
+    """
+    chosen, events, output = settings or DocumentSettings(), events or EventCounts(), Path(folder)
+    names = _names([path_of(one) for one in gold])
+    source = find_model(model)
+    check_folder(output, kind="model", overwrite=overwrite)
+    model_before = load_single(source, threads=chosen.threads)
+    predictor = _opened(model_before)
+    cutter = segmenter(predictor.segmenter)
+    wanted = scored_types(chosen.types)
+    wanted.check(predictor.types, system=predictor.name)
+    taught = _taught(source, predictor.manifest, stated=chosen.untaught)
+    answered, hashes, compared = [], {}, 0
+    for name, given in zip(names, gold, strict=True):
+        documents = _unlike(taught, wanted, given, predictor.name, cutter=cutter, events=events)
+        compared += len(documents)
+        answered.append(_answered(name, documents, predictor, watch))
+        hashes[name] = source_sha256(path_of(given))
+    fitted = fit_documents(answered, sentences=cutter.sentences, types=predictor.types, chosen_on=hashes)
+    if before := model_before.manifest.decision.document:  # what is done with names alone is not fitted, and stays
+        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, names=before.names))
+    if taught is not None:
+        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, untaught=compared))
+    manifest = named(predictor.with_document(fitted.decision).manifest, chosen.name)
+    assert isinstance(manifest, Manifest)
+    written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
+    return DocumentCalibrated(
+        folder=output, manifest=written, fitted=fitted, notes=(*fitted.notes, *_strange(answered, predictor.types))
+    )
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """What each file is called in the folder of the model."""
+    if not paths or STDIN in paths:
+        given = "standard input (-)" if paths else "no development data"
+        raise UsageError(f"{given} was given, but the model keeps the hash of each file; give files")
+    names = [Path(path).name for path in paths]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    return [str(path) for path in paths] if twice else names
+
+
+def _opened(predictor: ModelPredictor) -> ModelPredictor:
+    """The model that reads plain characters, without a decision of documents."""
+    decision = msgspec.structs.replace(predictor.manifest.decision, characters=PLAIN)
+    return predictor.deciding(decision).with_document(msgspec.UNSET)
+
+
+def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[str] | None:
+    """Hashes of what taught a model; ``None`` if it does not list them, and the user stated what that would tell."""
+    if TAUGHT in manifest.files:
+        return frozenset((source / TAUGHT).read_text(encoding="ascii").split())
+    if stated:
+        return None
+    raise UsageError(
+        f"{manifest.name} does not list the texts that taught it, and on such texts its scores say nothing; if none of "
+        "these taught it, state that with --untaught",
+        file=str(source),
+    )
+
+
+def _unlike(
+    taught: frozenset[str] | None,
+    wanted: ScoredTypes,
+    given: File,
+    model: str,
+    *,
+    cutter: Segmenter,
+    events: EventCounts,
+) -> Sequence[Document]:
+    """The texts of a file, none of which taught the model."""
+    path, documents = path_of(given), gold_of(given, events=events).documents
+    known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cutter.sentences))]
+    if known:
+        raise InputError(
+            f"{path} holds {counted(len(known), 'text')} that taught {model}, the first is {known[0]!r}; leave "
+            f"{'it' if len(known) == 1 else 'them'} out, for nothing can be chosen on what was learnt",
+            file=path,
+        )
+    return wanted.of_gold(documents, path=path)
+
+
+def _answered(name: str, documents: Sequence[Document], predictor: ModelPredictor, watch: Watch) -> Answered:
+    bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
+    answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
+    types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))
+    return Answered(file=name, documents=documents, answers=answers, types=types)
+
+
+def _strange(answered: Sequence[Answered], types: Sequence[str]) -> list[str]:
+    found = sorted({name for one in answered for name in one.types} - set(types))
+    return [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"] if found else []
+
+
+def _card(fitted: FittedDocuments) -> str:
+    decision = fitted.decision
+    files = ", ".join(f"{name} (sha256 {value})" for name, value in decision.chosen_on.items())
+    compared = (
+        f"None of their {decision.untaught:,} texts taught the model, by the list of its folder."
+        if isinstance(decision.untaught, int)
+        else "That none of these texts taught the model is the statement of whoever fitted it: it lists no texts."
+    )
+    said = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
+    return said + "".join(f"- {line}\n" for line in lines_of(fitted))

@@ -1,0 +1,52 @@
+"""Characters that print as others do, and the plain ones that networks have read in their place.
+
+The map is that of the version ``settings.document.PLAIN``: another map is another version. One character stands for
+one, so that offsets stay those of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from fascicle.core.document import Document
+
+_PAIRS: Final = {
+    "\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u205f": " ",
+    "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe63\uff0d": "-",
+    "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bc": "'",
+    "\u201c\u201d\u201e\u201f\u2033\u02ba": '"',
+    "\u207a\u208a": "+",
+    "\u207b\u208b": "-",
+    "\u207c\u208c": "=",
+    "\u207d\u208d": "(",
+    "\u207e\u208e": ")",
+    "\u2044\u2215": "/",
+    "\u2219\u22c5\u2022": "\u00b7",
+    "\u2070\u2080": "0",
+    "\u00b9\u2081": "1",
+    "\u00b2\u2082": "2",
+    "\u00b3\u2083": "3",
+    **{chr(0x2070 + digit) + chr(0x2080 + digit): str(digit) for digit in range(4, 10)},
+    "\u207f\u2099": "n",
+    "\u2071\u1d62": "i",
+}
+PLAIN: Final[Mapping[int, str]] = MappingProxyType({ord(one): to for many, to in _PAIRS.items() for one in many})
+
+
+def plain(document: Document) -> Document:
+    """The document with plain characters in its text; all ranges stay.
+
+    Args:
+        document: stays as it is.
+
+    Returns:
+        The document itself if its text is plain already.
+    """
+    if document.text.isascii():
+        return document
+    text = document.text.translate(PLAIN)
+    return document if text == document.text else msgspec.structs.replace(document, text=text)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.decoding.document.edges import neutral
+
+# Text with the range in vertical bars, its type, and what the range becomes.
+CASES = [
+    ("the | -BRCA1, |gene", "Gene", "BRCA1"),
+    ("of |alpha(1|)-adrenoceptor", "Gene", "alpha(1)"),
+    ("[|3H]GABA| binding", "Chemical", "[3H]GABA"),
+    ("(2S,|3R)-butanol| is", "Chemical", "(2S,3R)-butanol"),
+    ("|(-)-epicatechin| is", "Chemical", "(-)-epicatechin"),
+    ("|insulin (INS|) is", "Gene", "insulin"),
+    ("|insulin (INS| alone", "Gene", "insulin"),
+    ("(see |IL-2) receptor| now", "Gene", "receptor"),
+    ("|Ca|(2+) flux", "Chemical", "Ca(2+)"),
+    ("|Ca(2+)| flux", "Chemical", "Ca(2+)"),
+    ("|Ca2|+ flux", "Chemical", "Ca2+"),
+    ("|Na+| and", "Chemical", "Na+"),
+    ("|NAD+|, a", "Chemical", "NAD+"),
+    ("|Cl-| ions", "Chemical", "Cl-"),
+    ("|Na-|K pump", "Chemical", "Na"),
+    ("|CD4+| cells", "Gene", "CD4"),
+    ("|HIV|-1 infection", "Species", "HIV-1"),
+    ("|COVID|-19.", "Disease", "COVID-19"),
+    ("|SARS-CoV|-2 is", "Species", "SARS-CoV-2"),
+    ("|Insulin|-1 is", "Gene", "Insulin"),
+    ("|HIV|-100 is", "Species", "HIV"),
+    ("|Pinus spp.| in", "Species", "Pinus spp."),
+    ("a |mouse.| In", "Species", "mouse"),
+    ("|K| channel", "Chemical", "K"),
+    ("|K| channel", "Gene", None),
+    ("|-| and", "Gene", None),
+    ("|12%| of", "Chemical", None),
+    ("|| of", "Chemical", None),
+]
+
+
+@pytest.mark.parametrize(("marked", "kind", "expected"), CASES)
+def test_edges_of_names(marked: str, kind: str, expected: str | None) -> None:
+    before, inside, after = marked.split("|")
+    text = before + inside + after
+    found = neutral(text, (len(before), len(before) + len(inside)), kind=kind)
+    assert (None if found is None else text[slice(*found)]) == expected
+
+
+TEXTS = st.text(alphabet="aBHVC1 2-+()[]{}.,'\u00e9\u0301\n", max_size=40)
+KINDS = st.sampled_from(["Chemical", "Gene", "Species"])
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> tuple[str, tuple[int, int], str]:
+    text = draw(TEXTS)
+    start = draw(st.integers(0, len(text)))
+    return text, (start, draw(st.integers(start, len(text)))), draw(KINDS)
+
+
+@given(ranges())
+def test_no_edge_is_put_between_two_letters(one: tuple[str, tuple[int, int], str]) -> None:
+    text, span, kind = one
+    found = neutral(text, span, kind=kind)
+    if found is None:
+        return
+    assert 0 <= found[0] < found[1] <= len(text)
+    for place in {*found} - {*span}:
+        assert not (text[place - 1 : place].isalpha() and text[place : place + 1].isalpha())
+
+
+@given(ranges())
+def test_edges_in_order_stay(one: tuple[str, tuple[int, int], str]) -> None:
+    text, span, kind = one
+    found = neutral(text, span, kind=kind)
+    if found is not None:
+        assert neutral(text, found, kind=kind) == found
+
+
+@given(ranges())
+def test_brackets_are_in_pairs_and_a_letter_is_left(one: tuple[str, tuple[int, int], str]) -> None:
+    text, span, kind = one
+    found = neutral(text, span, kind=kind)
+    if found is None:
+        return
+    said = text[slice(*found)]
+    assert any(character.isalpha() for character in said)
+    for begin, close in ("()", "[]", "{}"):
+        depth = 0
+        for character in said:
+            depth += (character == begin) - (character == close)
+            assert depth >= 0
+        assert depth == 0

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.loading import load_single
+from fascicle.runtime.names import with_names
+from fascicle.settings.document import NameDecision
+
+RULES = NameDecision(words=3)
+
+
+def mention(start: int, end: int, kind: str = "Gene") -> Mention:
+    return Mention(((start, end),), kind, score=0.8, source="model")
+
+
+class Reads:
+    """Remembers what it was asked to read, and finds all letters before the stop."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, documents: Sequence[Document]) -> list[Patch]:
+        self.texts += [one.text for one in documents]
+        return [
+            Patch(add=(mention(0, one.text.index(" ."), "Disease"), mention(0, len(one.text)))) for one in documents
+        ]
+
+
+def named(text: str, patch: Patch, rules: NameDecision = RULES) -> tuple[Patch, list[str]]:
+    reads = Reads()
+    documents = [Document(id="1", text=text)]
+    (found,) = with_names(documents, [patch], rules=rules, again=reads, types=("Gene", "Disease"), source="model")
+    return found, reads.texts
+
+
+def test_a_name_that_was_not_found_is_read_with_a_stop() -> None:
+    found, read = named("lung cancer", Patch(add=(mention(0, 4),)))
+    assert read == ["lung cancer ."]
+    assert found.add == (mention(0, 11, "Disease"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "patch"),
+    [
+        ("lung cancer", Patch(add=(mention(0, 11),))),  # found as a whole
+        ("lung cancer.", Patch()),  # a sentence
+        ("cancer of the lung", Patch()),  # too many words
+        ("SD", Patch()),  # says too little
+        ("", Patch()),
+    ],
+)
+def test_other_texts_are_read_once(text: str, patch: Patch) -> None:
+    found, read = named(text, patch)
+    assert read == []
+    assert found is patch
+
+
+def test_names_of_the_pack_are_those_of_the_model() -> None:
+    text = "Alzheimer disease 1"
+    reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
+    rules = NameDecision(words=3, pack="basic@1")
+    documents = [Document(id="1", text="aspirin"), Document(id="2", text=text)]
+    found = with_names(documents, [Patch(), Patch()], rules=rules, again=reads, types=("Chemical",), source="model")
+    assert [[(m.type, m.spans, m.source, m.links) for m in patch.add] for patch in found] == [
+        [("Chemical", ((0, 7),), "model", ())],
+        [],
+    ]
+
+
+def test_the_shipped_model_finds_names_alone_and_few_heads_of_columns() -> None:
+    model = load_single("biomed-fast@1")
+    names = ["BRCA1", "aspirin", "breast cancer", "Mus musculus", "EGFR", "diabetes mellitus"]
+    heads = ["p", "SD", "ID", "yes", "Mean", "Group", "Value", "Total", "P value", "Year"]
+    documents = [Document(id=text, text=text) for text in (*names, *heads)]
+    found = model.predict(documents)
+    assert [patch.add[0].spans if patch.add else None for patch in found[: len(names)]] == [
+        ((0, len(name)),) for name in names
+    ]
+    assert not any(patch.add for patch in found[len(names) :])
+    assert [model.predict([one])[0] for one in documents] == found
+    assert [one.patch for one in model.tag(documents)] == found
+
+
+def test_typographic_characters_change_no_answer_of_the_shipped_model() -> None:
+    model = load_single("biomed-fast@1")
+    plain = "Levels of IL-2 and TNF-alpha rose with Ca(2+) in mice with Crohn's disease and COVID-19. IL-2 was high."
+    written = plain.replace("-", "\u2011").replace("'", "\u2019")
+    first, second = (model.predict([Document(id="1", text=text)])[0].add for text in (plain, written))
+    assert first == second
+    assert first
