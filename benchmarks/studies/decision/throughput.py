@@ -19,7 +19,7 @@ from fascicle.core.document import Document
 from fascicle.formats import read
 from fascicle.loading import load_single
 
-TEXTS: Final = 12
+TEXTS: Final = 40
 RUNS: Final = 15
 
 

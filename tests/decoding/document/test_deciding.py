@@ -3,12 +3,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.patches import apply
+from fascicle.decoding.calibration import logits, rounded, sigmoid
 from fascicle.decoding.document.deciding import curved, decided
 from fascicle.decoding.document.edges import neutral
 from fascicle.settings.document import DocumentDecision, LogisticCurve, TypeDecision
@@ -182,3 +184,9 @@ def test_a_document_does_not_depend_on_another_block(
     together = decided(Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences)
     apart = decided(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
     assert {m.key for m in together.add if m.start < shift} == {m.key for m in apart.add}
+
+
+@given(st.floats(0, 1), st.floats(0.01, 100), st.floats(-100, 100))
+def test_a_curve_is_that_of_log_odds(score: float, slope: float, offset: float) -> None:
+    expected = rounded(sigmoid(slope * logits(np.array([score])) + offset))[0]
+    assert curved(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(expected, abs=1.1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,12 +10,11 @@ from functools import cached_property
 from typing import Any, Final
 
 import msgspec
-import numpy as np
 
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.spans import Span, fragments_overlap
 from fascicle.core.wording import counted
-from fascicle.decoding.calibration import logits, rounded, sigmoid
+from fascicle.decoding.calibration import CLIP
 from fascicle.decoding.document.edges import neutral
 from fascicle.decoding.document.ends import bare
 from fascicle.decoding.document.scopes import scopes
@@ -24,6 +24,7 @@ from fascicle.text.characters import PLAIN
 from fascicle.text.occurrences import occurrences
 
 STEP: Final = "document"
+_FAR: Final = 700.0  # of log odds, beyond which a probability is 0 or 1
 Cuts = Callable[[str], Sequence[Span]]
 _NONE: Final = TypeDecision()
 
@@ -165,8 +166,10 @@ class _Work:
 
 
 def curved(score: float, curve: LogisticCurve) -> float:
-    """The probability that a curve makes of a score."""
-    return float(rounded(sigmoid(curve.slope * logits(np.array([score])) + curve.offset))[0])
+    """The probability that a curve makes of a score, with six decimals as all scores."""
+    odds = min(max(score, CLIP), 1.0 - CLIP)  # plain numbers: arrays of one would take most of the time of a decision
+    value = curve.slope * (math.log(odds) - math.log1p(-odds)) + curve.offset
+    return round(1.0 / (1.0 + math.exp(-min(max(value, -_FAR), _FAR))), 6)
 
 
 def _score(mention: Mention) -> float:
