@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.starting import ENGLISH, MULTILINGUAL
+from fascicle.starting import ENGLISH, INSTALLED, MULTILINGUAL
 
 
 def made(path: Path) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def test_the_parts_of_a_folder_are_told_by_their_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "expected"),
     [
-        (flat("one two three.", (0, 7)), {"family": "crf", "unit": "sentence", "encoder": ENGLISH}),
+        (flat("one two three.", (0, 7)), {"family": "crf", "unit": "sentence", "encoder": INSTALLED}),
         (flat("one two three.", (0, 7), (4, 7)), {"family": "span", "decoding": "nested"}),
         (
             Document(id="1", text="one two", words=((0, 3), (4, 7)), mentions=(Mention(((0, 3),), "X"),)),
@@ -85,6 +85,15 @@ def test_family_unit_and_encoder_fit_the_annotation(
     assert main(["init", str(corpus(tmp_path / "c", document)), "-o", str(tmp_path / "r.toml")]) == 0
     recipe = made(tmp_path / "r.toml")
     assert expected.items() <= {**recipe["reading"], **recipe["model"]}.items()
+
+
+def test_an_encoder_of_the_hub_is_proposed_where_none_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fascicle.starting.find_spec", lambda name: None)
+    given = str(corpus(tmp_path / "c", flat("one two three.", (0, 7))))
+    assert main(["init", given, "-o", str(tmp_path / "r.toml")]) == 0
+    assert made(tmp_path / "r.toml")["model"]["encoder"] == ENGLISH
 
 
 def test_names_that_are_no_plain_words_are_written_as_they_are(tmp_path: Path) -> None:

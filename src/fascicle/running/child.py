@@ -8,7 +8,6 @@ import gc
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError
+from fascicle.running.faults import tell_fault
 from fascicle.running.memory import limit_own
 from fascicle.running.messages import Failed, Finished, Ready, Said, Working, encode, order
 from fascicle.running.plan import Shard
@@ -55,7 +55,7 @@ def work(pipe: Connection, open_worker: OpenWorker, memory: int, parent: int) ->
         except (FascicleError, OSError) as error:
             say(Failed(message=str(error)))
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            tell_fault(error)
             say(Failed(message=f"{type(error).__name__}: {error}", internal=True))
 
 

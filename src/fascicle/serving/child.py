@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import sys
-import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError
 from fascicle.running.child import settle
+from fascicle.running.faults import tell_fault
 from fascicle.running.memory import limit_own
 from fascicle.serving import messages
 from fascicle.serving.messages import Annotate, Failed, Ready, Working, Wrong
@@ -51,7 +50,7 @@ def serve(pipe: Connection, open_work: OpenWork, memory: int, parent: int) -> No
         except (FascicleError, OSError) as error:
             say(Failed(message=str(error)))
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            tell_fault(error)
             say(Failed(message=f"{type(error).__name__}: {error}", internal=True))
 
 
@@ -72,6 +71,6 @@ def _obey(work: Work, order: messages.Order, say: Say) -> None:
     try:
         said: messages.Said = work.do(order, watch=watch, given=given)
     except Exception as error:  # a fault, which costs this order
-        traceback.print_exc(file=sys.stderr)
+        tell_fault(error)
         said = Wrong(error=type(error).__name__, message=str(error))
     say(said)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-import traceback
 from collections.abc import Callable, Collection
-from pathlib import PurePath
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fascicle.running.faults import places_of
 from fascicle.serving.pieces import CutError
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.serving.waiting import Waiting
@@ -94,7 +93,7 @@ class Guard:
         except CutError:
             scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
         except Exception as error:  # told here, by its kind and place: its message may hold text or names
-            scope["state"]["told"].update(fault=type(error).__name__, at=_places(error))
+            scope["state"]["told"].update(fault=type(error).__name__, at=places_of(error))
             if begins:
                 await answer_of(problem_of(500, _FAULT))(scope, receive, answer)
         finally:
@@ -163,12 +162,6 @@ class Guard:
             headers["Access-Control-Allow-Origin"] = origin or ""
             headers["Access-Control-Expose-Headers"] = "Fascicle-Losses, Location, Request-Id, Retry-After"
             headers.add_vary_header("Origin")
-
-
-def _places(error: BaseException) -> list[str]:
-    """Where an error was raised: modules, lines and functions, the innermost last."""
-    found = traceback.extract_tb(error.__traceback__)[-8:]
-    return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
 
 
 def _name_of(host: str) -> str:

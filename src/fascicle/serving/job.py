@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import traceback
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -20,6 +18,7 @@ from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.running.child import settle
+from fascicle.running.faults import tell_fault
 from fascicle.running.folder import MANIFEST, RunFolder
 from fascicle.running.report import Totals
 from fascicle.running.run import Progress, Run
@@ -112,7 +111,7 @@ def work(pipe: Connection, open_pipeline: OpenPipeline, order: bytes, parent: in
     except FascicleError as error:
         say(Broken(message=str(error).replace(f"{asked.folder}/", ""), code=error.code))
     except Exception as error:
-        traceback.print_exc(file=sys.stderr)
+        tell_fault(error)
         say(Broken(message=f"{type(error).__name__}: {error}"))
 
 
