@@ -28,7 +28,7 @@ _ALWAYS: Final = (
     ("repair", "mended-tags"),
 )
 _OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
-_NOW_AND_THEN: Final = 30.0  # ... and in a log
+NOW_AND_THEN: Final = 30.0  # ... and in a log
 
 
 def log(bar: Any, line: str) -> None:
@@ -65,7 +65,7 @@ class Steps:
     def see(self, step: str, count: int) -> None:
         """Takes note of what is being done."""
         now = time.monotonic()
-        if now - self._shown >= (_OFTEN if self._terminal else _NOW_AND_THEN):
+        if now - self._shown >= (_OFTEN if self._terminal else NOW_AND_THEN):
             self._shown = now
             sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
             sys.stderr.flush()
@@ -163,7 +163,7 @@ class Progress:
             clock: tells the time in seconds.
         """
         self._terminal, self._write, self._clock = terminal, write, clock
-        self._every = _OFTEN if terminal else _NOW_AND_THEN
+        self._every = _OFTEN if terminal else NOW_AND_THEN
         self._begun = self._shown = clock()
         self._first: tuple[int, int] | None = None
 

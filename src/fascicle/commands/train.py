@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fascicle.commands.console import log, needs_extra
+from fascicle.commands.console import NOW_AND_THEN, log, needs_extra
 from fascicle.commands.parsing import add_json, add_threads, natural
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
@@ -98,21 +100,39 @@ def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: i
         from fascicle.training.run import train_recipe
     terminal = sys.stderr.isatty()
     with tqdm(unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True) as bar:
-        return train_recipe(recipe, folder, resume=resume, threads=threads, listen=lambda event: _show(event, bar))
+        return train_recipe(recipe, folder, resume=resume, threads=threads, listen=Watch(bar))
 
 
-def _show(event: RunEvent, bar: Any) -> None:
-    """Moves the progress bar, or writes a line above it."""
-    from fascicle.training.engine.events import Note, Validated
-    from fascicle.training.engine.loop import StepDone
+class Watch:
+    """Shows how training goes on: a bar on a terminal, in a log a line now and then, and a line at each score."""
 
-    if isinstance(event, StepDone):
-        bar.update(event.step - bar.n)
-    elif isinstance(event, Validated):
-        bar.total = event.steps
-        log(bar, _line(event))
-    elif isinstance(event, Note):
-        log(bar, event.text)
+    def __init__(self, bar: Any, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Starts the clock.
+
+        Args:
+            bar: of tqdm; one that is disabled shows nothing, and then lines are written.
+            clock: tells the time in seconds.
+        """
+        self._bar, self._clock, self._said = bar, clock, clock()
+
+    def __call__(self, event: RunEvent) -> None:
+        """Moves the progress bar, or writes a line above it."""
+        from fascicle.training.engine.events import Note, Validated
+        from fascicle.training.engine.loop import StepDone
+
+        if isinstance(event, StepDone):
+            self._bar.update(event.step - self._bar.n)
+            if self._bar.disable and self._clock() - self._said >= NOW_AND_THEN:
+                self._log(f"step {event.step:,}: loss {event.loss:.4f}")
+        elif isinstance(event, Validated):
+            self._bar.total = event.steps
+            self._log(_line(event))
+        elif isinstance(event, Note):
+            log(self._bar, event.text)
+
+    def _log(self, line: str) -> None:
+        self._said = self._clock()
+        log(self._bar, line)
 
 
 def _line(event: Validated) -> str:
