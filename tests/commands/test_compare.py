@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
+from fascicle.reports.markdown import escaped
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -61,7 +62,7 @@ def test_the_report(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -
     titles = ["Systems", "Together", "Pairs", "Types", "Combinations", "Choices"]
     assert all(f"{title}\n---" in result.out for title in titles)
     markdown = report.read_text(encoding="utf-8")
-    assert markdown.startswith(f"# Systems compared on {gold}\n")
+    assert markdown.startswith(f"# Systems compared on {escaped(str(gold))}\n")
     assert all(f"## {title}\n" in markdown for title in titles)
     assert "C third one" in result.out
     assert "which the gold has not" not in result.err

@@ -250,3 +250,11 @@ def test_we_read_those_of_the_package_of_bioc(tmp_path: Path, kind: str) -> None
     (found,) = read(path)
     assert (found.id, found.text, found.sections) == ("7", "   IL-2 β", (Section(3, 9, "title"),))
     assert found.mentions == (Mention(((3, 7),), "Gene"),)
+
+
+def test_vocabularies_of_one_id_twice_do_not_become_a_fact(tmp_path: Path) -> None:
+    links = tuple(Link(id="D003920", ontology=name) for name in ("0", "1"))
+    mention = Mention(spans=((0, 2),), type="Disease", links=links)
+    write(tmp_path / "a.xml", [Document(id="1", text="ab cd", mentions=(mention,))], format="bioc")
+    (found,) = next(iter(read(tmp_path / "a.xml"))).mentions
+    assert [key for key, _ in found.attributes if key == "vocabulary"] == []

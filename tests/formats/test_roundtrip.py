@@ -162,7 +162,7 @@ def tagged_documents(draw: st.DrawFn) -> Document:
     first = 0
     for sentence in sentences:
         for spans in draw(st.lists(fragments(len(sentence), 1), max_size=3)):
-            mentions.append(([(first + spans[0][0], first + spans[0][1])], draw(PLAIN_NAME)))
+            mentions.append(([(first + spans[0][0], first + spans[0][1])], draw(PLAIN_NAME), None))
         first += len(sentence)
     document = joined_document("x", sentences, mentions, step="test")
     return msgspec.structs.replace(document, events=())

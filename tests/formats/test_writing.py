@@ -90,5 +90,6 @@ def test_errors_of_reading_are_not_taken_for_those_of_writing(tmp_path: Path) ->
 
 def contents(path: Path) -> dict[str, bytes]:
     if path.is_dir():
-        return {file.name: file.read_bytes() for file in path.iterdir()}
+        files = (file for file in path.rglob("*") if file.is_file())
+        return {str(file.relative_to(path)): file.read_bytes() for file in files}
     return {"": path.read_bytes()}

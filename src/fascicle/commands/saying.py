@@ -47,6 +47,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "all_parts=True": "--all-parts",
         "demo=True": "--demo",
         "token_file=FILE": "--token-file FILE",
+        "untaught=True": "--untaught",
     }
 )
 _ARGUMENT: Final = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS)

@@ -104,7 +104,10 @@ def _annotation(
         vocabulary = names[0] if len(set(names)) == 1 else BETWEEN.join(names)
         if names and all(names) and can_hold(vocabulary) and not any(BETWEEN in name for name in names):
             infons[VOCABULARY] = vocabulary
-    links, raw = read_links(dict(infons))
+    links, raw = read_links(rest := dict(infons))
+    if rest.pop(VOCABULARY, ""):  # it would be read as a fact: the ids are fewer than their vocabularies
+        del infons[VOCABULARY]
+        links, raw = read_links(dict(infons))
     count_links(mention, links, document, report)
     for key, value in mention.attributes:
         if key == RAW_ID or key in infons or not (can_hold(key) and can_hold(value)):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.decoding.document.short import STOP, is_all_of, may_be_name, may_be_read_again
-from fascicle.knowledge.opening import open_packs
-from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.settings.document import NameDecision
 from fascicle.settings.folders.vocabularies import find_pack
+
+if TYPE_CHECKING:
+    from fascicle.knowledge.recognising import PackRecogniser
 
 Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
@@ -65,5 +67,7 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 @cache
 def _pack(name: str) -> PackRecogniser:
-    """A shipped pack, which is opened once."""
+    """A shipped pack, which is opened once. Most texts are no names, and start without what finds names."""
+    from fascicle.knowledge.opening import open_packs
+
     return open_packs([find_pack(name)])

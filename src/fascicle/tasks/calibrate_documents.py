@@ -153,7 +153,7 @@ def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[str]
         return None
     raise UsageError(
         f"{manifest.name} does not list the texts that taught it, and on such texts its scores say nothing; if none of "
-        "these taught it, state that with --untaught",
+        "these taught it, state that with untaught=True",
         file=str(source),
     )
 

@@ -207,7 +207,7 @@ def _studio(path: Path) -> bool:
 
 
 def _table(path: Path) -> bool:
-    content = path.read_bytes().decode("utf-8")
+    content = path.read_bytes().decode("utf-8-sig" if path.suffix == ".csv" else "utf-8")
     rows = (
         list(csv.DictReader(io.StringIO(content, newline="")))
         if path.suffix == ".csv"
