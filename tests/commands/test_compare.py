@@ -241,3 +241,15 @@ def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, system
         assert note in markdown
     said = refused("compare", gold, *systems, "-o", systems[0], "--overwrite", "--no-search")
     assert "one of the inputs" in said
+
+
+def test_sentences_are_called_so_as_by_evaluate(cli: Cli, tmp_path: Path) -> None:
+    lines = "Lithium\tB-Chemical\ncauses\tO\ntremor\tB-Disease\n\n"
+    paths = [tmp_path / f"{name}.conll" for name in ("gold", "one", "two")]
+    for path, text in zip(paths, (lines * 4, lines * 4, lines * 3 + lines.replace("B-Disease", "O")), strict=True):
+        path.write_text(text, encoding="utf-8")
+    compared = cli("compare", *paths, "--no-search", "--resamples", 100)
+    evaluated = cli("evaluate", *paths[:2], "--interval")
+    assert "over 4 sentences" in compared.out
+    assert "bootstrap over sentences" in compared.out
+    assert "sentences" in evaluated.out

@@ -370,3 +370,11 @@ def test_no_answer_waits_for_another(locked: Standing) -> None:
     assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
     assert time.monotonic() - begun < 5
     hanging.join()
+
+
+@pytest.mark.parametrize("path", ["/page/{}", "/page/code/{}.js", "/v1/jobs/{}", "/{}", "/v1/concepts/MESH:{}"])
+def test_a_name_that_no_file_may_have_is_not_found_and_not_logged(locked: Standing, path: str) -> None:
+    for name in ("q" * 300, "%C3%A9" * 200):
+        reply = locked.ask("GET", path.format(name), None, BEARER)
+        assert reply.status == 404
+    assert "qqqq" not in json.dumps(locked.log)

@@ -92,8 +92,8 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
     note = (
-        f"Strict match of document, type and offsets over {counted(comparison.documents, 'document')} with "
-        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over documents, "
+        f"Strict match of document, type and offsets over {counted(comparison.documents, comparison.unit)} with "
+        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
         f"{comparison.resamples:,} "
         f"draws, seed {comparison.seed})."
     )
@@ -154,16 +154,16 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     else:
         yield f"No difference in F1 is shown at the level of {ALPHA:.0%} by both tests{corrected}."
     yield (
-        "The tests (paired bootstrap; approximate randomisation) are about the choice of documents, not about training "
+        "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, not about training "
         "seeds; that a difference is not shown does not mean that there is none."
     )
     few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
     if few >= ALPHA and not differing:
         yield (
             f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
-            f"{counted(comparison.documents, 'document')} no difference can be shown, however large: the "
+            f"{counted(comparison.documents, comparison.unit)} no difference can be shown, however large: the "
             "randomisation gives no corrected p-value below about "
-            f"{min(1.0, few):.3f}; give more documents."
+            f"{min(1.0, few):.3f}; give more {comparison.unit}s."
         )
     smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
     if smallest >= ALPHA:
@@ -250,7 +250,7 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
         notes.append(f"No combination has a higher F1 than {names[choices.single]} alone ({percent(best.f1)} at best).")
     notes.append(
         "Chosen on this gold, so these figures flatter the choice: take development data here, and score what was "
-        "chosen on other documents, once."
+        "chosen on other texts, once."
     )
     return Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
 

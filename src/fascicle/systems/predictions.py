@@ -10,7 +10,7 @@ from typing import Final
 from fascicle.combination.align import System, some_documents
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, only_source
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, only_source, unit_of
 from fascicle.files.pipes import is_pipe
 from fascicle.files.source import STDIN, Source, stem
 from fascicle.formats.account import EventCounts
@@ -55,6 +55,7 @@ class Predictions:
         formats: names of the formats of its documents; empty for a prediction file.
         lists_all: whether documents without mentions are listed, too; a TSV cannot.
         matched: how documents were matched with those of another file; empty where ids were enough.
+        unit: what its documents are: ``"sentence"`` where the file says so of each, else ``"document"``.
         notes: sentences about the file that a user must know.
     """
 
@@ -68,6 +69,7 @@ class Predictions:
     formats: frozenset[str] = frozenset()
     lists_all: bool = True
     matched: str = ""
+    unit: str = "document"
     notes: tuple[str, ...] = ()
 
     @property
@@ -194,7 +196,9 @@ def of_documents(
         with_texts: keep the texts.
     """
     mentions, hashes, lengths, events, repeated, texts = {}, {}, {}, {}, {}, {}
+    units = set[str]()
     for document in documents:
+        units.add(unit_of([document]))
         mentions[document.id] = document.mentions
         hashes[document.id] = text_hash(document.text)
         lengths[document.id] = len(document.text)
@@ -213,6 +217,7 @@ def of_documents(
         repeated=repeated,
         texts=(lambda: texts) if with_texts else None,
         formats=formats,
+        unit="sentence" if units == {"sentence"} else "document",
     )
 
 

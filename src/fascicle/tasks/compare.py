@@ -100,7 +100,7 @@ def compare(
         notes += _check_types(right, named, notes)
     cells = cells_of(right, named, allow_missing=chosen.allow_missing)
     drawn = cells.drawn(resamples=chosen.resamples, seed=chosen.seed)
-    comparison, choices = compared(cells, drawn, seed=chosen.seed), None
+    comparison, choices = compared(cells, drawn, seed=chosen.seed, unit=reference.unit), None
     if chosen.search:
         choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
     notes = [*notes, *reference.notes, *notes_on(given), *_missing(cells), *_all_wrong(comparison)]

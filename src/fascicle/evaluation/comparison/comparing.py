@@ -97,6 +97,7 @@ class Comparison:
     Attributes:
         documents: number of documents.
         gold: number of gold mentions.
+        unit: what a document is: ``"document"`` or ``"sentence"``.
         rows: one for each system, in the order given.
         pairs: every two of them.
         union: all that any system predicted; its recall is the ceiling of all combinations.
@@ -121,6 +122,7 @@ class Comparison:
     unique_by_type: Mapping[str, tuple[int, ...]]
     resamples: int
     seed: int
+    unit: str = "document"
 
     @property
     def oracle_f1(self) -> float:
@@ -128,13 +130,14 @@ class Comparison:
         return Counts(tp=self.union.counts.tp, fn=self.union.counts.fn).rates().f1
 
 
-def compare(cells: Cells, drawn: Ints, *, seed: int = 0) -> Comparison:
+def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document") -> Comparison:
     """Compares the systems of a table of cells.
 
     Args:
         cells: the systems and the gold.
         drawn: cells of bootstrap draws, from ``cells.drawn`` with the same seed, ``[R, C]``.
         seed: of the random numbers.
+        unit: what a document is, for a person.
 
     Raises:
         UsageError: fewer than two systems.
@@ -157,6 +160,7 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0) -> Comparison:
         unique_by_type=_unique_by_type(cells),
         resamples=len(drawn),
         seed=seed,
+        unit=unit,
     )
 
 
