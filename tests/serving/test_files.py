@@ -65,6 +65,8 @@ def test_the_formats_are_those_of_the_catalogue(served: Standing) -> None:
         "..",
         "é.txt",
         "a%00b.txt",
+        "%E6%BC%A2" * 100 + ".txt",
+        "%F0%92%80%80" * 200 + ".txt",
     ],
 )
 def test_the_name_of_a_file_is_no_path(served: Standing, name: str) -> None:

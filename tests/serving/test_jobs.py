@@ -78,6 +78,12 @@ def test_a_file_that_cannot_be_read_fails_its_job(served: Standing, content: byt
     assert "/tmp" not in found["problem"]
 
 
+def test_a_long_name_in_any_script_is_taken(served: Standing) -> None:
+    reply = served.ask("POST", f"/v1/jobs?name={'%E6%BC%A2' * 300}.jsonl", lines(["Aspirin."]), BYTES)
+    assert reply.status == 202
+    assert ended(served, reply.json["id"])["documents"] == 1
+
+
 def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
     settings = ServeSettings(jobs=2, jobs_folder=str(tmp_path / "jobs"))
     slow = {"poison": Poison(seconds=0.05)}

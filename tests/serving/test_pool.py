@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from concurrent.futures import wait
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
@@ -186,6 +188,37 @@ def test_a_pipeline_that_cannot_be_opened_is_an_error_at_once() -> None:
 
     with pytest.raises(FascicleError, match="no such pack"):
         pool_of(Never())
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """Work whose every order ends with an error that holds the text; opening it does, if asked for."""
+
+    secret: str
+    opens: bool = True
+    facts: PipelineFacts = field(default_factory=lambda: PipelineFacts(name="faulty", steps=()))
+
+    def __call__(self) -> Faulty:
+        if not self.opens:
+            raise LookupError(self.secret)
+        return self
+
+    def do(self, order: messages.Order, **rest: object) -> messages.Result:
+        raise LookupError(self.secret)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_fault_of_a_worker_tells_its_kind_and_no_text(capfd: pytest.CaptureFixture[str], opens: bool) -> None:
+    hand = ProcessHand(Faulty("private-text", opens), Poison().limits)
+    with suppress(RuntimeError, FascicleError):
+        hand.start()
+        said = hand.do(Annotate(documents=(), options=Options()))
+        assert isinstance(said, messages.Wrong)
+    hand.close()
+    told = capfd.readouterr().err
+    assert "LookupError" in told
+    assert "private-text" not in told
 
 
 @pytest.mark.slow

@@ -20,13 +20,13 @@ MEDIA_TYPES: Final = MappingProxyType(
     }
 )
 _PLAIN: Final = re.compile(r"[^\w.-]+")
-_LONGEST: Final = 100  # characters of a name
+_LONGEST: Final = 200  # bytes of a name: file systems take 255, and "input-" or the like comes before it
 
 
 def plain_name(given: str) -> str:
     """A name for a file of a client that is no path, no option and no hidden file; the end of the given one."""
-    name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])[-_LONGEST:].lstrip(".-")
-    return name or "file"
+    name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])
+    return name.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
 
 
 def writable(name: str) -> Format:

@@ -1,0 +1,26 @@
+"""Names that clients give to files: any name in any script gives a file that a file system takes."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fascicle.serving.naming import plain_name
+
+NAME_MAX = 255  # bytes, of the usual file systems
+LETTERS = st.characters(exclude_categories=["Cs"])
+
+
+@given(st.text(LETTERS, max_size=400) | st.text(st.sampled_from("漢𒀀é.-_/a"), min_size=80, max_size=400))
+@example("漢" * 100 + ".txt")
+@example("𒀀" * 200 + ".txt")
+def test_a_name_fits_into_a_file_system(name: str) -> None:
+    found = plain_name(name)
+    assert 0 < len(f"input-{found}".encode()) <= NAME_MAX
+    assert "/" not in found
+    assert not found.startswith((".", "-"))
+
+
+@given(st.text(LETTERS, max_size=400), st.sampled_from([".txt", ".bioc.xml", ".jsonl.gz"]))
+def test_the_suffix_stays(name: str, suffix: str) -> None:
+    assert plain_name(f"x{name}{suffix}").endswith(suffix.lstrip("."))
