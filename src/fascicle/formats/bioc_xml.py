@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
 from fascicle.core.html import FORBIDDEN, faithful
+from fascicle.core.wording import shortened
 from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
 from fascicle.files.source import Source, is_integer
@@ -124,7 +125,7 @@ def _text(element: Element) -> str:
 
 def _number(text: str, place: Place) -> int:
     if not is_integer(text.strip()):
-        raise FormatError(f"an offset or a length is {text!r}; it must be an integer", at=place)
+        raise FormatError(f"an offset or a length is {shortened(text)!r}; it must be an integer", at=place)
     return int(text)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import link_of
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.collect import MentionCollector
@@ -138,7 +138,7 @@ class _Block:
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
                 f"a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {counted(len(columns), 'column')}, end {columns[2]!r}",
+                f"found {counted(len(columns), 'column')}, end {shortened(columns[2])!r}",
                 at=place,
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
