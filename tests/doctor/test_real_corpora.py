@@ -165,7 +165,7 @@ CORPORA = {
         ("Train.PubTator", "", "Test.PubTator"),
         expected={
             "text-mismatch": split(train=35, test=4),
-            "duplicate-mention": split(train=1),
+            "changed-in-reading": split(train=1),
             "nested-mention": split(test=2),
         },
     ),
