@@ -27,7 +27,7 @@ class References:
             UsageError: there is no index, which has the references, or no concept of the vocabulary.
         """
         if index is None:
-            lacks, other = "an index of the references", f"for {pack.folder}, and not a small one"
+            lacks, other = "index of the references", f"for {pack.folder}, and not a small one"
             if not len(pack.facts.content):
                 lacks, other = "references", "for a pack of sources with cross references"
             raise UsageError(
