@@ -13,7 +13,8 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
-from fascicle.loading import find_model, load, load_single
+from fascicle.loading import load, load_single
+from fascicle.loading.places import find_model
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
 from fascicle.text.taught import TAUGHT, listing

@@ -173,6 +173,11 @@ class ModelPredictor(Annotator):
         return self.manifest.types
 
     @property
+    def apart(self) -> tuple[str, ...]:
+        """Conventions of single corpora, see ``Decision.apart``."""
+        return self.manifest.decision.apart or ()
+
+    @property
     def fingerprint(self) -> str:
         """Hash of the manifest, which holds the hashes of all files of the model."""
         return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()

@@ -26,7 +26,8 @@ from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
-from fascicle.loading import find_model, load, load_single
+from fascicle.loading import load, load_single
+from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
 from fascicle.settings.calibration import Calibration, TemperatureCurve
 from fascicle.settings.folders.described import CARD

@@ -19,7 +19,8 @@ from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load_single
+from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
 from fascicle.settings.document import PLAIN
 from fascicle.settings.folders.manifest import Manifest

@@ -15,7 +15,7 @@ from fascicle.knowledge.curation.rules import CURATION
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.recognising import PackRecogniser
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.settings.folders import vocabularies
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.tasks.index_build import build_pack
