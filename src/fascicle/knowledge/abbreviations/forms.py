@@ -11,7 +11,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _TOKEN: Final = re.compile(r"\S+")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
-_FUNCTION_WORDS: Final = frozenset(
+FUNCTION_WORDS: Final = frozenset(
     _WORD.findall(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
     )
@@ -21,7 +21,7 @@ _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lamb
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
 _SUBSCRIPT: Final = re.compile(r"(?<=[^\W\d_])\(\d\)$")
 _DIMENSIONS: Final = re.compile("[2-4][dD]")
-_NEVER_FIRST: Final = _FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
+_NEVER_FIRST: Final = FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
 _NUMERAL: Final = re.compile(r"[IVX]{2,}|[ivx]{2,}")
 _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
 
@@ -137,7 +137,7 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
             left -= 1
             if not left:
                 return match.start()
-        elif match[0] not in _FUNCTION_WORDS or left == len(letters):
+        elif match[0] not in FUNCTION_WORDS or left == len(letters):
             return None
     return None
 
@@ -159,7 +159,7 @@ def by_letters(letters: Sequence[str], words: str) -> int | None:
 
 def _is_sparse(letters: Sequence[str], long: str) -> bool:
     """Whether several words of a long form, and more than half of those that are no function words, have no letter."""
-    words = [match for match in _TOKEN.finditer(long) if match[0] not in _FUNCTION_WORDS]
+    words = [match for match in _TOKEN.finditer(long) if match[0] not in FUNCTION_WORDS]
     places, at = [0], len(long)
     for letter in reversed(letters[1:]):
         at = long.rfind(letter, 0, at)

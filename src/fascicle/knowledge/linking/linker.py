@@ -287,7 +287,7 @@ class Linker:
             for own in mentions
         ]
         found = self._gatherer.gather(documents, typed, without=without)
-        features = self._describer.features(found, documents, typed)
+        features = self._describer.features(found, documents)
         return self.order(found, features)
 
     def order(self, found: Gathered, features: Floats) -> Ranked:
