@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from fascicle.core.mention import Mention
 from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.agreeing import HALF, alone, shares
-from fascicle.knowledge.linking.asking import WAYS, Asked, Question, question_of, readings, shorter
+from fascicle.knowledge.linking.asking import WAYS, Asked, Question, Way, question_of, readings, shorter
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
@@ -26,6 +27,7 @@ _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
+_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
@@ -49,6 +51,11 @@ class Unit(NamedTuple):
     type: str
     surface: str
     question: Question
+
+    def told(self, ways: Iterable[Way]) -> tuple[Way, ...]:
+        """Ways as its mention sees them: a long form that it is short for is not its own, and it is the short form."""
+        is_short = key(self.surface, 1) != key(self.question.name, 1)
+        return tuple(_OF_SHORT.get(way, way) if is_short else way for way in ways)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +236,9 @@ class Gatherer:
             unit, question = units[number], units[number].question
             if all((part, unit.type) in known for part in reading):
                 parts = [
-                    unit._replace(part=at, surface=part, question=question._replace(name=part, asked=(Asked(part, "part"),)))
+                    unit._replace(
+                        part=at, surface=part, question=question._replace(name=part, asked=(Asked(part, "part"),))
+                    )
                     for at, part in enumerate(reading)
                 ]
                 split.setdefault(number, tuple(parts))
@@ -359,9 +368,7 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
         pairs = Pairs(document)
         for at, mention in enumerate(own):
             surface = " ".join(mention.text_in(document.text).split())
-            found.append(
-                Unit(number, at, 0, mention.type, surface, question_of(mention, surface=surface, pairs=pairs))
-            )
+            found.append(Unit(number, at, 0, mention.type, surface, question_of(mention, surface=surface, pairs=pairs)))
     return found
 
 

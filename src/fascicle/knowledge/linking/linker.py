@@ -351,7 +351,7 @@ class Linker:
             label=self.pack.label_at(concept),
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
-            ways=tuple(way for at, way in enumerate(WAYS) if ways >> at & 1),
+            ways=found.units[int(found.owners[row])].told(way for at, way in enumerate(WAYS) if ways >> at & 1),
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
