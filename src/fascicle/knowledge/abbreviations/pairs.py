@@ -52,10 +52,11 @@ class Pairs:
         self._pairs: dict[str, Pair] = {}
         self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
         told = [(one, places) for places in abbreviations_of(document) if (one := self._read(places))]
-        for one, _ in sorted(told):
+        told.sort(key=lambda pair: (pair[0].begins, pair[1]))
+        for one, _ in told:
             self._of_short[_singular(one.short)].append(one)
         shorts: dict[str, dict[str, None]] = defaultdict(dict)
-        for one, (short, long) in sorted(told):
+        for one, (short, long) in told:
             name = self._root(one)
             simple = key(name, 1)
             shorts[simple][one.short] = None
