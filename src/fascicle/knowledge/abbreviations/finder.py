@@ -27,6 +27,7 @@ _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_LEADING: Final = re.compile(r"\s*(?:(?:for|the|an?|or|i\.e\.,?|standing for)\s+)*")  # before a long form in a bracket
 _TOKEN: Final = re.compile(r"\S+")
 
 
@@ -113,7 +114,7 @@ class _Part:
             if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
         ]
         for cut in self._ends(bracket):
-            long = self._trimmed(bracket.start + 1, cut)
+            long = self._trimmed(_LEADING.match(self.text, bracket.start + 1, cut).end(), cut)
             for short in shorts:
                 if self._is_defined(short, long):
                     return short, long

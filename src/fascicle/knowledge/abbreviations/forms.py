@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
@@ -19,6 +20,11 @@ FUNCTION_WORDS: Final = frozenset(
 # Not "delta", which stands for a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
+_ROMAN: Final = MappingProxyType(
+    {"1": "i", "2": "ii", "3": "iii", "4": "iv", "5": "v", "6": "vi", "7": "vii", "8": "viii", "9": "ix", "10": "x"}
+)
+_PREFIXES: Final = MappingProxyType({"2": ("bis", "bi", "di"), "3": ("tris", "tri"), "4": ("tetrakis", "tetra")})
+_NUMBER: Final = re.compile(r"(.*[^\W\d_])-?(\d+)")  # at the end of a short form
 _SUBSCRIPT: Final = re.compile(r"(?<=[^\W\d_])\(\d\)$")
 _DIMENSIONS: Final = re.compile("[2-4][dD]")
 _NEVER_FIRST: Final = FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
@@ -82,6 +88,24 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
         found = _long_form(spelling, words, initials=initials)
         if found is not None:
             return found
+    return by_any_initials(short, words)
+
+
+def by_any_initials(short: str, words: str) -> int | None:
+    """Where as many last words begin as a short form has letters, if these are their initials in another order.
+
+    As DM of myotonic dystrophy. Function words between them may have none, and none of them stands in the short form.
+    """
+    left = [letter for letter in short if letter.isalnum()]
+    if len(left) < 2 or not all(map(str.isalpha, left)):
+        return None
+    for number, match in enumerate(reversed(list(_WORD.finditer(words)))):
+        if match[0][0] in left and (len(match[0]) == 1 or match[0] not in short):
+            left.remove(match[0][0])
+            if not left:
+                return match.start() if match[0] not in _NEVER_FIRST else None
+        elif match[0] not in FUNCTION_WORDS or not number:
+            return None
     return None
 
 
@@ -95,6 +119,23 @@ def _spellings(short: str, words: str) -> Iterator[str]:
             yield word[0] + short[1:]
     if len(rest := _SUBSCRIPT.sub("", short)) > 1 and rest != short:
         yield rest
+    yield from _numbers(short, words)
+
+
+def _numbers(short: str, words: str) -> Iterator[str]:
+    """Spellings of the number in a short form: as a Roman numeral, as a prefix behind it, and in front."""
+    number = _NUMBER.fullmatch(short)
+    if number is None:
+        return
+    letters, digits = number[1], number[2]
+    numeral = _ROMAN.get(digits)
+    if numeral is not None and re.search(rf"\b{numeral}\b", words):
+        yield letters + numeral
+    for prefix in _PREFIXES.get(digits, ()):
+        if prefix + letters[-1] in words:
+            yield letters[:-1] + prefix + letters[-1]
+    if len(digits) > 1 and sum(map(str.isalpha, letters)) > 2 and re.search(rf"(?<!\S){digits}\b", words):
+        yield digits + letters
 
 
 def _long_form(short: str, words: str, *, initials: bool) -> int | None:
