@@ -27,7 +27,7 @@ _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
-_LEADING: Final = re.compile(r"\s*(?:(?:for|the|an?|or|i\.e\.,?|standing for)\s+)*")  # before a long form in a bracket
+_LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
 _TOKEN: Final = re.compile(r"\S+")
 
 
@@ -38,7 +38,7 @@ class AbbreviationFinder:
     needs: frozenset[str] = frozenset()
     gives = frozenset({"abbreviations"})
     drops: frozenset[str] = frozenset()
-    fingerprint = "abbreviations@2"
+    fingerprint = "abbreviations@3"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """The definitions of each document, beside those that it has."""
@@ -114,7 +114,8 @@ class _Part:
             if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
         ]
         for cut in self._ends(bracket):
-            long = self._trimmed(_LEADING.match(self.text, bracket.start + 1, cut).end(), cut)
+            leading = _LEADING.match(self.text, bracket.start + 1, cut)
+            long = self._trimmed(leading.end() if leading else bracket.start + 1, cut)
             for short in shorts:
                 if self._is_defined(short, long):
                     return short, long

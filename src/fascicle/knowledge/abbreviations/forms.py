@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
+_LONGEST_JOINED: Final = 24  # of one word with a hyphen, as sp-PEG-mTNF-alpha-K90R
+_ORDINARY: Final = re.compile("[a-z]{8}")  # of a name rather than of its short form: Leu-enkephalin
+_LONGEST_PART: Final = 3  # letters of a word that a short form has whole: QT
+_MOST_WORDS: Final = 3
 _WORD: Final = re.compile(r"[^\W_]+")
 _TOKEN: Final = re.compile(r"\S+")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
@@ -19,6 +24,7 @@ FUNCTION_WORDS: Final = frozenset(
 )
 # Not "delta", which stands for a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
+_SIGNS: Final = (("+", "positive"), ("-", "negative"))
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
 _ROMAN: Final = MappingProxyType(
     {"1": "i", "2": "ii", "3": "iii", "4": "iv", "5": "v", "6": "vi", "7": "vii", "8": "viii", "9": "ix", "10": "x"}
@@ -50,13 +56,18 @@ def foldable(text: str) -> str:
 def can_be_short(form: str) -> bool:
     """Whether some characters can be a short form.
 
-    As in the paper (section 2.1): at most two words, at least one letter, and a letter or digit in front. Besides, they
-    are no quantity, no comparison and no Roman numeral; one character alone is a capital.
+    As in the paper (section 2.1): at least one letter, and a letter or digit in front. Besides, they are at most three
+    words, and no quantity, no comparison and no Roman numeral; one character alone is a capital.
     """
     if len(form) < 2:
         return form.isupper()
-    if len(form) > LONGEST_SHORT or not form[0].isalnum() or len(words := form.split()) > 2:
+    words = form.split()
+    joined = len(words) == 1 and "-" in form and not _ORDINARY.search(form)
+    longest = _LONGEST_JOINED if joined else LONGEST_SHORT
+    if len(form) > longest or not form[0].isalnum() or len(words) > _MOST_WORDS:
         return False
+    if len(words) == _MOST_WORDS and not all(any(map(str.isalnum, word)) for word in words):
+        return False  # A + B
     letters = sum(map(str.isalpha, form))
     if not letters or any(sign in form for sign in "<>=%±"):
         return False
@@ -88,20 +99,22 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
         found = _long_form(spelling, words, initials=initials)
         if found is not None:
             return found
-    return by_any_initials(short, words)
+    return None if initials else by_any_initials(short, words)
 
 
 def by_any_initials(short: str, words: str) -> int | None:
     """Where as many last words begin as a short form has letters, if these are their initials in another order.
 
-    As DM of myotonic dystrophy. Function words between them may have none, and none of them stands in the short form.
+    As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
     """
     left = [letter for letter in short if letter.isalnum()]
     if len(left) < 2 or not all(map(str.isalpha, left)):
         return None
     for number, match in enumerate(reversed(list(_WORD.finditer(words)))):
-        if match[0][0] in left and (len(match[0]) == 1 or match[0] not in short):
-            left.remove(match[0][0])
+        taken = match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
+        if not Counter(taken) - Counter(left):
+            for letter in taken:
+                left.remove(letter)
             if not left:
                 return match.start() if match[0] not in _NEVER_FIRST else None
         elif match[0] not in FUNCTION_WORDS or not number:
@@ -114,6 +127,9 @@ def _spellings(short: str, words: str) -> Iterator[str]:
     greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
     if greek != short and len(greek) > 1:
         yield greek
+    for sign, word in _SIGNS:
+        if short[-1] == sign and word in words:
+            yield short[:-1] + word[0]
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
             yield word[0] + short[1:]
