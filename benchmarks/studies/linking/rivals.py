@@ -175,7 +175,7 @@ def _asked(reference: Reference, kind: str) -> Iterator[Ask]:
 
 
 def _ask(document: Document, mention: Mention, pairs: Pairs, species: tuple[str, ...]) -> Ask:
-    pair, _ = pairs.of(mention)
+    pair, _ = pairs.of(*mention.spans)
     return pair.long if pair is not None else " ".join(mention.text_in(document.text).split()), species
 
 

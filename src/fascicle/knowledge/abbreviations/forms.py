@@ -17,6 +17,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _TOKEN: Final = re.compile(r"\S+")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
+_HAS_GREEK: Final = re.compile("[α-ω]")
 FUNCTION_WORDS: Final = frozenset(
     _WORD.findall(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
@@ -50,7 +51,7 @@ def foldable(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters are two in lower case
         lower = "".join(one if len(one) == 1 else letter for letter in text for one in (letter.lower(),))
-    return lower if lower.isascii() else lower.translate(_GREEK)
+    return lower.translate(_GREEK) if _HAS_GREEK.search(lower) else lower
 
 
 def can_be_short(form: str) -> bool:
@@ -61,12 +62,10 @@ def can_be_short(form: str) -> bool:
     """
     if len(form) < 2:
         return form.isupper()
-    words = form.split()
-    joined = len(words) == 1 and "-" in form and not _ORDINARY.search(form)
-    longest = _LONGEST_JOINED if joined else LONGEST_SHORT
-    if len(form) > longest or not form[0].isalnum() or len(words) > _MOST_WORDS:
+    if (len(form) > LONGEST_SHORT and not _is_joined(form)) or not form[0].isalnum():
         return False
-    if len(words) == _MOST_WORDS and not all(any(map(str.isalnum, word)) for word in words):
+    words = form.split()
+    if len(words) > 2 and (len(words) > _MOST_WORDS or not all(any(map(str.isalnum, word)) for word in words)):
         return False  # A + B
     letters = sum(map(str.isalpha, form))
     if not letters or any(sign in form for sign in "<>=%±"):
@@ -74,6 +73,11 @@ def can_be_short(form: str) -> bool:
     if form[0].isdigit() and (letters < 2 or len(words) > 1):
         return _DIMENSIONS.fullmatch(form) is not None
     return not _NUMERAL.fullmatch(form)
+
+
+def _is_joined(form: str) -> bool:
+    """Whether some characters are one word with a hyphen that has no ordinary word."""
+    return len(form) <= _LONGEST_JOINED and "-" in form and len(form.split()) == 1 and not _ORDINARY.search(form)
 
 
 def most_words(short: str) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import abbreviations_of
 from fascicle.knowledge.keys.key import key
@@ -45,13 +44,13 @@ class Pairs:
     among other words stands for itself.
     """
 
-    def __init__(self, document: Document) -> None:
-        """Reads the definitions."""
+    def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
+        """Reads the definitions; see `find_abbreviations`."""
         self._text = document.text
         self._of_short: dict[str, list[_Definition]] = defaultdict(list)
         self._pairs: dict[str, Pair] = {}
         self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
-        told = [(one, places) for places in abbreviations_of(document) if (one := self._read(places))]
+        told = [(one, places) for places in abbreviations_of(document, at=at) if (one := self._read(places))]
         told.sort(key=lambda pair: (pair[0].begins, pair[1]))
         for one, _ in told:
             self._of_short[_singular(one.short)].append(one)
@@ -67,19 +66,27 @@ class Pairs:
             simple: pair._replace(shorts=tuple(shorts[simple])[:_MOST]) for simple, pair in self._pairs.items()
         }
 
-    def of(self, mention: Mention) -> tuple[Pair | None, int]:
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._pairs)
+
+    def of(self, *spans: Span) -> tuple[Pair | None, int]:
         """The pair of which a mention is a form, if there is one, and where to look for what stands around it.
 
         The forms of one definition stand at one place.
+
+        Args:
+            spans: of the mention, in the order of the text.
         """
+        start = spans[0][0]
         if not self._pairs:
-            return None, mention.start
-        if len(mention.spans) == 1 and (found := self._places.get(mention.spans[0])):
+            return None, start
+        if len(spans) == 1 and (found := self._places.get(spans[0])):
             return self._pairs[found[0]], found[1]
-        surface = _words(mention.text_in(self._text))
+        surface = _words(" ".join(self._text[slice(*span)] for span in spans))
         if several := self._of_short.get(_singular(surface)):
-            surface = self._root(_last(several, mention.start))
-        return self._pairs.get(key(surface, 1)), mention.start
+            surface = self._root(_last(several, start))
+        return self._pairs.get(key(surface, 1)), start
 
     def _read(self, places: Abbreviation) -> _Definition | None:
         short, long = (_words(self._text[start:end]) for start, end in places)

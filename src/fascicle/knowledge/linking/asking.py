@@ -86,7 +86,7 @@ def question_of(mention: Mention, *, surface: str, pairs: Pairs) -> Question:
         surface: its words.
         pairs: of the document that it stands in.
     """
-    pair, place = pairs.of(mention)
+    pair, place = pairs.of(*mention.spans)
     if pair is None:
         return Question(surface, _asked(surface, mention.type), place=place)
     forms = [one._replace(way="short") for short in pair.shorts for one in _asked(short, mention.type)]
