@@ -70,12 +70,12 @@ class Ranker(Settings, frozen=True, kw_only=True):
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses weights of features that there are not.
+        """Refuses weights of features that there are not; one without a weight has 0.
 
         Raises:
             ValueError: it has others.
         """
-        if set(self.weights) - set(OF_DENSE) != set(inputs_of(self.vocabularies, dense=False)):
+        if not set(self.weights) <= set(inputs_of(self.vocabularies, dense=True)):
             raise ValueError("the features are not those of this release")
 
 

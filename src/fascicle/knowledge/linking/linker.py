@@ -287,7 +287,7 @@ class Linker:
             for own in mentions
         ]
         found = self._gatherer.gather(documents, typed, without=without)
-        features = self._describer.features(found, documents, typed)
+        features = self._describer.features(found, documents)
         return self.order(found, features)
 
     def order(self, found: Gathered, features: Floats) -> Ranked:
@@ -351,7 +351,7 @@ class Linker:
             label=self.pack.label_at(concept),
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
-            ways=tuple(way for at, way in enumerate(WAYS) if ways >> at & 1),
+            ways=found.units[int(found.owners[row])].told(way for at, way in enumerate(WAYS) if ways >> at & 1),
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
