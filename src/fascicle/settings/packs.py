@@ -142,6 +142,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         not_below: CURIEs; these concepts and those below them are left out.
         branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are left out.
         taxa: CURIEs of species; concepts of other species are left out.
+        taxon: CURIE of the species of concepts of which the source does not say it, such as genes of one species.
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
         obsolete: whether obsolete concepts are kept, which are not found but explained.
@@ -179,6 +180,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     not_below: tuple[Name, ...] = ()
     branches: tuple[Name, ...] = ()
     taxa: tuple[Name, ...] = ()
+    taxon: str = ""
     references: tuple[Name, ...] | None = None
     definitions: bool = True
     obsolete: bool = True

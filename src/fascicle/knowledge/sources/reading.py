@@ -112,8 +112,14 @@ def check_source(settings: SourceSettings) -> SourceReader:
         meant = vocabulary.candidates(given) if given else ()
         if meant and given not in meant:
             raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
-    for key in ("below", "not_below", "taxa"):
-        for given in getattr(settings, key):
+    taxon = (settings.taxon,) if settings.taxon else ()
+    for key, several in (
+        ("below", settings.below),
+        ("not_below", settings.not_below),
+        ("taxa", settings.taxa),
+        ("taxon", taxon),
+    ):
+        for given in several:
             if curie(given) != given:
                 right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
                 raise RecipeError(f"{key} = {given!r} is no CURIE{right}", key=key)
@@ -159,6 +165,8 @@ def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name
         changes["names"] = tuple(name for name in record.names if name.kind == "label" or name in kept)
     if settings.type and not record.type:
         changes["type"] = settings.type
+    if settings.taxon and not record.taxon:
+        changes["taxon"] = settings.taxon
     if settings.references is not None and record.references:
         wanted = settings.references
         changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(wanted))
