@@ -60,6 +60,12 @@ def _configure_build(parser: Parser) -> None:
     parser.add_argument(
         "--memory", type=positive, default=256, metavar="MIB", help="for sorting; the build takes more; default: 256"
     )
+    parser.add_argument(
+        "--left-out",
+        type=writes,
+        metavar="TSV",
+        help="also write the labels that are not looked for, each with the reason",
+    )
     add_json(parser, what="the manifest")
     add_overwrite(parser)
 
@@ -141,6 +147,7 @@ def run_build(args: argparse.Namespace) -> int:
                 told=steps.see,
                 reports=reports,
                 findings=findings,
+                left_out=args.left_out,
             )
     except InputError:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.errors import about
-from fascicle.files.atomic import check_folder
+from fascicle.files.atomic import atomic_text_writer, check_folder, check_target
 from fascicle.knowledge.curation.applying import Curation
 from fascicle.knowledge.curation.lint import Finding, Seen
 from fascicle.knowledge.curation.rules import CURATION, read_rules
@@ -17,6 +18,8 @@ from fascicle.knowledge.keys.key import NORMALISER, key
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.unsought import COLUMNS, unsought
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.sources.reading import check_hash, check_source, read_source
 from fascicle.knowledge.sources.report import SourceReport
@@ -34,6 +37,7 @@ def build_pack(
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
     findings: list[Finding] | None = None,
+    left_out: str | os.PathLike[str] | None = None,
 ) -> Manifest:
     """Builds a pack.
 
@@ -45,6 +49,7 @@ def build_pack(
         told: is called with what is being done and a count, now and then.
         reports: receives what reading each source met.
         findings: receives what is wrong with the rules of curation.
+        left_out: a file that gets the labels that are not looked for, as TSV with a line of titles; none by default.
 
     Returns:
         What the pack says of itself; `Manifest.full_name` has the hash of its content.
@@ -56,15 +61,17 @@ def build_pack(
     """
     settings = read_pack_settings(sources)
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
+    if left_out is not None:
+        check_target(left_out, overwrite=overwrite)
     for name, source in settings.sources.items():
         with about(key=f"sources.{name}"):
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = Seen(rules) if rules is not None else None
-    found = [
-        _source(name, source, (reports if reports is not None else {}).setdefault(name, SourceReport()), seen)
-        for name, source in settings.sources.items()
-    ]
+    reports = reports if reports is not None else {}
+    for name in settings.sources:
+        reports[name] = SourceReport(labels=None if left_out is None else [])
+    found = [_source(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
@@ -78,7 +85,17 @@ def build_pack(
     )
     if seen is not None and findings is not None:
         findings += seen.findings(settings.sources)
+    if left_out is not None:
+        _write_left_out(left_out, Pack.open(output), reports.values(), overwrite=overwrite)
     return manifest
+
+
+def _write_left_out(
+    path: str | os.PathLike[str], pack: Pack, reports: Iterable[SourceReport], *, overwrite: bool
+) -> None:
+    lost = chain.from_iterable(report.labels or () for report in reports)
+    with atomic_text_writer(path, overwrite=overwrite) as stream:
+        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(pack, lost)))
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:

@@ -261,7 +261,9 @@ def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:
 
 def test_a_threshold_is_not_below_what_is_asked_for(pack: Pack, index: NameIndex) -> None:
     free = fit_linker(pack, index, corpus(), settings=FitSettings(lowest={})).rankers["Disease"].threshold
-    bound = fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9})).rankers["Disease"].threshold
+    bound = (
+        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9})).rankers["Disease"].threshold
+    )
     assert free < 0.9 == bound
     assert FitSettings().lowest["Gene"] >= 0.5
 

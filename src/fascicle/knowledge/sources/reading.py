@@ -14,7 +14,7 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.files.pipes import unreadable
 from fascicle.knowledge.sources.catalogue import SourceReader, reader_named
 from fascicle.knowledge.sources.curies import curie
-from fascicle.knowledge.sources.fitting import fitting
+from fascicle.knowledge.sources.fitting import fitting, unfit
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
@@ -40,7 +40,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
         if sha256:
             check_hash(path, sha256)
-    keeps, fits = _branch(settings, reader), fitting(settings)
+    keeps, fits, why = _branch(settings, reader), fitting(settings), unfit(settings)
     starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
     for record in reader.read(settings, report):
         reason = ""
@@ -56,6 +56,9 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
         fit = record.names if reason else fits(record.names, report, place)
         if not reason and record.names and len(fit) < settings.min_names:
             reason = "few-names"
+            for name in record.names:
+                if name.kind == "label":
+                    report.lose_label(record.curie, name.surface, why(name.surface) or reason)
         if reason:
             report.lose(reason, place)
             continue

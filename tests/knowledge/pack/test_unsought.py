@@ -1,0 +1,96 @@
+"""Which labels a build does not look for, against what is found in a text of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import OutputError
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.unsought import unsought
+from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.knowledge.sources.report import LostLabel
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.tasks.index_build import build_pack
+
+TABLE = """id\tname\tkind
+a:1\tbreast cancer\tlabel
+a:2\tdiabetes mellitus, type 2\tlabel
+a:3\tdeficiency of the third enzyme\tlabel
+a:4\tstudy\tlabel
+a:5\tx\tlabel
+a:6\toncology unit\tlabel
+a:7\tgrowth\tlabel
+a:8\tlong name of eight\tlabel
+a:8\teight\tsynonym
+"""
+SOURCES = """name = "toy@1"
+curation = ["rules.tsv"]
+[sources.a]
+path = "a.tsv"
+reader = "table"
+type = "Disease"
+columns = { id = "id", name = "name", kind = "kind" }
+without = [", "]
+max_tokens = 4
+max_length = 40
+[sources.b]
+path = "b.tsv"
+reader = "table"
+type = "Disease"
+columns = { id = "id", name = "name", kind = "kind" }
+"""
+RULES = "action\tsurface\ndrop\toncology unit\nner_off\tgrowth\n"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    (tmp_path / "a.tsv").write_text(TABLE)
+    (tmp_path / "b.tsv").write_text("id\tname\tkind\na:3\tdeficiency of the third enzyme\tlabel\n")
+    (tmp_path / "rules.tsv").write_text(RULES)
+    (tmp_path / "sources.toml").write_text(SOURCES)
+    return tmp_path / "sources.toml"
+
+
+def test_every_label_is_found_or_listed_with_its_reason(sources: Path, tmp_path: Path) -> None:
+    build_pack(sources, tmp_path / "pack", left_out=tmp_path / "left-out.tsv")
+    first, *rows = (tmp_path / "left-out.tsv").read_text(encoding="utf-8").splitlines()
+    assert first == "concept\tlabel\treason"
+    listed = {label: reason for _, label, reason in (row.split("\t") for row in rows)}
+    assert listed == {
+        "diabetes mellitus, type 2": "without",
+        "anaemia that has a name that no text ever has": "too-long",
+        "lupus of the skin and joints": "tokens",
+        "study": "unlikely",
+        "x": "unlikely",
+        "oncology unit": "curation",
+        "growth": "curation",
+    }
+    labels = [row.split("\t")[1] for row in TABLE.splitlines()[1:] if row.endswith("label")]
+    document = Document(id="1", text=". ".join(labels))
+    (patch,) = PackRecogniser({"toy": Pack.open(tmp_path / "pack")}).predict([document])
+    assert {one.text_in(document.text) for one in patch.add} == set(labels) - set(listed)
+
+
+def test_the_threshold_counts(sources: Path, tmp_path: Path) -> None:
+    build_pack(sources, tmp_path / "pack")
+    pack = Pack.open(tmp_path / "pack")
+    listed = {one.label for one in unsought(pack, settings=RecognitionSettings(threshold=0.0))}
+    assert listed == {"oncology unit", "growth"}
+
+
+def test_a_lost_label_that_the_pack_has_is_not_lost(sources: Path, tmp_path: Path) -> None:
+    build_pack(sources, tmp_path / "pack")
+    pack = Pack.open(tmp_path / "pack")
+    lost = [LostLabel("a:1", "breast cancers", "without"), LostLabel("a:2", "breast cancer", "without")]
+    assert [one.concept for one in unsought(pack, lost) if one.reason == "without"] == ["a:2"]
+
+
+def test_a_list_that_is_there_is_refused_before_anything_is_built(sources: Path, tmp_path: Path) -> None:
+    (tmp_path / "list.tsv").write_text("mine")
+    with pytest.raises(OutputError):
+        build_pack(sources, tmp_path / "pack", left_out=tmp_path / "list.tsv")
+    assert not (tmp_path / "pack").exists()
+    assert (tmp_path / "list.tsv").read_text() == "mine"
