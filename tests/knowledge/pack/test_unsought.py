@@ -23,8 +23,10 @@ a:4\tstudy\tlabel
 a:5\tx\tlabel
 a:6\toncology unit\tlabel
 a:7\tgrowth\tlabel
-a:8\tlong name of eight\tlabel
-a:8\teight\tsynonym
+a:8\tlong name of the eight\tlabel
+a:8\tanother name\tsynonym
+a:9\tanaemia that has a name that no text ever has\tlabel
+a:10\tlupus of the skin and joints\tlabel
 """
 SOURCES = """name = "toy@1"
 curation = ["rules.tsv"]
