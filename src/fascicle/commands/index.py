@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,12 +20,13 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN
 from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_build import build_pack, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
@@ -134,9 +135,12 @@ def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
 
 def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
-    reports: dict[str, SourceReport] = {}
+    asked = args.left_out is not None
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=[] if asked else None))
     findings: list[Finding] = []
     steps = Steps()
+    if asked:
+        check_target(args.left_out, overwrite=args.overwrite)
     try:
         with closing(steps):
             found = build_pack(
@@ -147,13 +151,14 @@ def run_build(args: argparse.Namespace) -> int:
                 told=steps.see,
                 reports=reports,
                 findings=findings,
-                left_out=args.left_out,
             )
     except InputError:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
+    if asked:
+        write_left_out(args.left_out, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")

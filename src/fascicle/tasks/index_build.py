@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.errors import about
-from fascicle.files.atomic import atomic_text_writer, check_folder, check_target
+from fascicle.files.atomic import atomic_text_writer, check_folder
 from fascicle.knowledge.curation.applying import Curation
 from fascicle.knowledge.curation.lint import Finding, Seen
 from fascicle.knowledge.curation.rules import CURATION, read_rules
@@ -35,9 +36,8 @@ def build_pack(
     memory: int = 256,
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
-    reports: dict[str, SourceReport] | None = None,
+    reports: defaultdict[str, SourceReport] | None = None,
     findings: list[Finding] | None = None,
-    left_out: str | os.PathLike[str] | None = None,
 ) -> Manifest:
     """Builds a pack.
 
@@ -47,9 +47,8 @@ def build_pack(
         memory: MiB for sorting; the whole build takes about three times as much.
         overwrite: replace a pack that is there.
         told: is called with what is being done and a count, now and then.
-        reports: receives what reading each source met.
+        reports: makes the report of each source, which receives what reading it met; see `write_left_out` too.
         findings: receives what is wrong with the rules of curation.
-        left_out: a file that gets the labels that are not looked for, as TSV with a line of titles; none by default.
 
     Returns:
         What the pack says of itself; `Manifest.full_name` has the hash of its content.
@@ -61,16 +60,12 @@ def build_pack(
     """
     settings = read_pack_settings(sources)
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
-    if left_out is not None:
-        check_target(left_out, overwrite=overwrite)
     for name, source in settings.sources.items():
         with about(key=f"sources.{name}"):
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = Seen(rules) if rules is not None else None
-    reports = reports if reports is not None else {}
-    for name in settings.sources:
-        reports[name] = SourceReport(labels=None if left_out is None else [])
+    reports = reports if reports is not None else defaultdict(SourceReport)
     found = [_source(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
@@ -85,17 +80,32 @@ def build_pack(
     )
     if seen is not None and findings is not None:
         findings += seen.findings(settings.sources)
-    if left_out is not None:
-        _write_left_out(left_out, Pack.open(output), reports.values(), overwrite=overwrite)
     return manifest
 
 
-def _write_left_out(
-    path: str | os.PathLike[str], pack: Pack, reports: Iterable[SourceReport], *, overwrite: bool
+def write_left_out(
+    table: str | os.PathLike[str],
+    pack: str | os.PathLike[str],
+    reports: Iterable[SourceReport],
+    *,
+    overwrite: bool = False,
 ) -> None:
+    """Writes the labels that are not looked for, as TSV with a line of titles.
+
+    Args:
+        table: the file.
+        pack: that was built.
+        reports: of its sources; those that were made with a list of ``labels`` say which the build left out.
+        overwrite: replace an existing file.
+
+    Raises:
+        PackError: the pack cannot be opened.
+        OutputError: the file exists, or cannot be written.
+    """
+    opened = Pack.open(pack)
     lost = chain.from_iterable(report.labels or () for report in reports)
-    with atomic_text_writer(path, overwrite=overwrite) as stream:
-        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(pack, lost)))
+    with atomic_text_writer(table, overwrite=overwrite) as stream:
+        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(opened, lost)))
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:

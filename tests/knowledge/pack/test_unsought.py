@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.errors import OutputError
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.unsought import unsought
 from fascicle.knowledge.recognising import PackRecogniser
-from fascicle.knowledge.sources.report import LostLabel
+from fascicle.knowledge.sources.report import LostLabel, SourceReport
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_build import build_pack, write_left_out
 
 TABLE = """id\tname\tkind
 a:1\tbreast cancer\tlabel
@@ -57,7 +57,9 @@ def sources(tmp_path: Path) -> Path:
 
 
 def test_every_label_is_found_or_listed_with_its_reason(sources: Path, tmp_path: Path) -> None:
-    build_pack(sources, tmp_path / "pack", left_out=tmp_path / "left-out.tsv")
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=[]))
+    build_pack(sources, tmp_path / "pack", reports=reports)
+    write_left_out(tmp_path / "left-out.tsv", tmp_path / "pack", reports.values())
     first, *rows = (tmp_path / "left-out.tsv").read_text(encoding="utf-8").splitlines()
     assert first == "concept\tlabel\treason"
     listed = {label: reason for _, label, reason in (row.split("\t") for row in rows)}
@@ -88,11 +90,3 @@ def test_a_lost_label_that_the_pack_has_is_not_lost(sources: Path, tmp_path: Pat
     pack = Pack.open(tmp_path / "pack")
     lost = [LostLabel("a:1", "breast cancers", "without"), LostLabel("a:2", "breast cancer", "without")]
     assert [one.concept for one in unsought(pack, lost) if one.reason == "without"] == ["a:2"]
-
-
-def test_a_list_that_is_there_is_refused_before_anything_is_built(sources: Path, tmp_path: Path) -> None:
-    (tmp_path / "list.tsv").write_text("mine")
-    with pytest.raises(OutputError):
-        build_pack(sources, tmp_path / "pack", left_out=tmp_path / "list.tsv")
-    assert not (tmp_path / "pack").exists()
-    assert (tmp_path / "list.tsv").read_text() == "mine"

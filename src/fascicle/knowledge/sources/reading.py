@@ -56,9 +56,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
         fit = record.names if reason else fits(record.names, report, place)
         if not reason and record.names and len(fit) < settings.min_names:
             reason = "few-names"
-            for name in record.names:
-                if name.kind == "label":
-                    report.lose_label(record.curie, name.surface, why(name.surface) or reason)
+            report.lose_labels(record, lambda surface: why(surface) or "few-names")
         if reason:
             report.lose(reason, place)
             continue

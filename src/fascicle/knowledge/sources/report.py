@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from fascicle.core.wording import counted
 from fascicle.errors import Place
+from fascicle.knowledge.terms import ConceptRecord
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
 ROWS: Final[Mapping[str, str]] = MappingProxyType(
@@ -105,6 +106,12 @@ class SourceReport:
         """Keeps a label that is left out, if somebody asks for them; it is counted elsewhere."""
         if self.labels is not None:
             self.labels.append(LostLabel(concept, surface, reason))
+
+    def lose_labels(self, record: ConceptRecord, why: Callable[[str], str]) -> None:
+        """Keeps the labels of a record that is left out; ``why`` gives the reason of each."""
+        for name in record.names if self.labels is not None else ():
+            if name.kind == "label":
+                self.lose_label(record.curie, name.surface, why(name.surface))
 
     @property
     def accounted(self) -> bool:
