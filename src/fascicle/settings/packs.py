@@ -227,12 +227,14 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         name: of the pack, such as ``"basic@1"``.
         description: one sentence.
         curation: tables of rules, applied in this order; paths as in ``sources``.
+        careful: whether a preferred name may be too common or too short to be looked for; by default all are.
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
     name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
+    careful: bool = False
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
 
 
@@ -283,7 +285,9 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
     top = converted({**values, "sources": {}}, _Top, origin=origin)
-    return PackSettings(name=top.name, description=top.description, curation=top.curation, sources=sources)
+    return PackSettings(
+        name=top.name, description=top.description, curation=top.curation, careful=top.careful, sources=sources
+    )
 
 
 class _Top(Settings, frozen=True, kw_only=True):
@@ -292,6 +296,7 @@ class _Top(Settings, frozen=True, kw_only=True):
     name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
+    careful: bool = False
     sources: dict[str, Any] = field(default_factory=dict)
 
 

@@ -72,7 +72,7 @@ def build_pack(
     longest = max(source.max_length for source in settings.sources.values())
     manifest = build(
         found,
-        BuildSettings(name=settings.name, memory=memory, longest=longest),
+        BuildSettings(name=settings.name, memory=memory, longest=longest, careful=settings.careful),
         output,
         parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,

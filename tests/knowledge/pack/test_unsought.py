@@ -29,6 +29,7 @@ a:9\tanaemia that has a name that no text ever has\tlabel
 a:10\tlupus of the skin and joints\tlabel
 """
 SOURCES = """name = "toy@1"
+careful = true
 curation = ["rules.tsv"]
 [sources.a]
 path = "a.tsv"
@@ -76,6 +77,15 @@ def test_every_label_is_found_or_listed_with_its_reason(sources: Path, tmp_path:
     document = Document(id="1", text=". ".join(labels))
     (patch,) = PackRecogniser({"toy": Pack.open(tmp_path / "pack")}).predict([document])
     assert {one.text_in(document.text) for one in patch.add} == set(labels) - set(listed)
+
+
+def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(sources: Path, tmp_path: Path) -> None:
+    sources.write_text(sources.read_text().replace("careful = true\n", ""))
+    build_pack(sources, tmp_path / "pack")
+    pack = Pack.open(tmp_path / "pack")
+    assert {one.reason for one in unsought(pack)} == {"curation"}
+    (patch,) = PackRecogniser({"toy": pack}).predict([Document(id="1", text="A study of x.")])
+    assert [one.links[0].curie for one in patch.add] == ["a:4", "a:5"]
 
 
 def test_the_threshold_counts(sources: Path, tmp_path: Path) -> None:
