@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,12 +20,13 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN
 from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_build import build_pack, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
@@ -59,6 +60,12 @@ def _configure_build(parser: Parser) -> None:
     parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
     parser.add_argument(
         "--memory", type=positive, default=256, metavar="MIB", help="for sorting; the build takes more; default: 256"
+    )
+    parser.add_argument(
+        "--left-out",
+        type=writes,
+        metavar="TSV",
+        help="also write the labels that are not looked for, each with the reason",
     )
     add_json(parser, what="the manifest")
     add_overwrite(parser)
@@ -128,9 +135,12 @@ def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
 
 def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
-    reports: dict[str, SourceReport] = {}
+    asked = args.left_out is not None
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=[] if asked else None))
     findings: list[Finding] = []
     steps = Steps()
+    if asked:
+        check_target(args.left_out, overwrite=args.overwrite)
     try:
         with closing(steps):
             found = build_pack(
@@ -147,6 +157,8 @@ def run_build(args: argparse.Namespace) -> int:
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
+    if asked:
+        write_left_out(args.left_out, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")

@@ -305,6 +305,15 @@ def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:
     assert not found.memory.counts
 
 
+def test_a_threshold_is_not_below_what_is_asked_for(pack: Pack, index: NameIndex) -> None:
+    free = fit_linker(pack, index, corpus(), settings=FitSettings(lowest={})).rankers["Disease"].threshold
+    bound = (
+        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9})).rankers["Disease"].threshold
+    )
+    assert free < 0.9 == bound
+    assert FitSettings().lowest["Gene"] >= 0.5
+
+
 def test_a_name_of_one_document_teaches_nothing_about_memory(pack: Pack, index: NameIndex) -> None:
     names = {"breast cancer": "MESH:D1", "ovarian cancer": "MESH:D2", "glioblastoma": "MESH:D5"}
     text = " ".join(f"{name}." for name in names) * 10

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
-from msgspec import Meta
+from msgspec import Meta, field
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
@@ -26,7 +26,7 @@ from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
-from fascicle.settings.base import Settings, Share
+from fascicle.settings.base import Name, Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
 _PORTION: Final = 1 << 18
@@ -44,6 +44,8 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
+        lowest: type -> threshold that is not gone below, whatever F1 says. Corpora of genes annotate nearly every gene
+            of the species that they are about, so that the best F1 is where genes get an identifier of another species.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -52,6 +54,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     remember: bool = True
     indexed: bool = True
     dense: DenseSettings | None = None
+    lowest: dict[Name, Share] = field(default_factory=lambda: {"Gene": _EVEN})
 
 
 class Fitted(NamedTuple):
@@ -112,7 +115,7 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         without: names of features that get no weight.
     """
     return {
-        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings)
+        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings, settings.lowest.get(kind, 0.0))
         for kind, table in taught.tables.items()
     }
 
@@ -263,7 +266,7 @@ def _joined(tables: Sequence[_Table]) -> _Table:
     )
 
 
-def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings) -> Ranker:
+def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
     scores = np.zeros(len(table.right))
     for fold in range(settings.folds):
@@ -275,7 +278,7 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
     best = _first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    threshold = _threshold(told, table.right[best], table.choices.mentions)
+    threshold = max(lowest, _threshold(told, table.right[best], table.choices.mentions))
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))

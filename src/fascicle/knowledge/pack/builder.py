@@ -48,11 +48,13 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         name: of the pack, which becomes the source of its mentions.
         memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
         longest: characters of a name; longer ones are left out and counted.
+        careful: whether a preferred name may be too common or too short to be looked for in texts.
     """
 
     name: PackName
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
+    careful: bool = True
 
 
 class PackSource(NamedTuple):
@@ -264,7 +266,7 @@ class _Building:
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")
         for table, spill in self._spills.items():
-            writer = NamesWriter(self._place, table, labels)
+            writer = NamesWriter(self._place, table, labels, careful=self._settings.careful)
             writer.write(spill, self._told)
             lookup = writer.close(concepts)
             self._counts[f"{table}"] = writer.terms
