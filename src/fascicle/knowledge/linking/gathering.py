@@ -13,10 +13,11 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
-from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
+from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
 from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
 
 MOST: Final = 64  # candidates of a unit
