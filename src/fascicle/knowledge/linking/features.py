@@ -20,6 +20,7 @@ from fascicle.knowledge.linking.taxa import Near, Species, agreement, one_taxon
 from fascicle.knowledge.linking.words import ConceptWords
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import vocabulary_ranks
 
 _TAXON: Final = (
     "species: likely",
@@ -40,6 +41,7 @@ FEATURES: Final = (
     "by two references",
     "by a parent",
     "by a namesake",
+    "of the first vocabulary of several",
     "prior",
     "share of prior",
     "candidates",
@@ -71,6 +73,7 @@ class Describer:
         """Takes the open pack."""
         self.pack = pack
         self._words = ConceptWords(pack)
+        self._vocabularies = vocabulary_ranks(pack).astype(np.uint16)
         self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
@@ -107,6 +110,7 @@ class Describer:
                 (found.distance == distance).astype(np.float64)
                 for distance in (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
             ),
+            self._first_vocabulary(found),
             np.log(np.maximum(found.priors, 1e-4)),
             np.log(np.maximum(found.priors, 1e-4) / np.maximum(highest[found.owners], 1e-4)),
             np.log(np.maximum(counts, 1)),
@@ -116,6 +120,14 @@ class Describer:
             np.log1p(found.remembered),
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
+
+    def _first_vocabulary(self, found: Gathered) -> Floats:
+        """Whether candidates are of the vocabulary that comes first in the pack, where a unit has those of several."""
+        ranks = self._vocabularies[found.concepts].astype(np.int64)
+        first, last = np.full(len(found.units), 1 << 16), np.zeros(len(found.units), dtype=np.int64)
+        np.minimum.at(first, found.owners, ranks)
+        np.maximum.at(last, found.owners, ranks)
+        return ((ranks == first[found.owners]) & (first < last)[found.owners]).astype(np.float64)
 
     def _case(self, found: Gathered) -> Floats:
         """Whether the name has the case that it must have; of a name that was not found by its own words, it has."""
@@ -154,11 +166,13 @@ class Describer:
         several = ends - starts
         own = np.isin(pairs, sure)
         known = different(there)
+        leads = self.pack.leads
         owners, parents = self.pack.parent_rows.take(found.concepts)
+        parents = leads.of(parents)
         near = np.zeros(len(places), dtype=np.bool_)
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
         owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
-        near |= np.isin(places, known[owners] // rows * rows + parents)
+        near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:

@@ -26,7 +26,7 @@ from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
-from fascicle.settings.base import Settings, Share
+from fascicle.settings.base import Settings
 
 _FEWEST: Final = 20  # mentions of a type
 _PORTION: Final = 1 << 18
@@ -40,7 +40,8 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
-        rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
+        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
+            default that of the vocabulary which comes first in the pack.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
@@ -48,7 +49,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
-    rare: Share = 0.005
+    order: tuple[str, ...] = ()
     remember: bool = True
     indexed: bool = True
     dense: DenseSettings | None = None
@@ -83,13 +84,11 @@ class Taught(NamedTuple):
 
     Attributes:
         memory: what they gave to concepts.
-        vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
-        tables: of each, the candidates of its mentions.
+        tables: of each type that has enough links, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
     """
 
     memory: Memory
-    vocabularies: dict[str, tuple[str, ...]]
     tables: dict[str, _Table]
     few: dict[str, int]
 
@@ -111,10 +110,7 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         settings: how.
         without: names of features that get no weight.
     """
-    return {
-        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings)
-        for kind, table in taught.tables.items()
-    }
+    return {kind: _ranker(_without(table, without), settings) for kind, table in taught.tables.items()}
 
 
 def _without(table: _Table, without: Collection[str]) -> _Table:
@@ -141,17 +137,17 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     gold = [[mention for mention in document.mentions if mention.links] for document in documents]
     seen = list(_seen(documents, gold))
     memory = Memory.of(seen if settings.remember else ())
-    vocabularies = _vocabularies(pack, gold, settings.rare)
-    if not vocabularies:
+    kinds = _kinds(pack, gold)
+    if not kinds:
         raise _too_few(pack)
-    linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
+    linker = Linker(pack, index=index, memory=memory)
     own = _own(documents, seen) if settings.remember else {}
-    tables = _tables(linker, documents, gold, vocabularies, own)
+    tables = _tables(linker, documents, gold, kinds, own)
     few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
-    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
+    return Taught(memory, kept, few)
 
 
 def _too_few(pack: Pack) -> InputError:
@@ -178,25 +174,19 @@ def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]
     return found
 
 
-def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
-    """The vocabularies of the gold concepts of each type that has enough of them, as far as the pack has them."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+def _kinds(pack: Pack, gold: Sequence[Sequence[Mention]]) -> tuple[str, ...]:
+    """The types that have enough links to concepts of the pack."""
     flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
-    for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
-        if row >= 0:
-            counts[kind][curie.partition(":")[0]] += 1
-    return {
-        kind: tuple(sorted(prefix for prefix, count in own.items() if count >= rare * own.total()))
-        for kind, own in sorted(counts.items())
-        if own.total() >= _FEWEST
-    }
+    rows = pack.concept_rows([curie for _, curie in flat]).tolist()
+    counts = Counter(kind for (kind, _), row in zip(flat, rows, strict=True) if row >= 0)
+    return tuple(sorted(kind for kind, count in counts.items() if count >= _FEWEST))
 
 
 def _tables(
     linker: Linker,
     documents: Sequence[Document],
     gold: Sequence[Sequence[Mention]],
-    vocabularies: dict[str, tuple[str, ...]],
+    kinds: Sequence[str],
     own: dict[int, dict[Named, set[str]]],
 ) -> dict[str, _Table]:
     """The candidates of all mentions, portion by portion."""
@@ -207,25 +197,29 @@ def _tables(
         without = {number: own.get(start + number, {}) for number in range(len(chunk))}
         ranked = linker.ranked(chunk, mentions, without=without)
         right = _right(linker.pack, ranked.found, mentions)
-        for kind, prefixes in vocabularies.items():
-            parts[kind].append(_table(linker, ranked, right, (kind, prefixes), mentions, start))
+        for kind in kinds:
+            parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
         start += len(chunk)
     return {kind: _joined(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
-    """Whether each candidate is a gold concept of its mention."""
-    curies = pack.curies.strings.take(found.concepts)
-    wanted = [{link.curie for link in mentions[unit.document][unit.mention].links} for unit in found.units]
-    pairs = zip(found.owners.tolist(), curies, strict=True)
-    return np.array([curie in wanted[owner] for owner, curie in pairs], dtype=np.bool_)
+    """Whether each candidate is a gold concept of its mention, or one of its set."""
+    gold = [
+        (number, link.curie)
+        for number, unit in enumerate(found.units)
+        for link in mentions[unit.document][unit.mention].links
+    ]
+    rows = pack.concept_rows([curie for _, curie in gold])
+    wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
+    return np.isin(found.owners << 32 | found.concepts, wanted)
 
 
 def _table(
     linker: Linker,
     ranked: Ranked,
     right: Bools,
-    of: tuple[str, tuple[str, ...]],
+    kind: str,
     mentions: Sequence[Sequence[Mention]],
     start: int,
 ) -> _Table:
@@ -233,7 +227,6 @@ def _table(
 
     They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
-    kind, prefixes = of
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
@@ -244,9 +237,9 @@ def _table(
     units = np.flatnonzero(teaches)
     rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
-    values = linker.inputs(found, ranked.features, rows, prefixes)
+    values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    names = inputs_of(prefixes, dense=linker.dense)
+    names = inputs_of((), dense=linker.dense)
     return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
 
 
@@ -263,7 +256,7 @@ def _joined(tables: Sequence[_Table]) -> _Table:
     )
 
 
-def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings) -> Ranker:
+def _ranker(table: _Table, settings: FitSettings) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
     scores = np.zeros(len(table.right))
     for fold in range(settings.folds):
@@ -283,7 +276,6 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         if len(own := answered[table.tiers[answered] == number])
     }
     return Ranker(
-        vocabularies=vocabularies,
         weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
         scale=calibration.scale,

@@ -56,7 +56,7 @@ class Gathered:
     Attributes:
         units: in the order of documents, mentions and parts.
         owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
-        concepts: rows in the pack, ascending within a unit.
+        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
         terms: row of the active term by which it was found, or -1 for a remembered name.
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
@@ -218,10 +218,11 @@ class Gatherer:
 
     def _best(self, units: list[Unit], rows: _Rows, without: Without) -> Gathered:
         """The candidates, by the best of the names that lead to them."""
-        active = self.finder.pack.active
+        active, leads = self.finder.pack.active, self.finder.pack.leads
         extra, counts = self._remembered(units, without)
         columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
         table = np.concatenate([np.stack(columns), extra], axis=1)
+        members, table[1] = table[1], leads.of(table[1])
         priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
         similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
         better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
@@ -229,6 +230,8 @@ class Gatherer:
         table, priors, similarity = table[:, order], priors[order], similarity[order]
         pairs = table[0] << 32 | table[1]
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        if len(leads):
+            priors[first] = _of_sets(first, members[order], better[order], priors)
         ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
         names = np.diff(first, append=table.shape[1])
         table, priors, similarity = table[:, first], priors[first], similarity[first]
@@ -306,6 +309,7 @@ class Gatherer:
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
                 seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
+        rows[rows >= 0] = self.finder.pack.leads.of(rows[rows >= 0])
         known = [
             (one, row)
             for one, row in zip(seen, rows.tolist(), strict=True)
@@ -339,6 +343,22 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
     for rows in found:
         none[rows.units[rows.similarity >= below]] = False
     return np.flatnonzero(none).tolist()
+
+
+def _of_sets(first: Ints, members: Ints, better: Ints, priors: Floats) -> Floats:
+    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+
+    Args:
+        first: of the rows of each candidate.
+        members: concept of each row.
+        better: rank of each row, the best first; those of one rank by falling priors.
+        priors: of each row.
+    """
+    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
+    best = np.flatnonzero(better == better[first[owners]])
+    _, places = np.unique(owners[best] << 32 | members[best], return_index=True)
+    best = best[places]
+    return np.minimum(np.bincount(owners[best], weights=priors[best], minlength=len(first)), 1.0)
 
 
 def _cut(found: Gathered) -> Gathered:

@@ -1,8 +1,8 @@
 """Making sets of concepts that are one thing in several vocabularies, from what the sources of a pack say.
 
-Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order of
-their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of one
-vocabulary into one set is not taken: it is a conflict.
+Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
+of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
+one vocabulary into one set is not taken: it is a conflict.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
 
 def make_sets(pack: Pack) -> Sets:
     """Makes the sets; the same pack gives the same ones."""
-    vocabularies = _ranks(pack)
+    vocabularies = vocabulary_ranks(pack)
     keys = _label_keys(pack)
     table = _ordered(pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)]))
     roots = np.arange(len(pack), dtype=np.int64)
@@ -104,7 +104,7 @@ def _root(roots: Ints, row: int) -> int:
     return row
 
 
-def _ranks(pack: Pack) -> Ints:
+def vocabulary_ranks(pack: Pack) -> Ints:
     """The vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
     names, numbers = prefix_numbers(pack)
     first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
