@@ -13,6 +13,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.mention import Link
 from fascicle.errors import UsageError
+from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.fitting import FitSettings, fit_linker
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.pack.pack import Pack
@@ -82,7 +83,7 @@ def test_what_the_only_vocabulary_lacks_is_nil_and_what_the_order_lacks_is_not(p
 def test_a_name_of_two_members_is_as_probable_as_that_of_one(pack: Pack) -> None:
     """The members of a set share a name, so that the set has all of it; two things that have one do not."""
     for words, members in (("asthma", 2), ("AX", 1)):
-        terms = [pack.term(pack.active, row) for row in pack.rows([words.lower()])[1].tolist()]
+        terms = [pack.term(pack.active, row) for row in pack.rows([key(words, 2)])[1].tolist()]
         (decision,) = Linker(pack).explained([document(words, (words, "Disease", ""))])[0]
         priors = [np.exp(one.features["prior"]) for one in decision.candidates]
         assert len(terms) == 2

@@ -14,7 +14,7 @@ from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
-from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
+from fascicle.knowledge.linking.finding import CANONICAL, DENSE, EXACT, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.sets import prefix_numbers
@@ -222,7 +222,7 @@ class Gatherer:
         extra, counts = self._remembered(units, without)
         columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
         table = np.concatenate([np.stack(columns), extra], axis=1)
-        members, table[1] = table[1], leads.of(table[1])
+        members, table[1] = table[1].copy(), leads.of(table[1])
         priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
         similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
         better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
@@ -231,7 +231,8 @@ class Gatherer:
         pairs = table[0] << 32 | table[1]
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         if len(leads):
-            priors[first] = _of_sets(first, members[order], better[order], priors)
+            by_key = np.where(table[3] <= CANONICAL, EXACT, table[3])  # names of one key have it by turns
+            priors[first] = _of_sets(first, members[order], (by_key * 8 + table[5]) * 8 + table[4], priors)
         ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
         names = np.diff(first, append=table.shape[1])
         table, priors, similarity = table[:, first], priors[first], similarity[first]
@@ -345,20 +346,20 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
     return np.flatnonzero(none).tolist()
 
 
-def _of_sets(first: Ints, members: Ints, better: Ints, priors: Floats) -> Floats:
+def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
     """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
 
     Args:
-        first: of the rows of each candidate.
+        first: of the rows of each candidate, the best.
         members: concept of each row.
-        better: rank of each row, the best first; those of one rank by falling priors.
+        ways: how each was found.
         priors: of each row.
     """
     owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
-    best = np.flatnonzero(better == better[first[owners]])
-    _, places = np.unique(owners[best] << 32 | members[best], return_index=True)
-    best = best[places]
-    return np.minimum(np.bincount(owners[best], weights=priors[best], minlength=len(first)), 1.0)
+    rows = np.flatnonzero(ways == ways[first[owners]])
+    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
+    distinct = np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0
+    return np.minimum(np.bincount(owners[rows[distinct]], weights=priors[rows[distinct]], minlength=len(first)), 1.0)
 
 
 def _cut(found: Gathered) -> Gathered:
