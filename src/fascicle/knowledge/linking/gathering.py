@@ -356,10 +356,12 @@ def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
         priors: of each row.
     """
     owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
-    rows = np.flatnonzero(ways == ways[first[owners]])
+    best = first[owners]
+    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
     rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
-    distinct = np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0
-    return np.minimum(np.bincount(owners[rows[distinct]], weights=priors[rows[distinct]], minlength=len(first)), 1.0)
+    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
+    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
+    return np.minimum(priors[first] + others, 1.0)
 
 
 def _cut(found: Gathered) -> Gathered:
