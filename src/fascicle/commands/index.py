@@ -260,5 +260,6 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError(
-        "index needs a command of its own: build, stats, verify, sets, why, diff, export or curate; see fascicle index --help"
+        "index needs a command of its own: build, stats, verify, sets, why, diff, export or curate; see fascicle index "
+        "--help"
     )
