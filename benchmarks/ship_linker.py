@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "src" / "fascicle" / "assets" / "linkers" / PACK)
     args = parser.parse_args()
-    settings = FitSettings(remember=False, indexed=False)
+    settings = FitSettings(remember=False, indexed=False, restricted=False)
     with tempfile.TemporaryDirectory() as place:
         (made,) = fit_folder(PACK, Path(place) / "linker", documents=to_fit(), settings=settings)
         shutil.copytree(Path(place) / "linker", args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)

@@ -104,7 +104,8 @@ def _lines(found: LinkerManifest) -> list[str]:
         *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),
     ]
     for kind, ranker in found.rankers.items():
-        lines.append(f"{kind}: {ranker.mentions:,} mentions; NIL below {ranker.threshold:.3f}")
+        where = ", ".join(ranker.vocabularies) or "every vocabulary"
+        lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")
         for tier, facts in ranker.tiers.items():
             precision = 100 * facts.right / max(facts.answered, 1)
             coverage = 100 * facts.answered / max(ranker.mentions, 1)

@@ -212,7 +212,7 @@ def test_a_fitted_linker_has_learnt(linker: Linker, fitted: Fitted) -> None:
         best = decision.candidates[0]
         assert set(best.parts) == set(best.features)
         assert decision.link.score == pytest.approx(best.probability)
-    assert not fitted.rankers["Disease"].vocabularies
+    assert fitted.rankers["Disease"].vocabularies == ("MESH",)
     assert fitted.rankers["Disease"].tiers["exact"].right > 0
 
 

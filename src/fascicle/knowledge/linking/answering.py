@@ -37,35 +37,28 @@ class Answers:
             UsageError: the pack has no concept of the ontology, or no sets.
         """
         self._pack, self.ontology = pack, ontology
-        self._rows: Ints | None = None  # of the answer of each concept that leads a set; -1 for none
+        self._rows: Ints | None = None  # of the answer of each concept that leads a set
         wanted = (ontology,) if ontology else tuple(order)
         if not wanted:
             return
         names, numbers = prefix_numbers(pack)
         if ontology:
             _check(pack, ontology, names)
-        self._rows = np.full(len(pack), -1) if ontology else np.arange(len(pack))
+        self._rows = np.arange(len(pack))
         for prefix in reversed([one for one in wanted if one in names]):
             rows = np.flatnonzero(numbers == names.index(prefix))
             self._rows[pack.leads.of(rows)] = rows
 
-    def of(self, leads: Ints) -> Ints:
-        """The rows of the answers; -1 where the only vocabulary has none."""
-        return leads if self._rows is None else self._rows[leads]
-
     def told(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """CURIE, label and other CURIEs of answers; no CURIE where the only vocabulary has none.
+        """CURIE, label and other CURIEs of answers.
 
         Args:
             leads: rows of the concepts that lead.
             terms: by which they were found, or -1.
         """
-        rows = self.of(leads)
-        shown = np.where(rows < 0, leads, rows)
-        curies = self._pack.curies.strings.take(shown)
-        labels, same = self._labels(shown, leads, terms), self._same(leads, shown)
-        for curie, label, others, row in zip(curies, labels, same, rows.tolist(), strict=True):
-            yield curie if row >= 0 else "", label, others
+        rows = leads if self._rows is None else self._rows[leads]
+        curies = self._pack.curies.strings.take(rows)
+        return zip(curies, self._labels(rows, leads, terms), self._same(leads, rows), strict=True)
 
     def _labels(self, rows: Ints, leads: Ints, terms: Ints) -> list[str]:
         """The labels of answers; one without has that of the concept that leads, or of the concept of the term."""

@@ -20,7 +20,6 @@ from fascicle.knowledge.linking.taxa import Near, Species, agreement, one_taxon
 from fascicle.knowledge.linking.words import ConceptWords
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.sets import vocabulary_ranks
 
 _TAXON: Final = (
     "species: likely",
@@ -41,7 +40,6 @@ FEATURES: Final = (
     "by two references",
     "by a parent",
     "by a namesake",
-    "of the first vocabulary of several",
     "prior",
     "share of prior",
     "candidates",
@@ -73,7 +71,6 @@ class Describer:
         """Takes the open pack."""
         self.pack = pack
         self._words = ConceptWords(pack)
-        self._vocabularies = vocabulary_ranks(pack).astype(np.uint16)
         self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
@@ -110,7 +107,6 @@ class Describer:
                 (found.distance == distance).astype(np.float64)
                 for distance in (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
             ),
-            self._first_vocabulary(found),
             np.log(np.maximum(found.priors, 1e-4)),
             np.log(np.maximum(found.priors, 1e-4) / np.maximum(highest[found.owners], 1e-4)),
             np.log(np.maximum(counts, 1)),
@@ -120,14 +116,6 @@ class Describer:
             np.log1p(found.remembered),
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
-
-    def _first_vocabulary(self, found: Gathered) -> Floats:
-        """Whether candidates are of the vocabulary that comes first in the pack, where a unit has those of several."""
-        ranks = self._vocabularies[found.concepts].astype(np.int64)
-        first, last = np.full(len(found.units), 1 << 16), np.zeros(len(found.units), dtype=np.int64)
-        np.minimum.at(first, found.owners, ranks)
-        np.maximum.at(last, found.owners, ranks)
-        return ((ranks == first[found.owners]) & (first < last)[found.owners]).astype(np.float64)
 
     def _case(self, found: Gathered) -> Floats:
         """Whether the name has the case that it must have; of a name that was not found by its own words, it has."""

@@ -26,7 +26,7 @@ from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
-from fascicle.settings.base import Settings
+from fascicle.settings.base import Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
 _PORTION: Final = 1 << 18
@@ -40,6 +40,9 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
+            identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
+        restricted: whether the linker leaves such concepts out too, and not only the fit.
         order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
             default that of the vocabulary which comes first in the pack.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
@@ -49,6 +52,8 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
+    rare: Share = 0.005
+    restricted: bool = True
     order: tuple[str, ...] = ()
     remember: bool = True
     indexed: bool = True
@@ -84,11 +89,13 @@ class Taught(NamedTuple):
 
     Attributes:
         memory: what they gave to concepts.
-        tables: of each type that has enough links, the candidates of its mentions.
+        vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
+        tables: of each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
     """
 
     memory: Memory
+    vocabularies: dict[str, tuple[str, ...]]
     tables: dict[str, _Table]
     few: dict[str, int]
 
@@ -110,7 +117,10 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         settings: how.
         without: names of features that get no weight.
     """
-    return {kind: _ranker(_without(table, without), settings) for kind, table in taught.tables.items()}
+    return {
+        kind: _ranker(_without(table, without), taught.vocabularies[kind] if settings.restricted else (), settings)
+        for kind, table in taught.tables.items()
+    }
 
 
 def _without(table: _Table, without: Collection[str]) -> _Table:
@@ -137,17 +147,17 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     gold = [[mention for mention in document.mentions if mention.links] for document in documents]
     seen = list(_seen(documents, gold))
     memory = Memory.of(seen if settings.remember else ())
-    kinds = _kinds(pack, gold)
-    if not kinds:
+    vocabularies = _vocabularies(pack, gold, settings.rare)
+    if not vocabularies:
         raise _too_few(pack)
-    linker = Linker(pack, index=index, memory=memory)
+    linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
-    tables = _tables(linker, documents, gold, kinds, own)
+    tables = _tables(linker, documents, gold, tuple(vocabularies), own)
     few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
-    return Taught(memory, kept, few)
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
 
 
 def _too_few(pack: Pack) -> InputError:
@@ -174,12 +184,18 @@ def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]
     return found
 
 
-def _kinds(pack: Pack, gold: Sequence[Sequence[Mention]]) -> tuple[str, ...]:
-    """The types that have enough links to concepts of the pack."""
+def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
+    """The vocabularies of the gold concepts of each type that has enough of them, as far as the pack has them."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
-    rows = pack.concept_rows([curie for _, curie in flat]).tolist()
-    counts = Counter(kind for (kind, _), row in zip(flat, rows, strict=True) if row >= 0)
-    return tuple(sorted(kind for kind, count in counts.items() if count >= _FEWEST))
+    for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
+        if row >= 0:
+            counts[kind][curie.partition(":")[0]] += 1
+    return {
+        kind: tuple(sorted(prefix for prefix, count in own.items() if count >= rare * own.total()))
+        for kind, own in sorted(counts.items())
+        if own.total() >= _FEWEST
+    }
 
 
 def _tables(
@@ -256,7 +272,7 @@ def _joined(tables: Sequence[_Table]) -> _Table:
     )
 
 
-def _ranker(table: _Table, settings: FitSettings) -> Ranker:
+def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
     scores = np.zeros(len(table.right))
     for fold in range(settings.folds):
@@ -276,6 +292,7 @@ def _ranker(table: _Table, settings: FitSettings) -> Ranker:
         if len(own := answered[table.tiers[answered] == number])
     }
     return Ranker(
+        vocabularies=vocabularies,
         weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
         scale=calibration.scale,

@@ -52,9 +52,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """The fitted ranker of one type.
 
     Attributes:
-        vocabularies: prefixes of the concepts that are answered, with the features ``"in MESH"`` and so on; only in
-            linkers of older releases, which knew no sets of concepts.
-        weights: by the name of the feature.
+        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
+        weights: by the name of the feature; linkers of older releases also have ``"in MESH"`` and so on.
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.

@@ -119,18 +119,27 @@ class Gatherer:
         Args:
             finder: of an open pack.
             memory: names that annotated texts gave to concepts.
-            vocabularies: of types, prefixes of the concepts that may be answered; all of the pack by default.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
+                pack by default.
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
         self._wanted = {  # whether each concept may be answered
-            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of]
+            kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
             for kind, wanted in vocabularies.items()
             if wanted
         }
         self._namesakes = Namesakes(finder.pack)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
+
+    def _with_member(self, chosen: Bools) -> Bools:
+        """Whether the set of each concept has one that was chosen."""
+        leads = self.finder.pack.leads.of(np.arange(len(chosen)))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        found[leads[chosen]] = True
+        wanted: Bools = found[leads]
+        return wanted
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None

@@ -155,19 +155,21 @@ class Linker:
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
             order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
                 default that of the vocabulary which comes first in the pack.
-            ontology: prefix of the only vocabulary in which links are given, in place of the order; what it does not
-                have is NIL.
+            ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
+                are no candidates.
 
         Raises:
             UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        if ontology:
+            self._wanted = dict.fromkeys(pack.types, (ontology,))
+        self._answering = Answers(pack, order=order, ontology=ontology)
         self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
         self._describer = Describer(pack)
         self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
-        self._answering = Answers(pack, order=order, ontology=ontology)
         self._order = tuple(order)
 
     @cached_property
@@ -245,8 +247,6 @@ class Linker:
             (curie, label, same), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
                 yield nil_link(none, ontology)
-            elif not curie:
-                yield nil_link(None, ontology)
             else:
                 yield link_to(curie, label, TIERS[tier], score, same)
 
@@ -355,7 +355,7 @@ class Linker:
         surfaces = self.pack.active
         ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
         return Candidate(
-            curie=curie or self.pack.curie(concept),
+            curie=curie,
             label=label,
             same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
@@ -364,7 +364,7 @@ class Linker:
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
-            date=self.pack.date_at(self.pack.row(curie) if curie else concept),
+            date=self.pack.date_at(self.pack.row(curie)),
         )
 
 
