@@ -21,11 +21,11 @@ from fascicle.core.mention import Mention
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
 from fascicle.knowledge.abbreviations.pairs import Pairs
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.taxa import HUMAN, Species
 from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.tasks.link_cases import Reference, linked
 

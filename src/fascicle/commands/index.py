@@ -30,11 +30,13 @@ from fascicle.tasks.index_build import build_pack, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
+from fascicle.tasks.index_sets import sets
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_verify import verify
 from fascicle.tasks.index_why import why
 
 _LOUD: Final = 10  # rules that are told one by one
+_TAKEN: Final = ("conflict", "taken")
 
 
 def configure(parser: Parser) -> None:
@@ -49,6 +51,9 @@ def configure(parser: Parser) -> None:
     _add_pack(look, run_verify)
     add_json(look, what="the result")
     _configure_why(add_command(commands, "why", help_text="explain what a pack makes of a name"))
+    told = add_command(commands, "sets", help_text="list which concepts of several vocabularies are one thing, and why")
+    _add_pack(told, run_sets)
+    add_json(told, what="each pair")
     _configure_diff(add_command(commands, "diff", help_text="list what two packs differ in"))
     _configure_export(add_command(commands, "export", help_text="write the names of a pack as a table"))
     _configure_curate(add_command(commands, "curate", help_text="propose rules for names that do harm in texts"))
@@ -196,6 +201,20 @@ def run_verify(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_sets(args: argparse.Namespace) -> int:
+    """Lists pairs of concepts, one a line; returns the exit code."""
+    counts = Counter[str]()
+    for pair in sets(args.pack):
+        counts["taken" if pair.taken else "conflict"] += 1
+        if args.json:
+            sys.stdout.write(msgspec.json.encode(pair).decode() + "\n")
+        else:
+            cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence)
+            sys.stdout.write("\t".join((*(" ".join(cell.split()) for cell in cells), _TAKEN[pair.taken])) + "\n")
+    say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
+    return 0
+
+
 def run_why(args: argparse.Namespace) -> int:
     """Explains; returns the exit code."""
     found = why(args.pack, args.surface)
@@ -253,5 +272,6 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError(
-        "index needs a command of its own: build, stats, verify, why, diff, export or curate; see fascicle index --help"
+        "index needs a command of its own: build, stats, verify, sets, why, diff, export or curate; see fascicle index "
+        "--help"
     )

@@ -158,11 +158,13 @@ class Describer:
         several = ends - starts
         own = np.isin(pairs, sure)
         known = different(there)
+        leads = self.pack.leads
         owners, parents = self.pack.parent_rows.take(found.concepts)
+        parents = leads.of(parents)
         near = np.zeros(len(places), dtype=np.bool_)
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
         owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
-        near |= np.isin(places, known[owners] // rows * rows + parents)
+        near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:

@@ -40,7 +40,11 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
-        rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
+            identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
+        restricted: whether the linker leaves such concepts out too, and not only the fit.
+        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
+            default that of the vocabulary which comes first in the pack.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
@@ -51,6 +55,8 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
     rare: Share = 0.005
+    restricted: bool = True
+    order: tuple[str, ...] = ()
     remember: bool = True
     indexed: bool = True
     dense: DenseSettings | None = None
@@ -115,7 +121,12 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         without: names of features that get no weight.
     """
     return {
-        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings, settings.lowest.get(kind, 0.0))
+        kind: _ranker(
+            _without(table, without),
+            taught.vocabularies[kind] if settings.restricted else (),
+            settings,
+            settings.lowest.get(kind, 0.0),
+        )
         for kind, table in taught.tables.items()
     }
 
@@ -149,7 +160,7 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
         raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
-    tables = _tables(linker, documents, gold, vocabularies, own)
+    tables = _tables(linker, documents, gold, tuple(vocabularies), own)
     few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
     if len(few) == len(tables):
         raise _too_few(pack)
@@ -199,7 +210,7 @@ def _tables(
     linker: Linker,
     documents: Sequence[Document],
     gold: Sequence[Sequence[Mention]],
-    vocabularies: dict[str, tuple[str, ...]],
+    kinds: Sequence[str],
     own: dict[int, dict[Named, set[str]]],
 ) -> dict[str, _Table]:
     """The candidates of all mentions, portion by portion."""
@@ -210,25 +221,29 @@ def _tables(
         without = {number: own.get(start + number, {}) for number in range(len(chunk))}
         ranked = linker.ranked(chunk, mentions, without=without)
         right = _right(linker.pack, ranked.found, mentions)
-        for kind, prefixes in vocabularies.items():
-            parts[kind].append(_table(linker, ranked, right, (kind, prefixes), mentions, start))
+        for kind in kinds:
+            parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
         start += len(chunk)
     return {kind: _joined(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
-    """Whether each candidate is a gold concept of its mention."""
-    curies = pack.curies.strings.take(found.concepts)
-    wanted = [{link.curie for link in mentions[unit.document][unit.mention].links} for unit in found.units]
-    pairs = zip(found.owners.tolist(), curies, strict=True)
-    return np.array([curie in wanted[owner] for owner, curie in pairs], dtype=np.bool_)
+    """Whether each candidate is a gold concept of its mention, or one of its set."""
+    gold = [
+        (number, link.curie)
+        for number, unit in enumerate(found.units)
+        for link in mentions[unit.document][unit.mention].links
+    ]
+    rows = pack.concept_rows([curie for _, curie in gold])
+    wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
+    return np.isin(found.owners << 32 | found.concepts, wanted)
 
 
 def _table(
     linker: Linker,
     ranked: Ranked,
     right: Bools,
-    of: tuple[str, tuple[str, ...]],
+    kind: str,
     mentions: Sequence[Sequence[Mention]],
     start: int,
 ) -> _Table:
@@ -236,7 +251,6 @@ def _table(
 
     They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
-    kind, prefixes = of
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
@@ -247,9 +261,9 @@ def _table(
     units = np.flatnonzero(teaches)
     rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
-    values = linker.inputs(found, ranked.features, rows, prefixes)
+    values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    names = inputs_of(prefixes, dense=linker.dense)
+    names = inputs_of((), dense=linker.dense)
     return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
 
 

@@ -52,8 +52,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """The fitted ranker of one type.
 
     Attributes:
-        vocabularies: prefixes of the concepts that are answered.
-        weights: by the name of the feature; those of vocabularies are ``"in MESH"`` and so on.
+        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
+        weights: by the name of the feature; linkers of older releases also have ``"in MESH"`` and so on.
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
@@ -61,7 +61,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
 
-    vocabularies: tuple[str, ...]
+    vocabularies: tuple[str, ...] = ()
     weights: dict[str, Weight]
     threshold: Share = 0.0
     scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -89,6 +89,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
+        order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
         few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
         hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
     """
@@ -99,6 +100,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     indexed: bool = True
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    order: tuple[str, ...] | UnsetType = UNSET
     few: dict[str, int] | UnsetType = UNSET
     hash: str | UnsetType = UNSET
 
@@ -131,6 +133,7 @@ def write_linker(
     *,
     place: str = "",
     indexed: bool = True,
+    order: Sequence[str] = (),
     few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
@@ -140,6 +143,7 @@ def write_linker(
         indexed=indexed,
         rankers=dict(sorted(rankers.items())),
         files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
+        order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
     return write_described(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))

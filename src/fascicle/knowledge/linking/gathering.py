@@ -16,10 +16,11 @@ from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.agreeing import HALF, alone, shares
 from fascicle.knowledge.linking.asking import WAYS, Asked, Question, Way, question_of, readings, shorter
-from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
-from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
+from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
+from fascicle.knowledge.linking.finding import CANONICAL, DENSE, EXACT, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
 
 MOST: Final = 64  # candidates of a unit
@@ -65,7 +66,7 @@ class Gathered:
     Attributes:
         units: in the order of documents, mentions and parts.
         owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
-        concepts: rows in the pack, ascending within a unit.
+        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
         terms: row of the active term by which it was found, or -1 for a remembered name.
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
@@ -132,18 +133,27 @@ class Gatherer:
         Args:
             finder: of an open pack.
             memory: names that annotated texts gave to concepts.
-            vocabularies: of types, prefixes of the concepts that may be answered; all of the pack by default.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
+                pack by default.
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
         self._wanted = {  # whether each concept may be answered
-            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of]
+            kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
             for kind, wanted in vocabularies.items()
             if wanted
         }
         self._namesakes = Namesakes(finder.pack)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
+
+    def _with_member(self, chosen: Bools) -> Bools:
+        """Whether the set of each concept has one that was chosen."""
+        leads = self.finder.pack.leads.of(np.arange(len(chosen)))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        found[leads[chosen]] = True
+        wanted: Bools = found[leads]
+        return wanted
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
@@ -246,10 +256,11 @@ class Gatherer:
 
     def _best(self, units: list[Unit], rows: _Rows, without: Without) -> Gathered:
         """The candidates, by the best of the names that lead to them."""
-        active = self.finder.pack.active
+        active, leads = self.finder.pack.active, self.finder.pack.leads
         extra, counts = self._remembered(units, without)
         columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
         table = np.concatenate([np.stack(columns), extra], axis=1)
+        members, table[1] = table[1].copy(), leads.of(table[1])
         priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
         similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
         better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
@@ -257,6 +268,9 @@ class Gatherer:
         table, priors, similarity = table[:, order], priors[order], similarity[order]
         pairs = table[0] << 32 | table[1]
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        if len(leads):
+            by_key = np.where(table[3] <= CANONICAL, EXACT, table[3])  # names of one key have it by turns
+            priors[first] = _of_sets(first, members[order], (by_key * 8 + table[5]) * 8 + table[4], priors)
         ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
         names = np.diff(first, append=table.shape[1])
         table, priors, similarity = table[:, first], priors[first], similarity[first]
@@ -350,6 +364,7 @@ class Gatherer:
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
                 seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
+        rows[rows >= 0] = self.finder.pack.leads.of(rows[rows >= 0])
         known = [
             (one, row)
             for one, row in zip(seen, rows.tolist(), strict=True)
@@ -382,6 +397,24 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
     for rows in found:
         none[rows.units[rows.similarity >= below]] = False
     return np.flatnonzero(none).tolist()
+
+
+def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
+    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+
+    Args:
+        first: of the rows of each candidate, the best.
+        members: concept of each row.
+        ways: how each was found.
+        priors: of each row.
+    """
+    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
+    best = first[owners]
+    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
+    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
+    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
+    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
+    return np.minimum(priors[first] + others, 1.0)
 
 
 def _cut(found: Gathered, allowed: Bools) -> Gathered:

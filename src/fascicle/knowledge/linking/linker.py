@@ -23,6 +23,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
 from fascicle.core.provenance import STEP
+from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
 from fascicle.knowledge.linking.asking import WAYS
 from fascicle.knowledge.linking.calibrating import Calibration, corrected
 from fascicle.knowledge.linking.features import FEATURES, Describer, of_dense
@@ -33,12 +34,10 @@ from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, probabilities
-from fascicle.knowledge.linking.references import References
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
-_DIGITS: Final = 6  # of a score, as everywhere
 _LIKELY: Final = FEATURES.index("species: likely")
 _HINTED: Final = FEATURES.index("species: in the name")
 
@@ -56,6 +55,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         features: that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
         date: of the vocabulary in the pack, empty if its source states none.
+        same: CURIEs of the same concept in other vocabularies.
     """
 
     curie: str
@@ -67,6 +67,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     features: dict[str, float]
     parts: dict[str, float]
     date: str
+    same: tuple[str, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,9 +97,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def link(self) -> Link:
         """The answer as a link."""
         if not self.answer:
-            return _nil(self.nil)
+            return nil_link(self.nil)
         best = self.candidates[0]
-        return _link(best.curie, best.label, best.tier, best.probability)
+        return link_to(best.curie, best.label, best.tier, best.probability, best.same)
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +142,7 @@ class Linker:
         memory: Memory | None = None,
         rankers: Mapping[str, Ranker] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
+        order: Sequence[str] = (),
         ontology: str = "",
     ) -> None:
         """Takes the parts.
@@ -151,26 +153,32 @@ class Linker:
             memory: names that annotated texts gave to concepts.
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
-            ontology: prefix of the vocabulary in which links are given, by the references of the pack.
+            order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
+                default that of the vocabulary which comes first in the pack.
+            ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
+                are no candidates.
 
         Raises:
-            UsageError: the pack has no concept of the ontology, or an ontology was given without an index.
+            UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        if ontology:
+            self._wanted = dict.fromkeys(pack.types, (ontology,))
+        self._answering = Answers(pack, order=order, ontology=ontology)
         self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
         self._describer = Describer(pack)
         self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
-        self._references = References(pack, self._gatherer, index, ontology) if ontology else None
-        self._ontology = ontology
+        self._order = tuple(order)
 
     @cached_property
     def fingerprint(self) -> str:
         """Decides, with the release, what it says."""
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
-        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, self._ontology, memory.table()]
+        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
+        parts += [self._order, self._answering.ontology]
         parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
@@ -189,7 +197,8 @@ class Linker:
         manifest = read_linker(folder, pack)
         index = NameIndex.open(folder, pack) if manifest.indexed else None
         memory = Memory.read(folder)
-        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, ontology=ontology)
+        order = manifest.order or ()
+        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """As `predict`, for pipelines."""
@@ -210,9 +219,8 @@ class Linker:
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
-                referred = link if self._references is None else self._references.of(link)
-                by_mention[unit.document].setdefault(unit.mention, []).append(referred)
-            links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
+                by_mention[unit.document].setdefault(unit.mention, []).append(link)
+            links = [{at: distinct(several) for at, several in found.items()} for found in by_mention]
             events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
                 Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
@@ -222,26 +230,25 @@ class Linker:
 
     def _answers(self, ranked: Ranked) -> Iterator[Link]:
         """The answer of each unit: what `Decision.link` says."""
-        found = ranked.found
+        found, ontology = ranked.found, self._answering.ontology
         starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
         some = starts[1:] > starts[:-1]
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
         thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
-        concepts = found.concepts[best[some]]
-        names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
+        names = self._answering.told(found.concepts[best[some]], found.terms[best[some]])
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
         for row, threshold, none in zip(best.tolist(), thresholds, nil, strict=True):
             if row < 0:
-                yield _nil(none)
+                yield nil_link(none, ontology)
                 continue
-            (curie, label), (score, tier) = next(names), next(of_best)
+            (curie, label, same), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
-                yield _nil(none)
+                yield nil_link(none, ontology)
             else:
-                yield _link(curie, label, TIERS[tier], score)
+                yield link_to(curie, label, TIERS[tier], score, same)
 
     def _asked(self, document: Document) -> list[int]:
         """The numbers of the mentions that are linked."""
@@ -310,7 +317,7 @@ class Linker:
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
         return Ranked(found=found, features=features, order=order, scores=told, nil=nil)
 
-    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
+    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str] = ()) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
         numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
         own = self._gatherer.prefix_of[found.concepts[rows]]
@@ -346,16 +353,18 @@ class Linker:
         features = {name: value for name, value in zip(names, values, strict=True) if value}
         score = float(ranked.scores[row])
         surfaces = self.pack.active
+        ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
         return Candidate(
-            curie=self.pack.curie(concept),
-            label=self.pack.label_at(concept),
+            curie=curie,
+            label=label,
+            same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
             ways=found.units[int(found.owners[row])].told(way for at, way in enumerate(WAYS) if ways >> at & 1),
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
-            date=self.pack.date_at(concept),
+            date=self.pack.date_at(self.pack.row(curie)),
         )
 
 
@@ -376,24 +385,3 @@ def _stated_order(found: Gathered, features: Floats) -> Ints:
         )
     )
     return order
-
-
-def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
-    prefix, _, local = curie.partition(":")
-    return Link(id=local, ontology=prefix, name=label, score=_told(score), tier=tier, curie=curie)
-
-
-def _nil(score: float | None) -> Link:
-    return Link(id="", nil=True, score=_told(score))
-
-
-def _told(score: float | None) -> float | None:
-    return None if score is None else min(1.0, round(score, _DIGITS))
-
-
-def _links(several: Sequence[Link]) -> tuple[Link, ...]:
-    """The links of a mention: each concept once, or NIL if no part has one."""
-    if len(several) == 1:  # as of nearly all mentions
-        return tuple(several)
-    named = {link.curie: link for link in reversed(several) if not link.nil}
-    return tuple(reversed(named.values())) if named else (several[0],)

@@ -29,7 +29,9 @@ from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import STYLES
+from fascicle.knowledge.pack.sets import write_sets
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
@@ -207,7 +209,9 @@ class _Building:
         self._told("concepts", concepts)
         self._write_names(concepts)
         self._write_rules()
-        return self._manifest(gathered, concepts)
+        found = self._manifest(gathered, concepts)
+        counts = write_sets(self._place, Pack(self._place, found))
+        return msgspec.structs.replace(found, counts={**found.counts, **counts})
 
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
