@@ -7,8 +7,7 @@ project needs it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from fascicle.core.mention import Link, Mention
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.tasks.link_cases import concepts_of
-
-_LIKE: Final = 1e-9  # difference of scores that are equal
 
 
 class Gilda:
@@ -34,7 +31,7 @@ class Gilda:
 
         Args:
             given: documents with mentions.
-            gold: the same with concepts; of matches that Gilda scores alike, one of a vocabulary of gold is taken.
+            gold: the same with concepts; it is told which vocabularies gold has, and their best match is taken, or else the best.
         """
         prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in concepts_of(m)}
         return lambda: [self._of(one, prefixes) for one in given]
@@ -56,8 +53,7 @@ class Gilda:
         matches = self._made[kind].ground(surface, organisms=[one.partition(":")[2] for one in species])
         if not matches:
             return ""
-        alike = list(takewhile(lambda one: one.score > matches[0].score - _LIKE, matches))
-        best = next((one for one in alike if one.term.db in prefixes), matches[0])
+        best = next((one for one in matches if one.term.db in prefixes), matches[0])
         return f"{best.term.db}:{best.term.id}"
 
 
