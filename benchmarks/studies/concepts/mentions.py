@@ -39,8 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for part in args.parts:
             for corpus in SOURCES:
                 path = place(args.folder, model, corpus, part)
-                if args.again or not path.exists():
-                    _find(model, documents(corpus, part), path)
+                gold = documents(corpus, part) if args.again or not path.exists() else []
+                if gold:
+                    _find(model, gold, path)
                     print(name, corpus, part, flush=True)
     return 0
 

@@ -1,9 +1,7 @@
 """Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
 
-Without a fitted ranker for a type, candidates stand in a stated order, and links have no probability: concepts of the
-species that the name says or the text makes likely come first; then exact names before folded, canonical, reordered and
-near ones, the mention's own words before its long form and other readings, names of the concept before those of its
-equivalents, and a higher prior before a lower one.
+Without a fitted ranker for a type, candidates stand in a stated order (`stated`), and links have no probability. Where
+the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with what share it has.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
 from fascicle.knowledge.linking.calibrating import Calibration, corrected
-from fascicle.knowledge.linking.features import FEATURES, Describer, of_dense
+from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
 from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
 from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Without
@@ -34,13 +32,13 @@ from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ranking import Choices, probabilities
 from fascicle.knowledge.linking.references import References
+from fascicle.knowledge.linking.stated import alike, shares, stated_scores
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
 _DIGITS: Final = 6  # of a score, as everywhere
-_LIKELY: Final = FEATURES.index("species: likely")
-_HINTED: Final = FEATURES.index("species: in the name")
+_MOST_ALIKE: Final = 20
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +50,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         name: of the pack by which it was found; empty for one that annotated texts gave.
         tier: how it was found.
         ways: what of the mention led to it: its own words, its long or short form, and so on.
-        probability: or ``None`` without a fitted ranker.
+        probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
         features: that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
         date: of the vocabulary in the pack, empty if its source states none.
@@ -80,7 +78,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         pack: name of the pack of the candidates.
         candidates: the best first.
         nil: probability that no concept of the pack fits, or ``None``.
-        answer: whether the first candidate is the answer; else it is NIL.
+        answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
+        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
     """
 
     mention: int
@@ -91,14 +90,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     nil: float | None
     answer: bool
+    ambiguous: int = 0
 
     @property
     def link(self) -> Link:
-        """The answer as a link."""
-        if not self.answer:
-            return _nil(self.nil)
-        best = self.candidates[0]
-        return _link(best.curie, best.label, best.tier, best.probability)
+        """The answer as a link; of an ambiguous one the first."""
+        return self.links[0]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The answer as links, of which an ambiguous one has several."""
+        if not self.answer and not self.ambiguous:
+            return (_nil(self.nil),)
+        first = self.candidates[: self.ambiguous or 1]
+        tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
+        return tuple(_link(one.curie, one.label, tier, one.probability) for one, tier in zip(first, tiers, strict=True))
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +116,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
+        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
     """
 
     found: Gathered
@@ -117,6 +124,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     order: Ints
     scores: Floats
     nil: Floats
+    alike: Ints
 
 
 class Linker:
@@ -209,9 +217,9 @@ class Linker:
             mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
-            for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
-                referred = link if self._references is None else self._references.of(link)
-                by_mention[unit.document].setdefault(unit.mention, []).append(referred)
+            for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
+                referred = answer if self._references is None else map(self._references.of, answer)
+                by_mention[unit.document].setdefault(unit.mention, []).extend(referred)
             links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
             events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
@@ -220,8 +228,8 @@ class Linker:
             ]
         return patches
 
-    def _answers(self, ranked: Ranked) -> Iterator[Link]:
-        """The answer of each unit: what `Decision.link` says."""
+    def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
+        """The answer of each unit: a link, or those of an ambiguous one."""
         found = ranked.found
         starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
         some = starts[1:] > starts[:-1]
@@ -233,15 +241,26 @@ class Linker:
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
-        for row, threshold, none in zip(best.tolist(), thresholds, nil, strict=True):
+        firsts = zip(starts[:-1].tolist(), ranked.alike.tolist(), strict=True)
+        for row, threshold, none, (start, several) in zip(best.tolist(), thresholds, nil, firsts, strict=True):
             if row < 0:
-                yield _nil(none)
+                yield (_nil(none),)
                 continue
             (curie, label), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
-                yield _nil(none)
+                yield (_nil(none),)
+            elif several > 1:
+                yield self._undecided(ranked, start, several)
             else:
-                yield _link(curie, label, TIERS[tier], score)
+                yield (_link(curie, label, TIERS[tier], score),)
+
+    def _undecided(self, ranked: Ranked, start: int, several: int) -> tuple[Link, ...]:
+        """The links of candidates that cannot be told apart."""
+        rows = ranked.order[start : start + several]
+        concepts = ranked.found.concepts[rows]
+        named = zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True)
+        scores = ranked.scores[rows].tolist()
+        return tuple(_link(*one, AMBIGUOUS, score) for one, score in zip(named, scores, strict=True))
 
     def _asked(self, document: Document) -> list[int]:
         """The numbers of the mentions that are linked."""
@@ -265,13 +284,14 @@ class Linker:
         Args:
             documents: that they stand in.
             mentions: of each document.
-            most: candidates of each decision.
+            most: candidates of each decision; more where more are the answer.
         """
         ranked = self.ranked(documents, mentions)
         found: list[list[Decision]] = [[] for _ in documents]
         bounds = np.searchsorted(ranked.found.owners, np.arange(len(ranked.found.units) + 1)).tolist()
         for number, unit in enumerate(ranked.found.units):
-            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + most)].tolist()
+            told = max(most, int(ranked.alike[number]))
+            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + told)].tolist()
             found[unit.document].append(self._decision(ranked, number, unit, rows))
         return found
 
@@ -295,7 +315,8 @@ class Linker:
         scores = np.full(len(found.owners), np.nan)
         told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
-        stated = _stated_order(found, features)  # decides between candidates that are equally probable
+        sums = stated_scores(found, features)  # decide between candidates that are equally probable
+        stated = np.lexsort((found.concepts, -sums, found.owners))
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
             own = stated[np.isin(found.owners[stated], units)]
@@ -308,7 +329,9 @@ class Linker:
             calibration = Calibration(ranker.scale, ranker.shift)
             told[own], nil[units] = corrected(scores[own], none, owners, calibration)
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
-        return Ranked(found=found, features=features, order=order, scores=told, nil=nil)
+        first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
+        told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
+        return Ranked(found=found, features=features, order=order, scores=told, nil=nil, alike=first)
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
@@ -325,6 +348,7 @@ class Linker:
         candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
         best = candidates[0].probability if candidates else None
         answer = bool(candidates) and (ranker is None or best is None or best >= ranker.threshold)
+        several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
         nil = None if np.isnan(ranked.nil[number]) else float(ranked.nil[number])
         return Decision(
             mention=unit.mention,
@@ -334,7 +358,8 @@ class Linker:
             pack=self.pack.manifest.name,
             candidates=candidates,
             nil=nil,
-            answer=answer,
+            answer=answer and not several,
+            ambiguous=several,
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
@@ -357,25 +382,6 @@ class Linker:
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
             date=self.pack.date_at(concept),
         )
-
-
-def _stated_order(found: Gathered, features: Floats) -> Ints:
-    """The order of candidates without a ranker: by unit, and in it by species, tier, and so on."""
-    first_way = np.bitwise_and(found.ways, -found.ways)
-    order: Ints = np.lexsort(
-        (
-            found.concepts,
-            -found.priors,
-            found.distance,
-            first_way,
-            -found.dense,
-            found.tiers,
-            -features[:, _LIKELY],
-            -features[:, _HINTED],
-            found.owners,
-        )
-    )
-    return order
 
 
 def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
