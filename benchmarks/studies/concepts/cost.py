@@ -2,8 +2,8 @@
 
 python -m benchmarks.studies.concepts.cost FOLDER BEFORE AFTER [--runs 7]
 
-FOLDER has the mentions of ``mentions.py``; BEFORE and AFTER are checkouts. Each run is a process with one thread. Writes
-``results/concepts-cost.json``: medians, and medians of the ratios of neighbouring runs with quartiles.
+FOLDER has the mentions of ``mentions.py``; BEFORE and AFTER are checkouts. Each run is a process with one thread.
+Writes ``results/concepts-cost.json``: medians, and medians of the ratios of neighbouring runs with quartiles.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 python -m benchmarks.studies.concepts.everyday [--name NAME] [--linker LINKER] [--open-b]
 
-Writes ``results/concepts-everyday-NAME.json``. List B is neither made nor shown without ``--open-b``. Names that are wrong
-are printed, and not stored.
+Writes ``results/concepts-everyday-NAME.json``. List B is neither made nor shown without ``--open-b``. Names that
+are wrong are printed, and not stored.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         for one, verdict, links in zip(names_of, judged, said, strict=True):
             if verdict != "right":
                 print(title, verdict, one, [(link.curie, link.name, link.score) for link in links])
-        rows[title] = {kind: _counts(names_of, judged, kind) for kind in ("", *sorted({o.asked.type for o in names_of}))}
+        rows[title] = {
+            kind: _counts(names_of, judged, kind) for kind in ("", *sorted({o.asked.type for o in names_of}))
+        }
         print(title, rows[title])
     write_result(target, {"packs": [part.pack.full_name for part in found.parts], "lists": rows})
     return 0
@@ -101,7 +103,7 @@ def _named(half: int) -> Iterator[Name]:
                 concepts[name].update(gold)
     for name, own in documents.items():
         often = frozenset(c for c, count in concepts[name].items() if count >= _ENOUGH * concepts[name].total())
-        surface = min(surfaces[name], key=lambda one: (-surfaces[name][one], one))  # noqa: B023 - used at once
+        surface = min(surfaces[name], key=lambda one: (-surfaces[name][one], one))
         yield Name(Asked(surface, name.type), often, len(own))
 
 

@@ -31,7 +31,7 @@ class Gilda:
 
         Args:
             given: documents with mentions.
-            gold: the same with concepts; it is told which vocabularies gold has, and their best match is taken, or else the best.
+            gold: the same with concepts; of the matches the best one of its vocabularies is taken, or else the best.
         """
         prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in concepts_of(m)}
         return lambda: [self._of(one, prefixes) for one in given]

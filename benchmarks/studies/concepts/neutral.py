@@ -34,9 +34,7 @@ def answers(linker: Linking, asked: Sequence[Asked]) -> list[tuple[Link, ...]]:
 def _documents(asked: Sequence[Asked]) -> Iterator[Document]:
     for number, one in enumerate(asked):
         span = (len(_BEFORE), len(_BEFORE) + len(one.surface))
-        yield Document(
-            id=f"{number}", text=f"{_BEFORE}{one.surface}{_AFTER}", mentions=(Mention((span,), one.type),)
-        )
+        yield Document(id=f"{number}", text=f"{_BEFORE}{one.surface}{_AFTER}", mentions=(Mention((span,), one.type),))
 
 
 def by_hash(text: str) -> str:

@@ -3,8 +3,8 @@
 python -m benchmarks.studies.concepts.raw FOLDER [--name NAME] [--part dev] [--linker LINKER] [--models biomed-fast]
     [--beside gold pack gilda]
 
-FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another run of the
-same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
+FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another run
+of the same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 from benchmarks.common import result, write_result
 from benchmarks.studies.concepts.corpora import SOURCES, documents
 from benchmarks.studies.concepts.mentions import MODELS, found
+from benchmarks.studies.concepts.renewed import Renewed
 from benchmarks.studies.concepts.worth import concepts, figures, links
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     state = {"packs": packs, "linker": linker.fingerprint, "part": args.part}
     before = result(target)
     rows: dict[str, Any] = before.get("rows", {}) if all(before.get(k) == v for k, v in state.items()) else {}
-    rivals = _rivals(args.beside, linker.parts[0].pack)
+    rivals, renewed = _rivals(args.beside, linker.parts[0].pack), Renewed(linker.parts[0].pack)
     for corpus in args.corpora:
         gold = documents(corpus, args.part)
         systems: dict[str, Callable[[], Linked]] = {
@@ -52,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             **{name: rival(found(args.folder, MODELS[0], corpus, args.part), gold) for name, rival in rivals.items()},
         }
         for system, answers in systems.items() if gold else ():
-            rows |= _rows(corpus, system, gold, answers())
+            rows |= _rows(corpus, system, (gold, renewed.of(gold)), answers())
             write_result(target, {**state, "rows": rows})
     return 0
 
@@ -69,14 +70,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _rows(corpus: str, system: str, gold: Sequence[Document], answers: Linked) -> dict[str, Any]:
+def _rows(
+    corpus: str, system: str, gold: tuple[Sequence[Document], Sequence[Document]], answers: Linked
+) -> dict[str, Any]:
+    """The figures of each type, against gold as it is written, and as ``renewed`` against that with identifiers of now."""
     rows = {}
     for kind in SOURCES[corpus].types:
-        wanted = concepts(gold, kind)
-        rows[f"{corpus} {kind} {system}"] = one = figures(wanted, links(answers, wanted, kind))
-        stated = one["links"]
+        written, now = (concepts(one, kind) for one in gold)
+        rows[f"{corpus} {kind} {system}"] = one = {
+            **figures(written, links(answers, written, kind)),
+            "renewed": figures(now, links(answers, now, kind)),
+        }
+        stated = one["renewed"]["links"]
         sure = 100 * stated["sure_right"] / max(1, stated["sure"])
-        numbers = " ".join(f"{100 * one[name]['estimate']:.1f}" for name in ("precision", "recall", "f1"))
+        numbers = " ".join(
+            f"{100 * side[name]['estimate']:.1f}"
+            for side in (one, one["renewed"])
+            for name in ("precision", "recall", "f1")
+        )
         print(corpus, kind, system, numbers, f"{stated['sure']} at {sure:.1f}", stated["calibration_error"], flush=True)
     return rows
 

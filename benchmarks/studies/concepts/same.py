@@ -1,7 +1,8 @@
 """Which concepts stand for one thing, by files that the pack's own sets are not asked for.
 
 Exact matches of MONDO to other vocabularies, references of DOID, and references between ChEBI, MeSH and DrugBank. Two
-concepts are the same if one refers to the other, or both to a third. Genes of several species with one symbol are namesakes.
+concepts are the same if one refers to the other, or both to a third. Genes of several species with one symbol are
+namesakes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ class Same:
         """Whether both stand for one thing."""
         near = self._near.get(one, set())
         return one == other or other in near or not near.isdisjoint(self._near.get(other, ()))
-
 
     def namesakes(self, one: str, other: str) -> bool:
         """Whether both are genes with one symbol."""

@@ -113,12 +113,19 @@ def _drawn() -> Iterator[Document]:
 def _counts(title: str, documents: Sequence[Document], linker: Any, same: Same) -> dict[str, int]:
     """Pairs, those whose short form gets a concept, faults, and how pairs differ.
 
-    ``contrary`` are the faults whose long form has another concept, ``long loses`` the pairs whose long form has a concept
-    alone and none in the text.
+    ``contrary`` are the faults whose long form has another concept, ``long loses`` the pairs whose long form has a
+    concept alone and none in the text.
     """
     longs = [next((m, one) for m in one.mentions if m.source == _LONG) for one in documents]
     alone = answers(linker, [Asked(" ".join(m.text_in(one.text).split()), m.type) for m, one in longs])
-    counts = {"pairs": len(documents), "short linked": 0, "faults": 0, "contrary": 0, "long loses": 0, "forms differ": 0}
+    counts = {
+        "pairs": len(documents),
+        "short linked": 0,
+        "faults": 0,
+        "contrary": 0,
+        "long loses": 0,
+        "forms differ": 0,
+    }
     for document, patch, links in zip(documents, linker.predict(documents), alone, strict=True):
         said: dict[str, set[str]] = {_LONG: set(), _SHORT: set()}
         by_key = dict(patch.links)

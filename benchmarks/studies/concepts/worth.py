@@ -61,9 +61,7 @@ def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, A
     for one in said:
         answers[one.document].add(one.curie)
     counts = np.array([(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64)
-    drawn = [
-        _rates(weights_of(draws) @ counts) for draws in drawn_documents(len(gold), resamples=RESAMPLES, seed=0)
-    ]
+    drawn = [_rates(weights_of(draws) @ counts) for draws in drawn_documents(len(gold), resamples=RESAMPLES, seed=0)]
     spread, now = np.concatenate(drawn, axis=1), _rates(counts.sum(axis=0))
     return {
         "gold": int(counts[:, 2].sum()),

@@ -117,7 +117,7 @@ def linked(document: Document) -> list[Mention]:
 
 
 def concepts_of(mention: Mention) -> frozenset[str]:
-    """The concepts of a mention, by their CURIEs, or as they are written if they have none; of an ambiguous one none."""
+    """The concepts of a mention, by their CURIEs, or as they are written without; of an ambiguous one none."""
     return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
 
 

@@ -7,23 +7,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
+from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.calibrating import fit_calibration
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.finding import TIERS
-from fascicle.knowledge.linking.folder import Ranker, TierFacts, inputs_of
+from fascicle.knowledge.linking.folder import Correction, Ranker, TierFacts, inputs_of
 from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker, Ranked
 from fascicle.knowledge.linking.memory import Memory
-from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
+from fascicle.knowledge.linking.ranking import Choices, fit
+from fascicle.knowledge.linking.tables import Table, first, joined, of_units, unseen, without_features
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 from fascicle.settings.base import Settings, Share
@@ -40,6 +42,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
+        least: the lowest threshold; where answers would be best by F1 with a lower one, it is this.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
@@ -48,6 +51,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
+    least: Share = 0.0
     rare: Share = 0.005
     remember: bool = True
     indexed: bool = True
@@ -68,16 +72,6 @@ class Fitted(NamedTuple):
     few: Mapping[str, int] = MappingProxyType({})
 
 
-class _Table(NamedTuple):
-    """The candidates of all mentions of a type."""
-
-    choices: Choices
-    right: Bools
-    tiers: Ints
-    documents: Ints  # of each unit
-    inputs: tuple[str, ...]  # names of the features
-
-
 class Taught(NamedTuple):
     """What annotated texts say, from which rankers are fitted.
 
@@ -86,20 +80,27 @@ class Taught(NamedTuple):
         vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
         tables: of each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
+        found: of each type the candidates of found mentions; their document is -1 where it teaches nothing else.
     """
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
-    tables: dict[str, _Table]
+    tables: dict[str, Table]
     few: dict[str, int]
+    found: Mapping[str, Table] = MappingProxyType({})
 
 
 def fit_linker(
-    pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings | None = None
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings | None = None,
+    judged: Sequence[Document] = (),
 ) -> Fitted:
     """Fits a linker; see `teach` for what it takes."""
     settings = settings or FitSettings()
-    taught = teach(pack, index, documents, settings=settings)
+    taught = teach(pack, index, documents, settings=settings, judged=judged)
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
@@ -112,18 +113,24 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
         without: names of features that get no weight.
     """
     return {
-        kind: _ranker(_without(table, without), taught.vocabularies[kind], settings)
+        kind: _ranker(
+            without_features(table, without),
+            taught.vocabularies[kind],
+            settings,
+            without_features(taught.found[kind], without) if kind in taught.found else None,
+        )
         for kind, table in taught.tables.items()
     }
 
 
-def _without(table: _Table, without: Collection[str]) -> _Table:
-    """The table with nothing in the columns of some features, so that they get no weight."""
-    kept = np.array([name not in without for name in table.inputs])
-    return table._replace(choices=table.choices._replace(features=table.choices.features * kept)) if without else table
-
-
-def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings) -> Taught:
+def teach(
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings,
+    judged: Sequence[Document] = (),
+) -> Taught:
     """Gathers the candidates of annotated mentions.
 
     A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
@@ -134,6 +141,9 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
         index: of the pack.
         documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no concept.
         settings: how.
+        judged: with mentions that are linked by CURIEs, and mentions with scores that a recogniser found, by which the
+            probabilities of such ones are corrected. A document that is among the others too is judged by a ranker
+            that did not see it.
 
     Raises:
         InputError: no type has enough mentions that are linked to concepts of the pack.
@@ -151,7 +161,40 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
-    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
+    kept_vocabularies = {kind: vocabularies[kind] for kind in kept}
+    return Taught(memory, kept_vocabularies, kept, few, _found(linker, documents, judged, kept_vocabularies, own))
+
+
+def _found(
+    linker: Linker,
+    documents: Sequence[Document],
+    judged: Sequence[Document],
+    vocabularies: dict[str, tuple[str, ...]],
+    own: Mapping[int, dict[Named, set[str]]],
+) -> dict[str, Table]:
+    """The candidates of found mentions of documents that have gold, each with the concepts of its document."""
+    places = {document.text: number for number, document in enumerate(documents)}
+    numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
+    known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
+    mentions = list(map(_with_concepts, judged))
+    tables = _tables(linker, judged, mentions, vocabularies, known) if judged else {}
+    return {
+        kind: table._replace(documents=numbers[table.documents])
+        for kind, table in tables.items()
+        if table.choices.mentions >= _FEWEST
+    }
+
+
+def _with_concepts(document: Document) -> list[Mention]:
+    """The found mentions of a document, each with all gold links of its type."""
+    links: dict[str, dict[str, Link]] = defaultdict(dict)
+    for mention in document.mentions:
+        links[mention.type].update((link.curie, link) for link in mention.links if link.curie)
+    return [
+        msgspec.structs.replace(one, links=tuple(links[one.type].values()))
+        for one in document.mentions
+        if one.score is not None and not one.links
+    ]
 
 
 def _too_few(pack: Pack) -> InputError:
@@ -198,9 +241,9 @@ def _tables(
     gold: Sequence[Sequence[Mention]],
     vocabularies: dict[str, tuple[str, ...]],
     own: dict[int, dict[Named, set[str]]],
-) -> dict[str, _Table]:
+) -> dict[str, Table]:
     """The candidates of all mentions, portion by portion."""
-    parts: dict[str, list[_Table]] = defaultdict(list)
+    parts: dict[str, list[Table]] = defaultdict(list)
     start = 0
     for chunk in portions(documents, characters=_PORTION):
         mentions = gold[start : start + len(chunk)]
@@ -210,7 +253,7 @@ def _tables(
         for kind, prefixes in vocabularies.items():
             parts[kind].append(_table(linker, ranked, right, (kind, prefixes), mentions, start))
         start += len(chunk)
-    return {kind: _joined(several) for kind, several in parts.items()}
+    return {kind: joined(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
@@ -228,7 +271,7 @@ def _table(
     of: tuple[str, tuple[str, ...]],
     mentions: Sequence[Sequence[Mention]],
     start: int,
-) -> _Table:
+) -> Table:
     """The candidates of the units of a type that can teach.
 
     They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
@@ -238,7 +281,11 @@ def _table(
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
         unit.type == kind
-        and (len(mentions[unit.document][unit.mention].links) == 1 or (unit.document, unit.mention) in several)
+        and (
+            mentions[unit.document][unit.mention].score is not None
+            or len(mentions[unit.document][unit.mention].links) == 1
+            or (unit.document, unit.mention) in several
+        )
         for unit in found.units
     ]
     units = np.flatnonzero(teaches)
@@ -246,36 +293,26 @@ def _table(
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, ranked.features, rows, prefixes)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    names = inputs_of(prefixes, dense=linker.dense)
-    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
-
-
-def _joined(tables: Sequence[_Table]) -> _Table:
-    sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
-    owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
-    features = np.concatenate([table.choices.features for table in tables])
-    return _Table(
-        Choices(np.concatenate(owners), features, int(sizes[-1])),
-        np.concatenate([table.right for table in tables]),
-        np.concatenate([table.tiers for table in tables]),
-        np.concatenate([table.documents for table in tables]),
-        tables[0].inputs,
+    given = [mentions[one.document][one.mention].score for one in (found.units[unit] for unit in units.tolist())]
+    return Table(
+        Choices(owners, values, len(units)),
+        right[rows],
+        found.tiers[rows],
+        documents,
+        np.array(given, dtype=np.float64),
+        inputs_of(prefixes, dense=linker.dense),
     )
 
 
-def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings) -> Ranker:
+def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, found: Table | None = None) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
-    scores = np.zeros(len(table.right))
-    for fold in range(settings.folds):
-        left_out = table.documents % settings.folds == fold
-        others = _of_units(table, ~left_out)
-        own = left_out[table.choices.owners]
-        found, _ = probabilities(table.choices, fit(others.choices, others.right, penalty=settings.penalty))
-        scores[own] = found[own]
-    best = _first(table.choices, scores)
+    by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
+    folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
+    scores = unseen(table, folds, weights)
+    best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    threshold = _threshold(told, table.right[best], table.choices.mentions)
+    threshold = max(settings.least, _threshold(told, table.right[best], table.choices.mentions))
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
@@ -288,24 +325,24 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings)
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
+        found=_corrected(found, unseen(found, folds, weights)) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _of_units(table: _Table, kept: Bools) -> _Table:
-    """The candidates of some units."""
-    units = np.flatnonzero(kept)
-    rows = np.flatnonzero(kept[table.choices.owners])
-    owners = np.searchsorted(units, table.choices.owners[rows])
-    choices = Choices(owners, table.choices.features[rows], len(units))
-    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units], table.inputs)
-
-
-def _first(choices: Choices, scores: Floats) -> Ints:
-    """The best candidate of each unit that has one."""
-    order = np.lexsort((-scores, choices.owners))
-    return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
+def _corrected(found: Table, scores: Floats) -> Correction:
+    """The correction of links of found mentions."""
+    best = first(found.choices, scores)
+    right = found.right[best]
+    fitted = fit_calibration(scores[best], right, found.scores[found.choices.owners[best]])
+    return Correction(
+        scale=fitted.scale,
+        shift=fitted.shift,
+        mention=fitted.mention,
+        mentions=found.choices.mentions,
+        right=int(right.sum()),
+    )
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:

@@ -1,7 +1,7 @@
 """Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
 
-Without a fitted ranker for a type, candidates stand in a stated order (`stated`), and links have no probability. Where
-the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with what share it has.
+Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
+Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.asking import WAYS
-from fascicle.knowledge.linking.calibrating import Calibration, corrected
+from fascicle.knowledge.linking.calibrating import corrected
 from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
 from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
@@ -30,9 +30,9 @@ from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Witho
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.ordering import Ranked, alike, shares, stated_scores
 from fascicle.knowledge.linking.ranking import Choices, probabilities
 from fascicle.knowledge.linking.references import References
-from fascicle.knowledge.linking.stated import alike, shares, stated_scores
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
@@ -105,26 +105,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         first = self.candidates[: self.ambiguous or 1]
         tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
         return tuple(_link(one.curie, one.label, tier, one.probability) for one, tier in zip(first, tiers, strict=True))
-
-
-class Ranked(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidates of units in their order, as arrays.
-
-    Attributes:
-        found: candidates.
-        features: ``[n, FEATURES]``.
-        order: numbers of candidates, by unit, the best first, ``[n]``.
-        scores: probability of each candidate, or NaN, ``[n]``.
-        nil: probability that none fits, of each unit, or NaN, ``[units]``.
-        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
-    """
-
-    found: Gathered
-    features: Floats
-    order: Ints
-    scores: Floats
-    nil: Floats
-    alike: Ints
 
 
 class Linker:
@@ -308,10 +288,17 @@ class Linker:
         ]
         found = self._gatherer.gather(documents, typed, without=without)
         features = self._describer.features(found, documents, typed)
-        return self.order(found, features)
+        given = [typed[unit.document][unit.mention].score for unit in found.units]
+        return self.order(found, features, given=np.array(given, dtype=np.float64))
 
-    def order(self, found: Gathered, features: Floats) -> Ranked:
-        """Ranks candidates by the rankers of their types."""
+    def order(self, found: Gathered, features: Floats, *, given: Floats | None = None) -> Ranked:
+        """Ranks candidates by the rankers of their types.
+
+        Args:
+            found: candidates of units.
+            features: of them.
+            given: score of the mention of each unit, not a number where it has none; without it, none has one.
+        """
         scores = np.full(len(found.owners), np.nan)
         told, nil = scores.copy(), np.full(len(found.units), np.nan)
         kinds = np.array([unit.type for unit in found.units], dtype=object)
@@ -326,7 +313,7 @@ class Linker:
                 [ranker.weights.get(name, 0.0) for name in inputs_of(ranker.vocabularies, dense=self.dense)]
             )
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
-            calibration = Calibration(ranker.scale, ranker.shift)
+            calibration = ranker.correction(given[units] if given is not None else None)
             told[own], nil[units] = corrected(scores[own], none, owners, calibration)
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
         first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)

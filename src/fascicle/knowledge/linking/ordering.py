@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
@@ -48,6 +49,26 @@ MARGIN: Final = 0.5
 DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates of units in their order, as arrays.
+
+    Attributes:
+        found: candidates.
+        features: ``[n, FEATURES]``.
+        order: numbers of candidates, by unit, the best first, ``[n]``.
+        scores: probability of each candidate, or NaN, ``[n]``.
+        nil: probability that none fits, of each unit, or NaN, ``[units]``.
+        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
+    """
+
+    found: Gathered
+    features: Floats
+    order: Ints
+    scores: Floats
+    nil: Floats
+    alike: Ints
 
 
 def stated_scores(found: Gathered, features: Floats) -> Floats:
