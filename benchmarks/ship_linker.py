@@ -2,8 +2,8 @@
 
 usage: python -m benchmarks.ship_linker FOLDER [--output src/fascicle/assets/linkers/basic@1]
 
-FOLDER has the mentions of ``studies/concepts/mentions.py`` in the parts to choose on, by which the probabilities of links
-of found mentions are corrected.
+FOLDER has the mentions of ``studies/concepts/mentions.py`` in the parts to choose on, by which the probabilities of
+links of found mentions are corrected.
 
 ``FASCICLE_DATA`` names the corpora. The linker has weights alone: no index, and no name of a corpus. Written: its
 folder with the card, and ``results/shipped-linker-basic@1.json``.
@@ -191,7 +191,7 @@ def main() -> None:
 
 
 def to_judge(folder: Path) -> list[Document]:
-    """Documents to choose on with the concepts of gold, and the mentions that a model found which did not learn there."""
+    """Documents to choose on with the concepts of gold, and the mentions that `JUDGE` found."""
     judged = []
     for corpus in SOURCES:
         said = found_by(folder, JUDGE, corpus, "dev")
@@ -284,12 +284,13 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "",
         "## What its probabilities are fitted on",
         "",
-        "Where a mention is given, on the documents above, each left out of the fit in its turn. Where a model found the",
-        "mention, the probability is that the document has the concept. It is fitted on what biomed-fast finds in the dev",
-        "parts of BC5CDR, NCBI-disease and BioRED, which never taught it, and in every fourth document of train of",
-        "NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed learnt from dev",
-        "parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to the power *scale*,",
-        "those of the mention to the power *mention*; an answer is given from *least* on.",
+        "Where a mention is given, on the documents above, each left out of the fit in its turn. Where a model found",
+        "the mention, the probability is that the document has the concept. It is fitted on what biomed-fast finds in",
+        "the dev parts of BC5CDR, NCBI-disease and BioRED, which never taught it, and in every fourth document of",
+        "train of NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed",
+        "learnt from dev parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to",
+        "the power *scale*, those of the mention to the power *mention*; an answer is given from *least* on. Types with",
+        "fewer than 1,000 found mentions there have one probability for both.",
         "",
         "| type | found mentions | right | scale | mention | shift | least |",
         "|---|---|---|---|---|---|---|",
@@ -314,7 +315,7 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "python -m benchmarks.ship_linker FOLDER",
         "```",
         "",
-        f"This card was written by the last command; its numbers stand in `benchmarks/results/shipped-linker-{PACK}.json`.",
+        f"The last command wrote this card; its numbers stand in `benchmarks/results/shipped-linker-{PACK}.json`.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -324,7 +325,7 @@ def _correction(kind: str, ranker: Ranker) -> str:
     if not one:
         return ""
     right = f"{100 * one.right / max(1, one.mentions):.1f} %"
-    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift, ranker.threshold))
+    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift, one.threshold))
     return f"| {kind} | {one.mentions:,} | {right} | {numbers} |"
 
 

@@ -3,8 +3,8 @@
 python -m benchmarks.studies.concepts.raw FOLDER [--name NAME] [--part dev] [--linker LINKER] [--models biomed-fast]
     [--beside gold pack gilda]
 
-FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another run
-of the same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
+FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another
+run of the same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 def _rows(
     corpus: str, system: str, gold: tuple[Sequence[Document], Sequence[Document]], answers: Linked
 ) -> dict[str, Any]:
-    """The figures of each type, against gold as it is written, and as ``renewed`` against that with identifiers of now."""
+    """The figures of each type against gold as it is written, and as ``renewed`` against identifiers of now."""
     rows = {}
     for kind in SOURCES[corpus].types:
         written, now = (concepts(one, kind) for one in gold)

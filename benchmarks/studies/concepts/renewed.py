@@ -1,7 +1,7 @@
 """Gold whose identifiers MeSH has replaced since: supplementary records that became descriptors.
 
-``dict-mesh-names-derived/scr-descriptor-candidates.tsv.gz`` lists records and descriptors that share a name. A record that
-the pack does not have, and whose descriptor it has, counts as that descriptor.
+``dict-mesh-names-derived/scr-descriptor-candidates.tsv.gz`` lists records and descriptors that share a name. A record
+that the pack does not have, and whose descriptor it has, counts as that descriptor.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from fascicle.knowledge.portions import portions
 from fascicle.settings.base import Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
+_FEWEST_FOUND: Final = 1000  # by which probabilities are corrected
 _PORTION: Final = 1 << 18
 _EVEN: Final = 0.5
 Named = tuple[str, str]  # type, and key of level 1
@@ -181,7 +182,7 @@ def _found(
     return {
         kind: table._replace(documents=numbers[table.documents])
         for kind, table in tables.items()
-        if table.choices.mentions >= _FEWEST
+        if table.choices.mentions >= _FEWEST_FOUND
     }
 
 
@@ -325,21 +326,23 @@ def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, 
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, unseen(found, folds, weights)) if found is not None else UNSET,
+        found=_corrected(found, unseen(found, folds, weights), settings.least) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _corrected(found: Table, scores: Floats) -> Correction:
-    """The correction of links of found mentions."""
+def _corrected(found: Table, scores: Floats, least: float) -> Correction:
+    """The correction of links of found mentions, by the probabilities of their candidates."""
     best = first(found.choices, scores)
     right = found.right[best]
-    fitted = fit_calibration(scores[best], right, found.scores[found.choices.owners[best]])
+    given = found.scores[found.choices.owners[best]]
+    fitted = fit_calibration(scores[best], right, given)
     return Correction(
         scale=fitted.scale,
         shift=fitted.shift,
         mention=fitted.mention,
+        threshold=max(least, _threshold(fitted(scores[best], given), right, found.choices.mentions)),
         mentions=found.choices.mentions,
         right=int(right.sum()),
     )

@@ -55,6 +55,7 @@ class Correction(Settings, frozen=True, kw_only=True):
         scale: that the logarithm of the odds of the first candidate is multiplied by.
         shift: that is added to it.
         mention: that the logarithm of the odds of the mention's score is multiplied by before it is added.
+        threshold: below this probability the answer is NIL.
         mentions: that it was fitted on.
         right: how many of them got a concept of their document.
     """
@@ -62,6 +63,7 @@ class Correction(Settings, frozen=True, kw_only=True):
     scale: Annotated[float, Meta(gt=0.0, le=1e6)]
     shift: Annotated[float, Meta(ge=-1e6, le=1e6)]
     mention: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    threshold: Share = 0.0
     mentions: Annotated[int, Meta(ge=0)] = 0
     right: Annotated[int, Meta(ge=0)] = 0
 
@@ -101,17 +103,22 @@ class Ranker(Settings, frozen=True, kw_only=True):
         if set(self.weights) - set(OF_DENSE) != set(inputs_of(self.vocabularies, dense=False)):
             raise ValueError("the features are not those of this release")
 
-    def correction(self, given: Floats | None = None) -> Callable[[Floats], Floats]:
+    def correction(self, given: Floats) -> Callable[[Floats], Floats]:
         """How the probabilities of first candidates are corrected.
 
         Args:
-            given: scores of their mentions, not a number where they have none; without them, none has one.
+            given: scores of their mentions, not a number where they have none.
         """
         plain = Calibration(self.scale, self.shift)
-        if given is None or not self.found:
+        if not self.found:
             return plain
         found = Calibration(self.found.scale, self.found.shift, self.found.mention)
         return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
+
+    def thresholds(self, given: Floats) -> Floats:
+        """Below which probabilities answers are NIL; see `correction`."""
+        found = self.found.threshold if self.found else self.threshold
+        return np.where(np.isnan(given), self.threshold, found)
 
 
 class LinkerManifest(Settings, frozen=True, kw_only=True):

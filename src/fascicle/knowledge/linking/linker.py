@@ -215,14 +215,15 @@ class Linker:
         some = starts[1:] > starts[:-1]
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
-        thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
         concepts = found.concepts[best[some]]
         names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
         firsts = zip(starts[:-1].tolist(), ranked.alike.tolist(), strict=True)
-        for row, threshold, none, (start, several) in zip(best.tolist(), thresholds, nil, firsts, strict=True):
+        for row, threshold, none, (start, several) in zip(
+            best.tolist(), ranked.thresholds.tolist(), nil, firsts, strict=True
+        ):
             if row < 0:
                 yield (_nil(none),)
                 continue
@@ -301,6 +302,8 @@ class Linker:
         """
         scores = np.full(len(found.owners), np.nan)
         told, nil = scores.copy(), np.full(len(found.units), np.nan)
+        given = nil.copy() if given is None else given
+        thresholds = np.zeros(len(found.units))
         kinds = np.array([unit.type for unit in found.units], dtype=object)
         sums = stated_scores(found, features)  # decide between candidates that are equally probable
         stated = np.lexsort((found.concepts, -sums, found.owners))
@@ -313,12 +316,14 @@ class Linker:
                 [ranker.weights.get(name, 0.0) for name in inputs_of(ranker.vocabularies, dense=self.dense)]
             )
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
-            calibration = ranker.correction(given[units] if given is not None else None)
-            told[own], nil[units] = corrected(scores[own], none, owners, calibration)
+            told[own], nil[units] = corrected(scores[own], none, owners, ranker.correction(given[units]))
+            thresholds[units] = ranker.thresholds(given[units])
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
         first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
         told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
-        return Ranked(found=found, features=features, order=order, scores=told, nil=nil, alike=first)
+        return Ranked(
+            found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
+        )
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
@@ -334,7 +339,7 @@ class Linker:
         ranker = self.rankers.get(unit.type)
         candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
         best = candidates[0].probability if candidates else None
-        answer = bool(candidates) and (ranker is None or best is None or best >= ranker.threshold)
+        answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
         several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
         nil = None if np.isnan(ranked.nil[number]) else float(ranked.nil[number])
         return Decision(

@@ -60,6 +60,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
+        thresholds: below which probability the answer of each unit is NIL, ``[units]``.
         alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
     """
 
@@ -68,6 +69,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     order: Ints
     scores: Floats
     nil: Floats
+    thresholds: Floats
     alike: Ints
 
 
