@@ -102,7 +102,7 @@ def decided(told: Sequence[Decision], one: Document) -> list[tuple[Link, ...]]:
     """The links of mentions by what was explained: each concept once, and NIL where no part has one."""
     found: list[tuple[Link, ...]] = []
     for at in range(len(one.mentions)):
-        links = [decision.link for decision in told if decision.mention == at]
+        links = [link for decision in told if decision.mention == at for link in decision.links]
         named = tuple({each.curie: each for each in reversed(links) if not each.nil}.values())[::-1]
         found.append(named or tuple(links[:1]))
     return found

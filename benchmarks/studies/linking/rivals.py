@@ -71,8 +71,8 @@ def entries_of(pack: Pack, index: NameIndex, kind: str, prefixes: Sequence[str])
         yield Entry(text, pack.curie(row), NAME_KINDS[number], taxa[int(pack.taxon_rows[row])])
 
 
-def gilda(entries: Iterator[Entry]) -> Rank:
-    """The order of Gilda's grounder; the species of the document, as it takes them, come before human."""
+def grounder(entries: Iterator[Entry]) -> Any:
+    """Gilda's grounder over some names."""
     _find_rivals()
     from gilda.grounder import Grounder
     from gilda.process import normalize
@@ -86,12 +86,17 @@ def gilda(entries: Iterator[Entry]) -> Rank:
             taxon = one.taxon.partition(":")[2] or None
             status = _STATUS.get(one.kind, "synonym")
             terms.append(Term(normal, one.text, prefix, local, one.text, status, "pack", taxon))
-    grounder = Grounder(terms)
+    return Grounder(terms)
+
+
+def gilda(entries: Iterator[Entry]) -> Rank:
+    """The order of Gilda's grounder; the species of the document, as it takes them, come before human."""
+    made = grounder(entries)
 
     def rank(asked: Sequence[Ask]) -> Ranks:
         found: Ranks = {}
         for surface, species in asked:
-            matches = grounder.ground(surface, organisms=[one.partition(":")[2] for one in species])
+            matches = made.ground(surface, organisms=[one.partition(":")[2] for one in species])
             ranked = dict.fromkeys(f"{match.term.db}:{match.term.id}" for match in matches)
             found[surface, species] = tuple(ranked)[:_MOST]
         return found
@@ -168,7 +173,7 @@ class Rivals:
 
 def _asked(reference: Reference, kind: str) -> Iterator[Ask]:
     for document in reference.documents:
-        pairs, species = Pairs(document), _species(document)
+        pairs, species = Pairs(document), species_of(document)
         for mention in linked(document):
             if mention.type == kind:
                 yield _ask(document, mention, pairs, species)
@@ -181,14 +186,14 @@ def _ask(document: Document, mention: Mention, pairs: Pairs, species: tuple[str,
 
 def _cases(reference: Reference, ranks: Mapping[str, Ranks]) -> Iterator[LinkCase]:
     for document in reference.documents:
-        pairs, species = Pairs(document), _species(document)
+        pairs, species = Pairs(document), species_of(document)
         for mention in linked(document):
             ranked = ranks.get(mention.type, {}).get(_ask(document, mention, pairs, species), ())
             case = reference.case(document, mention)
             yield msgspec.structs.replace(case, parts=(ranked,), answer=frozenset(ranked[:1]), where="matched")
 
 
-def _species(document: Document) -> tuple[str, ...]:
+def species_of(document: Document) -> tuple[str, ...]:
     """The species of a document, the commonest first, and human behind them."""
     plain = msgspec.structs.replace(document, mentions=())
     shares = Species(plain).shares

@@ -113,9 +113,15 @@ def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
         return
     nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
-    head = f"{document.id} {decision.type} {decision.surface!r}: {'' if decision.answer else 'NIL; '}"
+    head = f"{document.id} {decision.type} {decision.surface!r}: {_verdict(decision)}"
     sys.stdout.write(f"{head}{counted(len(decision.candidates), 'candidate')}{nil}\n")
     sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
+
+
+def _verdict(decision: Decision) -> str:
+    if decision.ambiguous:
+        return f"ambiguous, the first {decision.ambiguous} cannot be told apart; "
+    return "" if decision.answer else "NIL; "
 
 
 def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from fascicle.core.spans import Fragments, check_fragments
 
 GOLD = "gold"
+AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is meant, and nobody can say which
 
 MentionKey = tuple[str, str, Fragments]
 _CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")

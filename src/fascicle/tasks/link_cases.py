@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.mention import Mention
+from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, NoConcepts
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.linker import Decision
@@ -117,8 +117,8 @@ def linked(document: Document) -> list[Mention]:
 
 
 def concepts_of(mention: Mention) -> frozenset[str]:
-    """The concepts of a mention, by their CURIEs, or as they are written if they have none."""
-    return frozenset(link.curie or link.id for link in mention.links if not link.nil)
+    """The concepts of a mention, by their CURIEs, or as they are written without; of an ambiguous one none."""
+    return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
 
 
 def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[Mention]]) -> Iterator[LinkCase]:
@@ -167,7 +167,7 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
 
 def _told(case: LinkCase, mention: Mention) -> LinkCase:
     """What the links of a predicted mention say."""
-    links = [link for link in mention.links if not link.nil]
+    links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     scores = [link.score for link in links]
     return msgspec.structs.replace(
         case,

@@ -27,10 +27,37 @@ def test_the_fit_is_the_best_of_a_grid(seed: int) -> None:
     scores = random.uniform(0.05, 0.95, 60)
     right = random.random(60) < scores**2
     found = fit_calibration(scores, right)
-    best = loss(scores, right, *found)
+    best = loss(scores, right, found.scale, found.shift)
     for scale in np.linspace(max(0.05, found.scale - 0.5), found.scale + 0.5, 11):
         for shift in np.linspace(found.shift - 0.5, found.shift + 0.5, 11):
             assert best <= loss(scores, right, scale, shift) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_of_mentions_are_fitted_as_scipy_minimises(seed: int) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    random = np.random.default_rng(seed)
+    scores, mentions = random.uniform(0.05, 0.95, (2, 300))
+    right = random.random(300) < scores * mentions
+    found = fit_calibration(scores, right, mentions)
+    odds, others = (np.log(one / (1 - one)) for one in (scores, mentions))
+    sign = np.where(right, 1.0, -1.0)
+
+    def penalised(weights: np.ndarray) -> float:
+        told = weights[0] * odds + weights[1] + weights[2] * others
+        return float(np.log1p(np.exp(-sign * told)).sum() + 0.5 * ((weights - [1, 0, 0]) ** 2).sum())
+
+    best = optimize.minimize(penalised, [1.0, 0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "maxiter": 5000})
+    assert found == pytest.approx(tuple(best.x), abs=1e-4)
+    assert found.mention > 0
+
+
+def test_mentions_whose_better_scores_are_worse_do_not_count() -> None:
+    random = np.random.default_rng(0)
+    scores, mentions = random.uniform(0.05, 0.95, (2, 300))
+    right = random.random(300) < scores * (1 - mentions)
+    assert fit_calibration(scores, right, mentions) == fit_calibration(scores, right)
+    assert fit_calibration(scores, right).mention == 0
 
 
 def test_a_ranker_that_is_too_sure_becomes_honest() -> None:

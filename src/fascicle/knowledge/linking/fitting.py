@@ -7,28 +7,32 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, field
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
+from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.calibrating import fit_calibration
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.finding import TIERS
-from fascicle.knowledge.linking.folder import Ranker, TierFacts, inputs_of
+from fascicle.knowledge.linking.folder import Correction, Ranker, TierFacts, inputs_of
 from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker, Ranked
+from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.memory import Memory
-from fascicle.knowledge.linking.ranking import Choices, fit, probabilities
+from fascicle.knowledge.linking.ordering import Ranked
+from fascicle.knowledge.linking.ranking import Choices, fit
+from fascicle.knowledge.linking.tables import Table, first, joined, of_units, unseen, without_features
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 from fascicle.settings.base import Name, Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
+_FEWEST_FOUND: Final = 1000  # by which probabilities are corrected
 _PORTION: Final = 1 << 18
 _EVEN: Final = 0.5
 Named = tuple[str, str]  # type, and key of level 1
@@ -77,16 +81,6 @@ class Fitted(NamedTuple):
     few: Mapping[str, int] = MappingProxyType({})
 
 
-class _Table(NamedTuple):
-    """The candidates of all mentions of a type."""
-
-    choices: Choices
-    right: Bools
-    tiers: Ints
-    documents: Ints  # of each unit
-    inputs: tuple[str, ...]  # names of the features
-
-
 class Taught(NamedTuple):
     """What annotated texts say, from which rankers are fitted.
 
@@ -95,20 +89,27 @@ class Taught(NamedTuple):
         vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
         tables: of each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
+        found: of each type the candidates of found mentions; their document is -1 where it teaches nothing else.
     """
 
     memory: Memory
     vocabularies: dict[str, tuple[str, ...]]
-    tables: dict[str, _Table]
+    tables: dict[str, Table]
     few: dict[str, int]
+    found: Mapping[str, Table] = MappingProxyType({})
 
 
 def fit_linker(
-    pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings | None = None
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings | None = None,
+    judged: Sequence[Document] = (),
 ) -> Fitted:
     """Fits a linker; see `teach` for what it takes."""
     settings = settings or FitSettings()
-    taught = teach(pack, index, documents, settings=settings)
+    taught = teach(pack, index, documents, settings=settings, judged=judged)
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
@@ -122,22 +123,24 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
     """
     return {
         kind: _ranker(
-            _without(table, without),
+            without_features(table, without),
             taught.vocabularies[kind] if settings.restricted else (),
             settings,
             settings.lowest.get(kind, 0.0),
+            without_features(taught.found[kind], without) if kind in taught.found else None,
         )
         for kind, table in taught.tables.items()
     }
 
 
-def _without(table: _Table, without: Collection[str]) -> _Table:
-    """The table with nothing in the columns of some features, so that they get no weight."""
-    kept = np.array([name not in without for name in table.inputs])
-    return table._replace(choices=table.choices._replace(features=table.choices.features * kept)) if without else table
-
-
-def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *, settings: FitSettings) -> Taught:
+def teach(
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings,
+    judged: Sequence[Document] = (),
+) -> Taught:
     """Gathers the candidates of annotated mentions.
 
     A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
@@ -148,6 +151,9 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
         index: of the pack.
         documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no concept.
         settings: how.
+        judged: with mentions that are linked by CURIEs, and mentions with scores that a recogniser found, by which the
+            probabilities of such ones are corrected. A document that is among the others too is judged by a ranker
+            that did not see it.
 
     Raises:
         InputError: no type has enough mentions that are linked to concepts of the pack.
@@ -165,7 +171,40 @@ def teach(pack: Pack, index: NameIndex | None, documents: Sequence[Document], *,
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
-    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few)
+    found = _found(linker, documents, judged, tuple(kept), own)
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
+
+
+def _found(
+    linker: Linker,
+    documents: Sequence[Document],
+    judged: Sequence[Document],
+    kinds: Sequence[str],
+    own: Mapping[int, dict[Named, set[str]]],
+) -> dict[str, Table]:
+    """The candidates of found mentions of documents that have gold, each with the concepts of its document."""
+    places = {document.text: number for number, document in enumerate(documents)}
+    numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
+    known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
+    mentions = list(map(_with_concepts, judged))
+    tables = _tables(linker, judged, mentions, kinds, known) if judged else {}
+    return {
+        kind: table._replace(documents=numbers[table.documents])
+        for kind, table in tables.items()
+        if table.choices.mentions >= _FEWEST_FOUND
+    }
+
+
+def _with_concepts(document: Document) -> list[Mention]:
+    """The found mentions of a document, each with all gold links of its type."""
+    links: dict[str, dict[str, Link]] = defaultdict(dict)
+    for mention in document.mentions:
+        links[mention.type].update((link.curie, link) for link in mention.links if link.curie)
+    return [
+        msgspec.structs.replace(one, links=tuple(links[one.type].values()))
+        for one in document.mentions
+        if one.score is not None and not one.links
+    ]
 
 
 def _too_few(pack: Pack) -> InputError:
@@ -212,9 +251,9 @@ def _tables(
     gold: Sequence[Sequence[Mention]],
     kinds: Sequence[str],
     own: dict[int, dict[Named, set[str]]],
-) -> dict[str, _Table]:
+) -> dict[str, Table]:
     """The candidates of all mentions, portion by portion."""
-    parts: dict[str, list[_Table]] = defaultdict(list)
+    parts: dict[str, list[Table]] = defaultdict(list)
     start = 0
     for chunk in portions(documents, characters=_PORTION):
         mentions = gold[start : start + len(chunk)]
@@ -224,7 +263,7 @@ def _tables(
         for kind in kinds:
             parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
         start += len(chunk)
-    return {kind: _joined(several) for kind, several in parts.items()}
+    return {kind: joined(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
@@ -246,7 +285,7 @@ def _table(
     kind: str,
     mentions: Sequence[Sequence[Mention]],
     start: int,
-) -> _Table:
+) -> Table:
     """The candidates of the units of a type that can teach.
 
     They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
@@ -255,7 +294,11 @@ def _table(
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
         unit.type == kind
-        and (len(mentions[unit.document][unit.mention].links) == 1 or (unit.document, unit.mention) in several)
+        and (
+            mentions[unit.document][unit.mention].score is not None
+            or len(mentions[unit.document][unit.mention].links) == 1
+            or (unit.document, unit.mention) in several
+        )
         for unit in found.units
     ]
     units = np.flatnonzero(teaches)
@@ -263,33 +306,25 @@ def _table(
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    names = inputs_of((), dense=linker.dense)
-    return _Table(Choices(owners, values, len(units)), right[rows], found.tiers[rows], documents, names)
-
-
-def _joined(tables: Sequence[_Table]) -> _Table:
-    sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
-    owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
-    features = np.concatenate([table.choices.features for table in tables])
-    return _Table(
-        Choices(np.concatenate(owners), features, int(sizes[-1])),
-        np.concatenate([table.right for table in tables]),
-        np.concatenate([table.tiers for table in tables]),
-        np.concatenate([table.documents for table in tables]),
-        tables[0].inputs,
+    given = [mentions[one.document][one.mention].score for one in (found.units[unit] for unit in units.tolist())]
+    return Table(
+        Choices(owners, values, len(units)),
+        right[rows],
+        found.tiers[rows],
+        documents,
+        np.array(given, dtype=np.float64),
+        inputs_of((), dense=linker.dense),
     )
 
 
-def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float) -> Ranker:
+def _ranker(
+    table: Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float, found: Table | None = None
+) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
-    scores = np.zeros(len(table.right))
-    for fold in range(settings.folds):
-        left_out = table.documents % settings.folds == fold
-        others = _of_units(table, ~left_out)
-        own = left_out[table.choices.owners]
-        found, _ = probabilities(table.choices, fit(others.choices, others.right, penalty=settings.penalty))
-        scores[own] = found[own]
-    best = _first(table.choices, scores)
+    by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
+    folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
+    scores = unseen(table, folds, weights)
+    best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
     threshold = max(lowest, _threshold(told, table.right[best], table.choices.mentions))
@@ -305,24 +340,26 @@ def _ranker(table: _Table, vocabularies: tuple[str, ...], settings: FitSettings,
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
+        found=_corrected(found, unseen(found, folds, weights), lowest) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _of_units(table: _Table, kept: Bools) -> _Table:
-    """The candidates of some units."""
-    units = np.flatnonzero(kept)
-    rows = np.flatnonzero(kept[table.choices.owners])
-    owners = np.searchsorted(units, table.choices.owners[rows])
-    choices = Choices(owners, table.choices.features[rows], len(units))
-    return _Table(choices, table.right[rows], table.tiers[rows], table.documents[units], table.inputs)
-
-
-def _first(choices: Choices, scores: Floats) -> Ints:
-    """The best candidate of each unit that has one."""
-    order = np.lexsort((-scores, choices.owners))
-    return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
+def _corrected(found: Table, scores: Floats, lowest: float) -> Correction:
+    """The correction of links of found mentions, by the probabilities of their candidates."""
+    best = first(found.choices, scores)
+    right = found.right[best]
+    given = found.scores[found.choices.owners[best]]
+    fitted = fit_calibration(scores[best], right, given)
+    return Correction(
+        scale=fitted.scale,
+        shift=fitted.shift,
+        mention=fitted.mention,
+        threshold=max(lowest, _threshold(fitted(scores[best], given), right, found.choices.mentions)),
+        mentions=found.choices.mentions,
+        right=int(right.sum()),
+    )
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:

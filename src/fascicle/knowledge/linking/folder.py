@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
+import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 
+from fascicle.core.arrays import Floats
 from fascicle.errors import PackError
+from fascicle.knowledge.linking.calibrating import Calibration
 from fascicle.knowledge.linking.dense import MANIFEST as DENSE
 from fascicle.knowledge.linking.features import FEATURES, OF_DENSE
 from fascicle.knowledge.linking.memory import NAMES
@@ -45,6 +48,26 @@ class TierFacts(Settings, frozen=True, kw_only=True):
     answered: Annotated[int, Meta(ge=0)]
 
 
+class Correction(Settings, frozen=True, kw_only=True):
+    """How probabilities of links of found mentions are corrected, see `calibrating`.
+
+    Attributes:
+        scale: that the logarithm of the odds of the first candidate is multiplied by.
+        shift: that is added to it.
+        mention: that the logarithm of the odds of the mention's score is multiplied by before it is added.
+        threshold: below this probability the answer is NIL.
+        mentions: that it was fitted on.
+        right: how many of them got a concept of their document.
+    """
+
+    scale: Annotated[float, Meta(gt=0.0, le=1e6)]
+    shift: Annotated[float, Meta(ge=-1e6, le=1e6)]
+    mention: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    threshold: Share = 0.0
+    mentions: Annotated[int, Meta(ge=0)] = 0
+    right: Annotated[int, Meta(ge=0)] = 0
+
+
 Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
 
 
@@ -57,6 +80,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
+        found: the same for mentions with a score, which a recogniser found; as for the others where it is not said.
         mentions: that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -66,6 +90,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
     threshold: Share = 0.0
     scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0
+    found: Correction | UnsetType = UNSET
     mentions: Annotated[int, Meta(ge=0)] = 0
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
@@ -77,6 +102,23 @@ class Ranker(Settings, frozen=True, kw_only=True):
         """
         if not set(self.weights) <= set(inputs_of(self.vocabularies, dense=True)):
             raise ValueError("the features are not those of this release")
+
+    def correction(self, given: Floats) -> Callable[[Floats], Floats]:
+        """How the probabilities of first candidates are corrected.
+
+        Args:
+            given: scores of their mentions, not a number where they have none.
+        """
+        plain = Calibration(self.scale, self.shift)
+        if not self.found:
+            return lambda scores: plain(scores)
+        found = Calibration(self.found.scale, self.found.shift, self.found.mention)
+        return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
+
+    def thresholds(self, given: Floats) -> Floats:
+        """Below which probabilities answers are NIL; see `correction`."""
+        found = self.found.threshold if self.found else self.threshold
+        return np.where(np.isnan(given), self.threshold, found)
 
 
 class LinkerManifest(Settings, frozen=True, kw_only=True):

@@ -1,9 +1,7 @@
 """Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
 
-Without a fitted ranker for a type, candidates stand in a stated order, and links have no probability: concepts of the
-species that the name says or the text makes likely come first; then exact names before folded, canonical, reordered and
-near ones, the mention's own words before its long form and other readings, names of the concept before those of its
-equivalents, and a higher prior before a lower one.
+Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
+Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
 from __future__ import annotations
@@ -21,25 +19,25 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
 from fascicle.knowledge.linking.asking import WAYS
-from fascicle.knowledge.linking.calibrating import Calibration, corrected
-from fascicle.knowledge.linking.features import FEATURES, Describer, of_dense
+from fascicle.knowledge.linking.calibrating import corrected
+from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
 from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
 from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Without
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.ordering import Ranked, alike, shares, stated_scores
 from fascicle.knowledge.linking.ranking import Choices, probabilities
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
-_LIKELY: Final = FEATURES.index("species: likely")
-_HINTED: Final = FEATURES.index("species: in the name")
+_MOST_ALIKE: Final = 20
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +49,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         name: of the pack by which it was found; empty for one that annotated texts gave.
         tier: how it was found.
         ways: what of the mention led to it: its own words, its long or short form, and so on.
-        probability: or ``None`` without a fitted ranker.
+        probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
         features: that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
         date: of the vocabulary in the pack, empty if its source states none.
@@ -81,7 +79,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         pack: name of the pack of the candidates.
         candidates: the best first.
         nil: probability that no concept of the pack fits, or ``None``.
-        answer: whether the first candidate is the answer; else it is NIL.
+        answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
+        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
     """
 
     mention: int
@@ -92,32 +91,24 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     nil: float | None
     answer: bool
+    ambiguous: int = 0
 
     @property
     def link(self) -> Link:
-        """The answer as a link."""
-        if not self.answer:
-            return nil_link(self.nil)
-        best = self.candidates[0]
-        return link_to(best.curie, best.label, best.tier, best.probability, best.same)
+        """The answer as a link; of an ambiguous one the first."""
+        return self.links[0]
 
-
-class Ranked(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidates of units in their order, as arrays.
-
-    Attributes:
-        found: candidates.
-        features: ``[n, FEATURES]``.
-        order: numbers of candidates, by unit, the best first, ``[n]``.
-        scores: probability of each candidate, or NaN, ``[n]``.
-        nil: probability that none fits, of each unit, or NaN, ``[units]``.
-    """
-
-    found: Gathered
-    features: Floats
-    order: Ints
-    scores: Floats
-    nil: Floats
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The answer as links, of which an ambiguous one has several."""
+        if not self.answer and not self.ambiguous:
+            return (nil_link(self.nil),)
+        first = self.candidates[: self.ambiguous or 1]
+        tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
+        return tuple(
+            link_to(one.curie, one.label, tier, one.probability, one.same)
+            for one, tier in zip(first, tiers, strict=True)
+        )
 
 
 class Linker:
@@ -218,8 +209,8 @@ class Linker:
             mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
-            for unit, link in zip(ranked.found.units, self._answers(ranked), strict=True):
-                by_mention[unit.document].setdefault(unit.mention, []).append(link)
+            for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
+                by_mention[unit.document].setdefault(unit.mention, []).extend(answer)
             links = [{at: distinct(several) for at, several in found.items()} for found in by_mention]
             events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
@@ -228,27 +219,41 @@ class Linker:
             ]
         return patches
 
-    def _answers(self, ranked: Ranked) -> Iterator[Link]:
-        """The answer of each unit: what `Decision.link` says."""
+    def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
+        """The answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._answering.ontology
         starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
         some = starts[1:] > starts[:-1]
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
-        thresholds = [self.rankers[unit.type].threshold if unit.type in self.rankers else 0.0 for unit in found.units]
         names = self._answering.told(found.concepts[best[some]], found.terms[best[some]])
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
-        for row, threshold, none in zip(best.tolist(), thresholds, nil, strict=True):
+        firsts = zip(starts[:-1].tolist(), ranked.alike.tolist(), strict=True)
+        for row, threshold, none, (start, several) in zip(
+            best.tolist(), ranked.thresholds.tolist(), nil, firsts, strict=True
+        ):
             if row < 0:
-                yield nil_link(none, ontology)
+                yield (nil_link(none, ontology),)
                 continue
             (curie, label, same), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
-                yield nil_link(none, ontology)
+                yield (nil_link(none, ontology),)
+            elif several > 1:
+                yield self._undecided(ranked, start, several)
             else:
-                yield link_to(curie, label, TIERS[tier], score, same)
+                yield (link_to(curie, label, TIERS[tier], score, same),)
+
+    def _undecided(self, ranked: Ranked, start: int, several: int) -> tuple[Link, ...]:
+        """The links of candidates that cannot be told apart."""
+        rows = ranked.order[start : start + several]
+        named = self._answering.told(ranked.found.concepts[rows], ranked.found.terms[rows])
+        scores = ranked.scores[rows].tolist()
+        return tuple(
+            link_to(curie, label, AMBIGUOUS, score, same)
+            for (curie, label, same), score in zip(named, scores, strict=True)
+        )
 
     def _asked(self, document: Document) -> list[int]:
         """The numbers of the mentions that are linked."""
@@ -272,13 +277,14 @@ class Linker:
         Args:
             documents: that they stand in.
             mentions: of each document.
-            most: candidates of each decision.
+            most: candidates of each decision; more where more are the answer.
         """
         ranked = self.ranked(documents, mentions)
         found: list[list[Decision]] = [[] for _ in documents]
         bounds = np.searchsorted(ranked.found.owners, np.arange(len(ranked.found.units) + 1)).tolist()
         for number, unit in enumerate(ranked.found.units):
-            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + most)].tolist()
+            told = max(most, int(ranked.alike[number]))
+            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + told)].tolist()
             found[unit.document].append(self._decision(ranked, number, unit, rows))
         return found
 
@@ -295,14 +301,24 @@ class Linker:
         ]
         found = self._gatherer.gather(documents, typed, without=without)
         features = self._describer.features(found, documents)
-        return self.order(found, features)
+        given = [typed[unit.document][unit.mention].score for unit in found.units]
+        return self.order(found, features, given=np.array(given, dtype=np.float64))
 
-    def order(self, found: Gathered, features: Floats) -> Ranked:
-        """Ranks candidates by the rankers of their types."""
+    def order(self, found: Gathered, features: Floats, *, given: Floats | None = None) -> Ranked:
+        """Ranks candidates by the rankers of their types.
+
+        Args:
+            found: candidates of units.
+            features: of them.
+            given: score of the mention of each unit, not a number where it has none; without it, none has one.
+        """
         scores = np.full(len(found.owners), np.nan)
         told, nil = scores.copy(), np.full(len(found.units), np.nan)
+        given = nil.copy() if given is None else given
+        thresholds = np.zeros(len(found.units))
         kinds = np.array([unit.type for unit in found.units], dtype=object)
-        stated = _stated_order(found, features)  # decides between candidates that are equally probable
+        sums = stated_scores(found, features)  # decide between candidates that are equally probable
+        stated = np.lexsort((found.concepts, -sums, found.owners))
         for kind, ranker in self.rankers.items():
             units = np.flatnonzero(kinds == kind)
             own = stated[np.isin(found.owners[stated], units)]
@@ -312,10 +328,14 @@ class Linker:
                 [ranker.weights.get(name, 0.0) for name in inputs_of(ranker.vocabularies, dense=self.dense)]
             )
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
-            calibration = Calibration(ranker.scale, ranker.shift)
-            told[own], nil[units] = corrected(scores[own], none, owners, calibration)
+            told[own], nil[units] = corrected(scores[own], none, owners, ranker.correction(given[units]))
+            thresholds[units] = ranker.thresholds(given[units])
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
-        return Ranked(found=found, features=features, order=order, scores=told, nil=nil)
+        first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
+        told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
+        return Ranked(
+            found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
+        )
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str] = ()) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
@@ -331,7 +351,8 @@ class Linker:
         ranker = self.rankers.get(unit.type)
         candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
         best = candidates[0].probability if candidates else None
-        answer = bool(candidates) and (ranker is None or best is None or best >= ranker.threshold)
+        answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
+        several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
         nil = None if np.isnan(ranked.nil[number]) else float(ranked.nil[number])
         return Decision(
             mention=unit.mention,
@@ -341,7 +362,8 @@ class Linker:
             pack=self.pack.manifest.name,
             candidates=candidates,
             nil=nil,
-            answer=answer,
+            answer=answer and not several,
+            ambiguous=several,
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
@@ -366,22 +388,3 @@ class Linker:
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
-
-
-def _stated_order(found: Gathered, features: Floats) -> Ints:
-    """The order of candidates without a ranker: by unit, and in it by species, tier, and so on."""
-    first_way = np.bitwise_and(found.ways, -found.ways)
-    order: Ints = np.lexsort(
-        (
-            found.concepts,
-            -found.priors,
-            found.distance,
-            first_way,
-            -found.dense,
-            found.tiers,
-            -features[:, _LIKELY],
-            -features[:, _HINTED],
-            found.owners,
-        )
-    )
-    return order

@@ -1,0 +1,1 @@
+"""What concepts are worth with what ships; see ``plan.md``."""

@@ -1,0 +1,102 @@
+"""Figures of concepts: of documents, and of links with a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Floats
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.evaluation.uncertainty.intervals import drawn_documents, interval_of, weights_of
+from fascicle.tasks.link_cases import concepts_of
+
+RESAMPLES: Final = 1000
+SURE: Final = 0.9
+_TENTHS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)
+_BINS: Final = 10
+
+
+class Said(NamedTuple):
+    """A link.
+
+    Attributes:
+        document: number of its document.
+        curie: of the concept.
+        score: its probability, or not a number.
+        right: whether the concept is in the gold set of the document.
+    """
+
+    document: int
+    curie: str
+    score: float
+    right: bool
+
+
+def concepts(documents: Iterable[Document], kind: str) -> list[frozenset[str]]:
+    """The set of concepts of a type of each document."""
+    return [
+        frozenset(curie for one in document.mentions if one.type == kind for curie in concepts_of(one))
+        for document in documents
+    ]
+
+
+def links(mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]], kind: str) -> list[Said]:
+    """The links of mentions of a type."""
+    return [
+        Said(number, link.curie or link.id, np.nan if link.score is None else link.score, link.curie in gold[number])
+        for number, several in enumerate(mentions)
+        for mention in several
+        if mention.type == kind
+        for link in mention.links
+        if not link.nil
+    ]
+
+
+def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, Any]:
+    """Precision, recall and F1 of concepts of documents with intervals, and what probabilities are worth."""
+    answers: list[set[str]] = [set() for _ in gold]
+    for one in said:
+        answers[one.document].add(one.curie)
+    counts = np.array([(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64)
+    drawn = [_rates(weights_of(draws) @ counts) for draws in drawn_documents(len(gold), resamples=RESAMPLES, seed=0)]
+    spread, now = np.concatenate(drawn, axis=1), _rates(counts.sum(axis=0))
+    return {
+        "gold": int(counts[:, 2].sum()),
+        "found": int(counts[:, 1].sum()),
+        **{
+            name: interval_of(float(value), column, level=0.95, seed=0).as_dict()
+            for name, value, column in zip(("precision", "recall", "f1"), now, spread, strict=True)
+        },
+        "links": stated(said),
+    }
+
+
+def stated(said: Sequence[Said]) -> Mapping[str, Any]:
+    """Links with a probability: by tenths, at `SURE` or more, and the expected calibration error."""
+    scores = np.array([one.score for one in said], dtype=np.float64)
+    right = np.array([one.right for one in said], dtype=np.float64)
+    kept = ~np.isnan(scores)
+    scores, right = scores[kept], right[kept]
+    sure = scores >= SURE
+    tenth = np.minimum((scores * _BINS + 1e-9).astype(np.int64), _BINS - 1)
+    distance = np.bincount(tenth, weights=scores - right, minlength=_BINS)
+    return {
+        "links": len(scores),
+        "sure": int(sure.sum()),
+        "sure_right": int(right[sure].sum()),
+        "calibration_error": float(np.abs(distance).sum() / len(scores)) if len(scores) else None,
+        "tenths": {
+            f"{low:g}": [int((tenth == round(low * _BINS)).sum()), int(right[tenth == round(low * _BINS)].sum())]
+            for low in _TENTHS
+        },
+    }
+
+
+def _rates(sums: Floats) -> Floats:
+    """Precision, recall and F1 of sums ``[..., 3]``, as ``[3, ...]``."""
+    right, found, gold = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([right / found, right / gold, 2 * right / (found + gold)])
