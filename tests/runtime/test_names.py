@@ -32,7 +32,8 @@ class Reads:
 def named(text: str, patch: Patch, rules: NameDecision = RULES) -> tuple[Patch, list[str]]:
     reads = Reads()
     documents = [Document(id="1", text=text)]
-    (found,) = with_names(documents, [patch], rules=rules, again=reads, types=("Gene", "Disease"), source="model")
+    how = {"rules": rules, "pack": "", "again": reads, "types": ("Gene", "Disease"), "source": "model"}
+    (found,) = with_names(documents, [patch], **how)
     return found, reads.texts
 
 

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import numpy as np
@@ -35,8 +35,9 @@ from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
+from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.document import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.segment import segmenter
 
@@ -156,23 +157,16 @@ def measured(
     before = dict(_before(documents, shown, manifest))
     rules = manifest.decision.document or DocumentDecision()
     cuts = segmenter(manifest.reading.segmenter).sentences
-    after = {one.id: decided(one, Patch(add=before[one.id]), rules, sentences=cuts).add for one in shown}
+    how: Any = {"sentences": cuts, "knows": knows(rules)}
+    after = {one.id: decided(one, Patch(add=before[one.id]), rules, **how).add for one in shown}
     if rules.names:
         short = [one for one in shown if may_be_name(one.text, rules.names)]
         after |= {one.id: patch.add for one, patch in zip(short, model.predict(short), strict=True)}
     ends = {
-        kind: {
-            one.id: decided(one, Patch(add=before[one.id]), _with_ends(rules, kind), sentences=cuts).add
-            for one in shown
-        }
-        for kind in ("bare", "corpus")
+        kind: {one.id: decided(one, Patch(add=before[one.id]), rules.with_ends(kind), **how).add for one in shown}
+        for kind in get_args(Ends)
     }
     return {row.name: _numbers(row, documents, before, after, ends) for row in rows}
-
-
-def _with_ends(rules: DocumentDecision, ends: Any) -> DocumentDecision:
-    types = {name: msgspec.structs.replace(rule, ends=ends) for name, rule in rules.types.items()}
-    return msgspec.structs.replace(rules, types=types)
 
 
 def _before(

@@ -20,15 +20,16 @@ from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load_single
+from fascicle.runtime.names import knows
 from fascicle.settings.base import Positive
-from fascicle.settings.document import PLAIN
+from fascicle.settings.document import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.systems.model import Watch
 from fascicle.tasks.calibrate import named, write_copy
 from fascicle.tasks.given import File, gold_of, path_of
 from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
 from fascicle.text.segment import Segmenter, segmenter
-from fascicle.text.taught import TAUGHT, sentence_hashes
+from fascicle.text.taught import TAUGHT, sentence_hashes, unpacked
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
@@ -116,11 +117,13 @@ def calibrate_documents(
         compared += len(documents)
         answered.append(_answered(name, documents, predictor, watch))
         hashes[name] = source_sha256(path_of(given))
-    fitted = fit_documents(answered, sentences=cutter.sentences, types=predictor.types, chosen_on=hashes)
-    if before := model_before.manifest.decision.document:  # what is done with names alone is not fitted, and stays
-        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, names=before.names))
-    if taught is not None:
-        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, untaught=compared))
+    before = model_before.manifest.decision.document or DocumentDecision()
+    fitted = fit_documents(
+        answered, sentences=cutter.sentences, types=predictor.types, chosen_on=hashes, knows=knows(before)
+    )
+    # What is done with names alone, and which pack is asked, is not fitted, and stays.
+    kept = msgspec.structs.replace(fitted.decision, names=before.names, pack=before.pack)
+    fitted = replace(fitted, decision=kept if taught is None else msgspec.structs.replace(kept, untaught=compared))
     manifest = named(predictor.with_document(fitted.decision).manifest, chosen.name)
     assert isinstance(manifest, Manifest)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
@@ -145,10 +148,10 @@ def _opened(predictor: ModelPredictor) -> ModelPredictor:
     return predictor.deciding(decision).with_document(msgspec.UNSET)
 
 
-def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[str] | None:
+def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[int] | None:
     """Hashes of what taught a model; ``None`` if it does not list them, and the user stated what that would tell."""
     if TAUGHT in manifest.files:
-        return frozenset((source / TAUGHT).read_text(encoding="ascii").split())
+        return unpacked((source / TAUGHT).read_bytes())
     if stated:
         return None
     raise UsageError(
@@ -159,7 +162,7 @@ def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[str]
 
 
 def _unlike(
-    taught: frozenset[str] | None,
+    taught: frozenset[int] | None,
     wanted: ScoredTypes,
     given: File,
     model: str,
