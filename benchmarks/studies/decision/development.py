@@ -3,9 +3,9 @@
 usage: python -m benchmarks.studies.decision.development FOLDER
 
 Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
-that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora that have no dev part in that grid,
-texts with a sentence that taught ``biomed-fast@1``, or that stands in a text by which the decision is measured, are left
-out. ``FASCICLE_DATA`` names the corpora.
+that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
+texts are left out that have a sentence which taught ``biomed-fast@1``, or which stands in a text by which the decision
+is measured. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def decided(
     the text (`fascicle.decoding.document.scopes`) and for each type, mentions below ``low`` go. A name with a mention
     of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps; all
     mentions of such a name have its best score. In a stretch of one sentence, mentions below ``alone`` go, and nothing
-    is marked. A name that means the type alone by what ``knows`` says stays from ``known`` on. At last scores become probabilities, and ends are cut where that was decided.
+    is marked. In both, a name that means the type alone by what ``knows`` says stays from ``known`` on. At last scores
+    become probabilities, and ends are cut where that was decided.
     Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:

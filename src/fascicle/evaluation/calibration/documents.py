@@ -130,9 +130,9 @@ def fit_documents(
     """Fits ``low``, ``high``, ``known``, ``alone``, ends and a curve for each type.
 
     The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of equally good values the
-    lowest are taken, and of ``known`` the highest. ``alone`` and ``ends_alone`` are fitted on files of single sentences,
-    the others on the other files, where there are some. A type without any file gets neutral edges alone. A curve is
-    fitted on all files, each of which counts the same.
+    lowest are taken, and of ``known`` the highest. ``alone`` and ``ends_alone`` are fitted on files of single
+    sentences, the others on the other files, where there are some. A type without any file gets neutral edges alone. A
+    curve is fitted on all files, each of which counts the same.
 
     Args:
         answered: development texts.
