@@ -123,6 +123,13 @@ def test_names_that_are_known_have_a_threshold_of_their_own() -> None:
     assert asked == []  # nothing is between the thresholds
 
 
+def test_a_name_that_was_given_as_two_is_one() -> None:
+    text = "Effects of 1-aminocyclopentane-1,3-dicarboxylic acid (ACPD) and of IL-1. ACPD was given."
+    first, second = (11, text.index(",3")), (text.index("3-d"), text.index(" (ACPD"))
+    given = [Mention((span,), "Chemical", score=0.9, source="m") for span in (first, second)]
+    assert found(text, given) == [("1-aminocyclopentane-1,3-dicarboxylic acid", 11, 0.9)]
+
+
 def test_ends_of_single_sentences_are_decided_apart() -> None:
     rules = DocumentDecision(types={"Gene": TypeDecision(ends="bare")})
     one, two = "The BRCA1 gene was lost.", "The BRCA1 gene was lost. So was the TP53 gene."

@@ -98,22 +98,34 @@ class _Work:
         return canonical(found.values())
 
     def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
-        """Mentions of each type with neutral edges, better scores first; one that comes upon another by them goes."""
+        """Mentions of each type with neutral edges, better scores first; of two that come to meet, one is left."""
         changed: list[tuple[Mention, Mention]] = []
-        kept: dict[str, list[Mention]] = defaultdict(list)
+        kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)  # as they were, and as they are
         for mention in mentions:
             span = neutral(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
             if span is None:
                 continue
             if span in ((), mention.spans[0]):
-                kept[mention.type].append(mention)
+                kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
-        for before, after in sorted(changed, key=lambda pair: (-_score(pair[1]), pair[1].spans)):
+        for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
             others = kept[before.type]
-            if all(not _overlap(after, other) or _overlap(before, other) for other in _near(others, after)):
-                others.append(after)
-        return {kind: sorted(group, key=lambda one: (-_score(one), one.spans)) for kind, group in kept.items()}
+            near = (at for at, (_, now) in enumerate(others) if now.start < after.end and after.start < now.end)
+            met = [at for at in near if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])]
+            if not met:
+                others.append((before, after))
+            elif len(met) == 1 and (joined := self._joined(others[met[0]][1], after)):
+                others[met[0]] = (others[met[0]][0], joined)
+        return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
+
+    def _joined(self, mention: Mention, other: Mention) -> Mention | None:
+        """One name that was given as two, such as the halves of ``-1,3-``."""
+        if len(mention.spans) > 1:
+            return None
+        span = min(mention.start, other.start), max(mention.end, other.end)
+        is_name = neutral(self._text, span, kind=mention.type) == span
+        return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
 
     def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision) -> list[Mention]:
         """The mentions of a type that stay, and the further places of its names."""
@@ -206,9 +218,9 @@ def _score(mention: Mention) -> float:
     return 1.0 if mention.score is None else mention.score
 
 
+def _order(mention: Mention) -> tuple[float, tuple[Span, ...]]:
+    return -_score(mention), mention.spans
+
+
 def _overlap(one: Mention, other: Mention) -> bool:
     return fragments_overlap(one.spans, other.spans)
-
-
-def _near(mentions: Sequence[Mention], one: Mention) -> Iterator[Mention]:
-    return (other for other in mentions if other.start < one.end and one.start < other.end)

@@ -18,7 +18,17 @@ _CHARGE: Final = re.compile(r"\(\d?[+-]\)|(?<=[A-Za-z\d])\+(?!\w)")
 _CHARGED: Final = re.compile(r"[A-Za-z\d)\]]\++|[A-Z][a-z]?\d?-+")  # as the end of a name, or as all of it
 _STRAIN: Final = re.compile(r"-\d{1,2}(?![\w%])")
 _PLAIN: Final = re.compile(r"[^\W_](?:[^()\[\]{}]*[^\W_])?")  # nothing at the edges, no brackets: by far the most
-_GROWING: Final = frozenset("(+-")
+_GROWING: Final = frozenset("(+-,")
+_INDEX: Final = re.compile(r"\((?:\d{1,2}|[a-rt-z])\)(?!\w)")  # as of Lp(a) and vitamin D(3); (s) is a plural
+_GLUED_ON: Final = re.compile(r"[^\s()\[\]{}]+")
+_GLUED_TO: Final = re.compile(r"[^\s()\[\]{}]+\Z")
+_SECOND: Final = re.compile(  # what no name begins with
+    r"(?:dependent|induced|related|associated|resistant|mediated|derived|linked|deficient|sensitive|onset|positive"
+    r"|negative|like|type)\b"
+)
+_GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
+_EPITHET: Final = re.compile(r"[a-z]{3,}(?:i|us|is|um|ae|ans|icus|ensis)")
+_NO_EPITHETS: Final = frozenset({"virus", "fungi"})
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
 _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
@@ -27,8 +37,10 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     """A range with its edges in order.
 
     Signs and blanks at its edges go. A bracket without its other half is closed if the other half follows without a
-    blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, and a
-    number with the name in capitals that it follows, as in ``HIV-1``. No rule puts an edge between two letters.
+    blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, an
+    index with its name, as in ``Lp(a)``, and a number with the name in capitals that it follows, as in ``HIV-1``. A
+    name of a chemical does not end or begin within its locants (``-1,3-``), a species not behind its genus, and no name
+    with the second half of a word such as ``insulin-dependent``. No rule puts an edge between two letters.
 
     Args:
         text: of the document, with plain characters (see `fascicle.text.characters`).
@@ -40,6 +52,7 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     """
     found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
     found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
+    found = _begun(text, found, kind)
     said = text[slice(*found)]
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
         return None
@@ -124,12 +137,38 @@ def _grown(text: str, span: Span, kind: str) -> Span:
     start, end = span
     if start == end:
         return span
+    if text[end] == ",":
+        more = _GLUED_ON.match(text, end) if kind == CHEMICAL and _between_locants(text, end) else None
+        return (start, more.end()) if more else span
+    if index := _INDEX.match(text, end):
+        return start, index.end()
     if kind == CHEMICAL:
         charge = _CHARGE.match(text, end)
         return (start, charge.end()) if charge and _is_symbol(text[start:end]) else span
     letters = _LETTERS.search(text[start:end])
     number = _STRAIN.match(text, end)
     return (start, number.end()) if number and letters and sum(map(str.isupper, letters[0])) > 1 else span
+
+
+def _begun(text: str, span: Span, kind: str) -> Span:
+    """With what is before a range and can be left out of no name."""
+    start, end = span
+    before = text[start - 1 : start]
+    if start == end or before not in ("-", ",", " ", "."):
+        return span
+    first = None
+    if before == "-":
+        first = _GLUED_TO.search(text, 0, start) if _SECOND.match(text, start, end) else None
+    elif before == ",":
+        first = _GLUED_TO.search(text, 0, start) if kind == CHEMICAL and _between_locants(text, start - 1) else None
+    elif kind == SPECIES and _EPITHET.fullmatch(text, start, end) and text[start:end] not in _NO_EPITHETS:
+        return (genus.start(), end) if (genus := _GENUS.search(text, max(0, start - _GLUED), start)) else span
+    return _trimmed(text, (first.start(), end), kind) if first else span
+
+
+def _between_locants(text: str, at: int) -> bool:
+    """Whether a comma stands between two numbers, with no blank."""
+    return text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit()
 
 
 def _is_symbol(name: str) -> bool:
