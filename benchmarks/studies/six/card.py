@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from benchmarks.common import result
 from benchmarks.studies.decision import tables as decision_tables
 from benchmarks.studies.six.corpora import BESIDE, TABLE_2, ScoredRow
 from fascicle.settings.folders.manifest import Manifest
@@ -111,9 +112,9 @@ def _documents(manifest: Manifest) -> Iterator[str]:
     yield from ("", decision_tables.foreign(manifest.name), "")
     yield from _told(
         "The values were fitted with `biomed-fast@1` on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
-        "LINNAEUS, BioNLP11ID, BioNLP13CG and BioNLP13GE, and on 18 articles of CRAFT. By the list of its folder none of "
-        f"their {document.untaught or 0:,} texts taught it. `biomed@1` learnt from most of these dev parts and takes the "
-        "values of `biomed-fast@1`."
+        "LINNAEUS, BioNLP11ID, BioNLP13CG and BioNLP13GE, and on 18 articles of CRAFT. By the list of its folder none "
+        f"of their {result('decision-fit')['document']['untaught']:,} texts taught it. `biomed@1` learnt from most "
+        "of these dev parts and takes the values of `biomed-fast@1`."
     )
     head = ("type", "kept from", "known names", "in one sentence", "marked throughout from", "ends", "in one sentence")
     yield from ("", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
