@@ -36,7 +36,9 @@ BIORED: Final = {
 }
 NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
 FOREIGN: Final = {"Protein": "Gene"}
-ORGANISMS: Final = {"Organism": "Species"}
+INFECTION: Final = {"Protein": "Gene", "Chemical": "Chemical", "Organism": "Species"}
+CANCER: Final = {"Gene_or_gene_product": "Gene", "Simple_chemical": "Chemical", "Organism": "Species"}
+PATHWAYS: Final = {"Gene_or_gene_product": "Gene", "Complex": "Gene", "Simple_chemical": "Chemical"}
 CRAFT: Final = {"Species": "Species", "CellType": "CellType"}
 MEASURED: Final = (
     "biored/Test.PubTator",
@@ -105,8 +107,9 @@ def others(data: Path) -> dict[str, list[Document]]:
     given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
         "bionlp13ge-sentences": (list(read(data / "bionlp13ge/iob/devel.tsv")), FOREIGN),
         "linnaeus-sentences": (list(read(data / "linnaeus/iob/devel.tsv")), {"Species": "Species"}),
-        "bionlp11id": (list(read(data / "bionlp11id/standoff.zip/devel")), ORGANISMS),
-        "bionlp13cg": (list(read(data / "bionlp13cg/standoff.zip/devel")), ORGANISMS),
+        "bionlp11id": (list(read(data / "bionlp11id/standoff.zip/devel")), INFECTION),
+        "bionlp13cg": (list(read(data / "bionlp13cg/standoff.zip/devel")), CANCER),
+        "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
         "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
     }
     taught = unpacked((ASSETS / "biomed-fast@1" / TAUGHT).read_bytes())
