@@ -19,7 +19,6 @@ from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import find_model, load, load_single
-from fascicle.runtime.names import knows
 from fascicle.settings.base import Positive
 from fascicle.settings.document import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
@@ -103,6 +102,8 @@ def calibrate_documents(
         InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
+    from fascicle.runtime.names import knows
+
     chosen, events, output = settings or DocumentSettings(), events or EventCounts(), Path(folder)
     names = _names([path_of(one) for one in gold])
     source = find_model(model)
