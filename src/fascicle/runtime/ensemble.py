@@ -188,8 +188,11 @@ class EnsemblePredictor(Annotator):
         if rules := self.manifest.abbreviations:
             patches = [resolved(document, patch, rules) for document, patch in zip(documents, patches, strict=True)]
         if decision := self.manifest.document:
-            how = {"sentences": segmenter(self.segmenter).sentences, "knows": knows(decision)}
-            patches = [decided(one, patch, decision, **how) for one, patch in zip(documents, patches, strict=True)]
+            cuts, known = segmenter(self.segmenter).sentences, knows(decision)
+            patches = [
+                decided(one, patch, decision, sentences=cuts, knows=known)
+                for one, patch in zip(documents, patches, strict=True)
+            ]
         return patches
 
 

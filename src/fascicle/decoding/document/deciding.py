@@ -147,7 +147,8 @@ class _Work:
         """Names with too low a score that mean their type alone."""
         below = max(rule.low, rule.alone)
         asked = {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
-        return frozenset(n for n, kind in self._knows(asked).items() if kind == mentions[0].type) if asked else asked
+        types = self._knows(asked) if asked else {}
+        return frozenset(name for name, kind in types.items() if kind == mentions[0].type)
 
     def _name(self, mention: Mention) -> str:
         """What stands at a mention in one piece."""
