@@ -35,11 +35,13 @@ class KnownNames:
         Raises:
             PackError: values of the pack lead out of its files.
         """
-        if len(self._types) > _REMEMBERED:
-            self._types.clear()
-        if new := [name for name in names if name not in self._types]:
-            self._types.update(zip(new, self._looked_up(new), strict=True))
-        return {name: kind for name in names if (kind := self._types[name])}
+        remembered = self._types if len(self._types) < _REMEMBERED else {}
+        found = {name: kind for name in names if (kind := remembered.get(name)) is not None}
+        if new := [name for name in names if name not in found]:
+            found.update(zip(new, self._looked_up(new), strict=True))
+            remembered.update(found)
+            self._types = remembered  # never emptied in place: another thread may be reading it
+        return {name: kind for name, kind in found.items() if kind}
 
     def _looked_up(self, names: Sequence[str]) -> list[str]:
         places, rows = self._pack.rows([key(name, 2) for name in names])
