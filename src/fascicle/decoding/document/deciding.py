@@ -91,9 +91,13 @@ class _Work:
 
     def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
-        for kind, group in self._in_order(mentions).items():
-            rule = self._rules.types.get(kind, _NONE)
-            for mention in self._shown(self._of_type(group, rule), rule):
+        groups = self._in_order(mentions)
+        asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
+        known = self._knows(asked) if asked and not self._is_name else {}
+        for kind, group in groups.items():
+            rule = self._rule(kind)
+            names = {name for name, type_ in known.items() if type_ == kind}
+            for mention in self._shown(self._of_type(group, rule, known=names), rule):
                 found.setdefault((kind, mention.spans), mention)
         return canonical(found.values())
 
@@ -127,13 +131,15 @@ class _Work:
         is_name = neutral(self._text, span, kind=mention.type) == span
         return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
 
-    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision) -> list[Mention]:
+    def _rule(self, kind: str) -> TypeDecision:
+        return self._rules.types.get(kind, _NONE)
+
+    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]) -> list[Mention]:
         """The mentions of a type that stay, and the further places of its names."""
         if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
             return list(mentions)
         kept: list[Mention] = []
         names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
-        known = self._known(mentions, rule)
         for one in mentions:  # the best one of each name comes first
             at = self._stretch(one)
             alone, name = self._is_alone[at], self._name(one)
@@ -143,12 +149,10 @@ class _Work:
                 kept.append(one if alone else self._named(one, names[at]))
         return [*kept, *self._marked(names, kept)]
 
-    def _known(self, mentions: Sequence[Mention], rule: TypeDecision) -> frozenset[str]:
-        """Names with too low a score that mean their type alone."""
+    def _asked(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
+        """Names whose mentions stay only if they are known."""
         below = max(rule.low, rule.alone)
-        asked = {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
-        types = self._knows(asked) if asked else {}
-        return frozenset(name for name, kind in types.items() if kind == mentions[0].type)
+        return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
 
     def _name(self, mention: Mention) -> str:
         """What stands at a mention in one piece."""
