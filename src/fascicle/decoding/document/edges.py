@@ -13,12 +13,14 @@ SPECIES: Final = "Species"
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENED: Final = {close: begin for begin, close in _PAIRS.items()}
 _GLUED: Final = 20  # characters in which the other bracket of a name is sought
+_FAR: Final = 100  # characters in which the first half of a word is sought
 _SYMBOLS: Final = frozenset("BCFHIKNOPSUVWY")  # of chemical elements, with one letter
 _CHARGE: Final = re.compile(r"\(\d?[+-]\)|(?<=[A-Za-z\d])\+(?!\w)")
 _CHARGED: Final = re.compile(r"[A-Za-z\d)\]]\++|[A-Z][a-z]?\d?-+")  # as the end of a name, or as all of it
 _STRAIN: Final = re.compile(r"-\d{1,2}(?![\w%])")
 _PLAIN: Final = re.compile(r"[^\W_](?:[^()\[\]{}]*[^\W_])?")  # nothing at the edges, no brackets: by far the most
-_GROWING: Final = frozenset("(+-,.")
+_GROWING: Final = frozenset("(+-,./")
+_SUBSTRAIN: Final = re.compile(r"/c(?!\w)")  # of BALB/c
 _LOCANT: Final = r"(?<![A-Za-z])(?:\d{1,2}|[A-Za-z])'?"
 _LOCANTS: Final = re.compile(rf",(?:{_LOCANT},)*{_LOCANT}-")
 _LOCANT_BEFORE: Final = re.compile(rf"{_LOCANT},\Z")
@@ -35,11 +37,12 @@ _SECOND: Final = re.compile(  # what no name begins with
     r"|negative|like|type)\b"
 )
 _INITIAL: Final = re.compile(r"\b[A-Z]\.\s\Z")
+_WHOLE_GENUS: Final = re.compile(r"\b[A-Z][a-z]{4,}\s\Z")
 _GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
 _BEGINNING: Final = frozenset("-, .)]")
 _DECIMALS: Final = re.compile(r"(?<=\d)\.\d+(?!\w)")
-_EPITHET: Final = re.compile(r"[a-z]{3,}(?:i|us|is|um|ae|ans|icus|ensis)")
-_NO_EPITHETS: Final = frozenset({"virus", "fungi"})
+_EPITHET: Final = re.compile(r"(?!virus|fungi\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b")
+_OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")  # as pylori, which is taken for part of a disease or a drug, too
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
 _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
@@ -157,7 +160,7 @@ def _grown(text: str, span: Span, kind: str) -> Span:
     if text[end] == ".":
         more = _DECIMALS.match(text, end)
         return (start, more.end()) if more else span
-    if index := _INDEX.match(text, end):
+    if index := _INDEX.match(text, end) or _SUBSTRAIN.match(text, end):
         return start, index.end()
     if kind == CHEMICAL:
         charge = _CHARGE.match(text, end)
@@ -178,16 +181,19 @@ def _begun(text: str, span: Span, kind: str) -> Span:
     first = None
     if before == "-":
         half = _SECOND.match(text, start, end)
-        first = _GLUED_TO.search(text, 0, start) if half and half.end() < end else None
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start) if half and half.end() < end else None
     elif before == ",":
-        first = _GLUED_TO.search(text, 0, start) if kind == CHEMICAL and _within_locants(text, start - 1) else None
+        is_half = kind == CHEMICAL and _within_locants(text, start - 1)
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start) if is_half else None
     elif before in _OPENED:
         label = _ISOTOPE.search(text, max(0, start - _GLUED), start) if _LABELLED.match(text, start) else None
         return (label.start(), end) if label else span
     elif text[start].islower() and (initial := _INITIAL.search(text, max(0, start - 4), start)):
         return initial.start(), end
-    elif kind == SPECIES and _EPITHET.fullmatch(text, start, end) and text[start:end] not in _NO_EPITHETS:
-        return (genus.start(), end) if (genus := _GENUS.search(text, max(0, start - _GLUED), start)) else span
+    else:
+        name, genus = (_EPITHET, _GENUS) if kind == SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
+        found = genus.search(text, max(0, start - _GLUED), start) if name.match(text, start, end) else None
+        return (found.start(), end) if found else span
     return _trimmed(text, (first.start(), end), kind) if first else span
 
 
