@@ -196,7 +196,7 @@ def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_manifest_of_a_run(tiny_run: Path) -> None:
     manifest = read_manifest(tiny_run / "best")
     assert (manifest.types, manifest.decision.answer) == (("Chemical", "Disease"), "softmax")
-    assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json", "taught.txt"}
+    assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json", "taught.bin"}
 
 
 def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(

@@ -46,7 +46,7 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     """The same predictor with other ends of names.
 
     Args:
-        predictor: a single model with a decision of documents.
+        predictor: a model with a decision of documents, or an ensemble with one of its own.
         ends: for all types; ``None`` leaves the predictor as it is.
 
     Raises:
@@ -54,7 +54,11 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     """
     if ends is None:
         return predictor
+    from fascicle.runtime.ensemble import EnsemblePredictor  # late: most commands choose no ends
+
     if isinstance(predictor, ModelPredictor) and (rules := predictor.manifest.decision.document):
+        return predictor.with_document(rules.with_ends(ends))
+    if isinstance(predictor, EnsemblePredictor) and (rules := predictor.manifest.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
         f"{predictor.name} has no decision of documents, which alone has the choice {ends!r}; leave out the ends, or "

@@ -87,6 +87,7 @@ def test_thresholds_and_corrections_are_those_of_the_mention() -> None:
     assert plain.correction(given)(scores) == pytest.approx([1 / (1 + np.exp(-wanted[0]))] * 2)
 
 
-def test_least_is_the_lowest_threshold(pack: Pack) -> None:
-    settings = msgspec.structs.replace(SETTINGS, least=0.9)
+def test_no_threshold_is_below_the_lowest_of_its_type(pack: Pack) -> None:
+    plain = fit_linker(pack, None, corpus(), settings=SETTINGS).rankers
+    settings = msgspec.structs.replace(SETTINGS, lowest=dict.fromkeys(plain, 0.9))
     assert all(one.threshold >= 0.9 for one in fit_linker(pack, None, corpus(), settings=settings).rankers.values())
