@@ -8,8 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
-from fascicle.core.mention import Mention
-from fascicle.knowledge.abbreviations.pairs import Pairs, is_distinctive
+from fascicle.knowledge.abbreviations.pairs import Pair, is_distinctive
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
@@ -68,38 +67,42 @@ class Question(NamedTuple):
         asked: what is looked up, the name first.
         short: what is looked up where nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are hardly short for anything else.
-        place: of the text, around which species are looked for.
     """
 
     name: str
     asked: tuple[Asked, ...]
     short: tuple[Asked, ...] = ()
     distinctive: bool = False
-    place: int = 0
-
-
-def question_of(mention: Mention, *, surface: str, pairs: Pairs) -> Question:
-    """What to look up for a mention; the same for both forms of a defined pair.
-
-    Args:
-        mention: with its type.
-        surface: its words.
-        pairs: of the document that it stands in.
-    """
-    pair, place = pairs.of(*mention.spans)
-    if pair is None:
-        return Question(surface, _asked(surface, mention.type), place=place)
-    forms = [one._replace(way="short") for short in pair.shorts for one in _asked(short, mention.type)]
-    return Question(
-        name=pair.long,
-        asked=_asked(pair.long, mention.type),
-        short=tuple(dict.fromkeys(forms)),
-        distinctive=all(map(is_distinctive, pair.shorts)),
-        place=place,
-    )
 
 
 @lru_cache(maxsize=1 << 13)
+def question_of(surface: str, kind: str) -> Question:
+    """What to look up for a mention that is no form of a pair.
+
+    Args:
+        surface: its words.
+        kind: its type.
+    """
+    return Question(surface, _asked(surface, kind))
+
+
+@lru_cache(maxsize=1 << 10)
+def question_of_pair(pair: Pair, kind: str) -> Question:
+    """What to look up for both forms of a defined pair.
+
+    Args:
+        pair: of forms.
+        kind: type of the mention.
+    """
+    short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
+    return Question(
+        name=pair.long,
+        asked=_asked(pair.long, kind),
+        short=tuple(dict.fromkeys(short)),
+        distinctive=all(map(is_distinctive, pair.shorts)),
+    )
+
+
 def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
     return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
 

@@ -196,7 +196,7 @@ class Describer:
             document = found.units[unit].document
             if document not in species:
                 species[document] = Species(documents[document])
-            near = species[document].near(found.units[unit].question.place)
+            near = species[document].near(found.units[unit].place)
             of_unit[unit] = around.setdefault((document, near), len(around))
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)

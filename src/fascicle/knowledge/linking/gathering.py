@@ -15,7 +15,16 @@ from fascicle.core.mention import Mention
 from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.agreeing import HALF, alone, shares
-from fascicle.knowledge.linking.asking import WAYS, Asked, Question, Way, question_of, readings, shorter
+from fascicle.knowledge.linking.asking import (
+    WAYS,
+    Asked,
+    Question,
+    Way,
+    question_of,
+    question_of_pair,
+    readings,
+    shorter,
+)
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
@@ -42,7 +51,8 @@ class Unit(NamedTuple):
         part: number of the thing in the mention; 0 for most.
         type: of the mention.
         surface: of the thing.
-        question: what is looked up; after gathering, what was looked up last.
+        question: what is looked up.
+        place: of the text, around which species are looked for.
     """
 
     document: int
@@ -51,6 +61,7 @@ class Unit(NamedTuple):
     type: str
     surface: str
     question: Question
+    place: int
 
     def told(self, ways: Iterable[Way]) -> tuple[Way, ...]:
         """Ways as its mention sees them: a long form that it is short for is not its own, and it is the short form."""
@@ -200,7 +211,8 @@ class Gatherer:
     def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
         """Looks up the short forms of pairs for whose long forms there is nothing."""
         paired = [number for number in missing if units[number].question.short]
-        paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
+        if self.memory.counts:
+            paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
         units = units.copy() if paired else units
         for number in paired:
             question = units[number].question
@@ -367,8 +379,10 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         for at, mention in enumerate(own):
-            surface = " ".join(mention.text_in(document.text).split())
-            found.append(Unit(number, at, 0, mention.type, surface, question_of(mention, surface=surface, pairs=pairs)))
+            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
+            pair, place = pairs.of(surface, *mention.spans)
+            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
 
 
