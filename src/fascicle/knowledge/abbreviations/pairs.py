@@ -81,8 +81,6 @@ class Pairs:
             spans: where it stands, in the order of the text.
         """
         start = spans[0][0]
-        if not self._pairs:
-            return None, start
         if len(spans) == 1 and (found := self._places.get(spans[0])):
             return self._pairs[found[0]], found[1]
         if several := self._of_short.get(_singular(surface)):

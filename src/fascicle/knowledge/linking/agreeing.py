@@ -44,11 +44,19 @@ def shares(pack: Pack, read: KeyReader, concepts: Ints, longs: Sequence[str]) ->
     Returns:
         ``[n]``.
     """
+    several = list(zip(concepts.tolist(), longs, strict=True))
+    distinct = dict.fromkeys(several)  # a pair has many mentions
+    values = dict(zip(distinct, _shares(pack, read, list(distinct)), strict=True))
+    return np.array([values[one] for one in several], dtype=np.float64)
+
+
+def _shares(pack: Pack, read: KeyReader, several: Sequence[tuple[int, str]]) -> list[float]:
     active = pack.active
-    owners, terms = active.of_concept.take(concepts)
+    owners, terms = active.of_concept.take(np.array([row for row, _ in several], dtype=np.int64))
     keys = active.keys.strings.take(np.searchsorted(active.starts, terms, side="right") - 1)
-    words: list[set[str]] = [set() for _ in longs]
+    words: list[set[str]] = [set() for _ in several]
     for owner, name in zip(owners.tolist(), keys, strict=True):
         words[owner].update(name.split(" "))
-    wanted = [{one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in read(longs)]
-    return np.array([len(one & own) / max(1, len(one)) for one, own in zip(wanted, words, strict=True)])
+    names = read([long for _, long in several])
+    wanted = [{one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names]
+    return [len(one & own) / max(1, len(one)) for one, own in zip(wanted, words, strict=True)]

@@ -103,6 +103,12 @@ def question_of_pair(pair: Pair, kind: str) -> Question:
     )
 
 
+@lru_cache(maxsize=1 << 10)
+def with_short(question: Question) -> Question:
+    """The question of a pair for whose long form there is nothing."""
+    return question._replace(asked=question.asked + question.short)
+
+
 def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
     return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
 

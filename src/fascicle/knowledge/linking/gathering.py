@@ -24,6 +24,7 @@ from fascicle.knowledge.linking.asking import (
     question_of_pair,
     readings,
     shorter,
+    with_short,
 )
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
 from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
@@ -215,8 +216,7 @@ class Gatherer:
             paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
         units = units.copy() if paired else units
         for number in paired:
-            question = units[number].question
-            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
+            units[number] = units[number]._replace(question=with_short(units[number].question))
         lookups = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(lookups, units, self.finder.find)
 
@@ -380,7 +380,7 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
         pairs = Pairs(document)
         for at, mention in enumerate(own):
             surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
-            pair, place = pairs.of(surface, *mention.spans)
+            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
             question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
             found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
