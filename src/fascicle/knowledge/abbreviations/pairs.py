@@ -83,7 +83,7 @@ class Pairs:
         start = spans[0][0]
         if len(spans) == 1 and (found := self._places.get(spans[0])):
             return self._pairs[found[0]], found[1]
-        if several := self._of_short.get(_singular(surface)):
+        if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
             return self._pairs[key(self._root(_last(several, start)), 1)], start
         if surface.isascii() and len(surface) not in self._lengths:
             return None, start

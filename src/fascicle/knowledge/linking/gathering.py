@@ -185,26 +185,28 @@ class Gatherer:
         return self._best(units, rows, without or {})
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
-        """Looks up strings for units; each pair of surface and type is looked up once."""
-        distinct: dict[tuple[str, str], int] = {}
-        pairs = ((asked.surface, units[number].type) for number, asked in lookups)
+        """Looks up strings for units; what is asked for a type is looked up once."""
+        distinct: dict[tuple[Asked, str], int] = {}
+        pairs = ((asked, units[number].type) for number, asked in lookups)
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
-        found = find([one for one, _ in distinct], types)
+        found = find([asked.surface for asked, _ in distinct], types)
         reached = self._reached(types, found)
         starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
         lookup, places = spread(starts[which], starts[which + 1])
-        owners, ways = np.array([(number, _WAY[asked.way]) for number, asked in lookups], np.int64).reshape(-1, 2).T
-        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for _, asked in lookups], np.int64)
-        concepts, by, taxa = reached.rows[places], reached.places[places], taxa[lookup]
+        owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
+        ways = np.array([_WAY[asked.way] for asked, _ in distinct], dtype=np.int64)
+        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct], np.int64)
+        concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
+        taxa = taxa[which]
         agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
         return _Rows(
-            owners[lookup],
+            owners,
             concepts,
             found.terms[by],
             found.tiers[by],
             found.similarity[by],
-            ways[lookup],
+            ways[which],
             reached.distance[places],
             np.where(taxa < 0, 0, agrees),
         )
@@ -245,12 +247,10 @@ class Gatherer:
         known = {pairs[place] for place in found.places.tolist()}
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
-            unit, question = units[number], units[number].question
+            unit = units[number]
             if all((part, unit.type) in known for part in reading):
                 parts = [
-                    unit._replace(
-                        part=at, surface=part, question=question._replace(name=part, asked=(Asked(part, "part"),))
-                    )
+                    unit._replace(part=at, surface=part, question=Question(part, (Asked(part, "part"),)))
                     for at, part in enumerate(reading)
                 ]
                 split.setdefault(number, tuple(parts))
