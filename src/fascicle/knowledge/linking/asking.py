@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.knowledge.abbreviations.pairs import Pair, is_distinctive
+from fascicle.knowledge.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
+_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
 _MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
 _LONGEST: Final = 200  # characters of a mention that is read as several
@@ -101,6 +103,19 @@ def question_of_pair(pair: Pair, kind: str) -> Question:
         short=tuple(dict.fromkeys(short)),
         distinctive=all(map(is_distinctive, pair.shorts)),
     )
+
+
+def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
+    """Ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+
+    Args:
+        ways: as bits by their number in `WAYS`.
+        surface: its words.
+        question: that was asked for it.
+    """
+    is_short = key(surface, 1) != key(question.name, 1)
+    several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
+    return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
 
 
 @lru_cache(maxsize=1 << 10)

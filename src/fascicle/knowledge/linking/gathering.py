@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,12 +13,11 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.agreeing import HALF, alone, shares
+from fascicle.knowledge.linking.agreeing import HALF, Agreement
 from fascicle.knowledge.linking.asking import (
     WAYS,
     Asked,
     Question,
-    Way,
     question_of,
     question_of_pair,
     readings,
@@ -37,7 +35,6 @@ _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
-_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
@@ -63,11 +60,6 @@ class Unit(NamedTuple):
     surface: str
     question: Question
     place: int
-
-    def told(self, ways: Iterable[Way]) -> tuple[Way, ...]:
-        """Ways as its mention sees them: a long form that it is short for is not its own, and it is the short form."""
-        is_short = key(self.surface, 1) != key(self.question.name, 1)
-        return tuple(_OF_SHORT.get(way, way) if is_short else way for way in ways)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +145,7 @@ class Gatherer:
             for kind, wanted in vocabularies.items()
             if wanted
         }
-        self._namesakes = Namesakes(finder.pack)
+        self._namesakes, self._agreeing = Namesakes(finder.pack), Agreement(finder.pack, finder.reader)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -219,8 +211,8 @@ class Gatherer:
         units = units.copy() if paired else units
         for number in paired:
             units[number] = units[number]._replace(question=with_short(units[number].question))
-        lookups = [(number, asked) for number in paired for asked in units[number].question.short]
-        return units, self._look(lookups, units, self.finder.find)
+        short = [(number, asked) for number in paired for asked in units[number].question.short]
+        return units, self._look(short, units, self.finder.find)
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
         """Puts parts in the place of units that were not found, where each part of a reading is a name."""
@@ -304,12 +296,8 @@ class Gatherer:
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
-            owners, concepts = table[:, short]
-            pack, questions = self.finder.pack, [units[unit].question for unit in owners.tolist()]
-            telling = np.array([own.distinctive for own in questions])
-            only = alone(owners, pack.taxon_rows[concepts].astype(np.int64), len(units))
-            distinctive[short] = telling & only[owners]
-            agrees[short] = shares(pack, self.finder.reader, concepts, [own.name for own in questions])
+            questions = [units[unit].question for unit in table[0, short].tolist()]
+            distinctive[short], agrees[short] = self._agreeing(table[0, short], table[1, short], questions)
         return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
