@@ -180,8 +180,9 @@ def _asked(reference: Reference, kind: str) -> Iterator[Ask]:
 
 
 def _ask(document: Document, mention: Mention, pairs: Pairs, species: tuple[str, ...]) -> Ask:
-    pair, _ = pairs.of(*mention.spans)
-    return pair.long if pair is not None else " ".join(mention.text_in(document.text).split()), species
+    surface = " ".join(mention.text_in(document.text).split())
+    pair, _ = pairs.of(surface, *mention.spans)
+    return surface if pair is None else pair.long, species
 
 
 def _cases(reference: Reference, ranks: Mapping[str, Ranks]) -> Iterator[LinkCase]:

@@ -43,8 +43,9 @@ def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
 
 def _form(text: str, place: Place, pairs: Pairs) -> tuple[str, bool]:
     """The long form of the pair of a place, empty for none, and whether it is that."""
-    pair, _ = pairs.of((place.start, place.end))
-    return ("", False) if pair is None else (pair.long, key(text[place.start : place.end], 1) == key(pair.long, 1))
+    surface = " ".join(text[place.start : place.end].split())
+    pair, _ = pairs.of(surface, (place.start, place.end))
+    return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
 
 
 def _meant(text: str, place: Place, long: Place | None) -> Place:

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
 from fascicle.knowledge.abbreviations.pairs import Pairs
-from fascicle.knowledge.linking.asking import Asked, Question, question_of, readings
+from fascicle.knowledge.linking.asking import Asked, Question, question_of, question_of_pair, readings
 
 
 @pytest.mark.parametrize(
@@ -41,8 +40,8 @@ def test_what_names_one_thing_has_no_parts(surface: str) -> None:
 
 def question(text: str, words: str, kind: str = "Gene") -> Question:
     start = text.rindex(words)
-    mention = Mention(((start, start + len(words)),), kind)
-    return question_of(mention, surface=words, pairs=Pairs(Document(id="1", text=text)))
+    pair, _ = Pairs(Document(id="1", text=text)).of(words, (start, start + len(words)))
+    return question_of(words, kind) if pair is None else question_of_pair(pair, kind)
 
 
 def asked(words: str, kind: str = "Gene") -> tuple[Asked, ...]:
@@ -57,9 +56,7 @@ def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() 
         assert found.asked == (Asked("ataxia telangiectasia"),)
         assert found.short == (Asked("AT", "short"),)
         assert not found.distinctive
-    assert question(text, "AT mouse", "Disease") == Question(
-        "AT mouse", (Asked("AT mouse"),), place=text.index("AT mouse")
-    )
+    assert question(text, "AT mouse", "Disease") == Question("AT mouse", (Asked("AT mouse"),))
 
 
 def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:

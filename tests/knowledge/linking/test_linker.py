@@ -417,6 +417,19 @@ def test_a_linker_that_does_not_fit_is_refused(
     assert "\n" not in str(error.value)
 
 
+def test_a_ranker_without_a_weight_has_none_for_that_feature(pack: Pack, index: NameIndex, fitted: Fitted) -> None:
+    gene = fitted.rankers["Gene"]
+    less = {name: weight for name, weight in gene.weights.items() if name not in ("agrees", "distinctive")}
+    older = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(gene, weights=less)), type=Ranker)
+    zero = msgspec.structs.replace(gene, weights=less | {"agrees": 0.0, "distinctive": 0.0})
+    first, second = (
+        of_pair(Linker(pack, index=index, rankers={"Gene": one}), "signal transducer", "STAT3", "Gene")[0]
+        for one in (older, zero)
+    )
+    assert [one.probability for one in first.candidates] == [one.probability for one in second.candidates]
+    assert first.candidates[0].features["distinctive"] == 1.0
+
+
 def test_no_mentions_are_no_links(linker: Linker) -> None:
     assert [patch.links for patch in linker.predict([Document(id="1", text="nothing"), Document(id="2", text="")])] == [
         (),

@@ -65,27 +65,28 @@ class Pairs:
         self._pairs = {
             simple: pair._replace(shorts=tuple(shorts[simple])[:_MOST]) for simple, pair in self._pairs.items()
         }
+        self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self._pairs)
 
-    def of(self, *spans: Span) -> tuple[Pair | None, int]:
+    def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
         """The pair of which a mention is a form, if there is one, and where to look for what stands around it.
 
         The forms of one definition stand at one place.
 
         Args:
-            spans: of the mention, in the order of the text.
+            surface: the words of the mention, with a blank between two of them.
+            spans: where it stands, in the order of the text.
         """
         start = spans[0][0]
-        if not self._pairs:
-            return None, start
         if len(spans) == 1 and (found := self._places.get(spans[0])):
             return self._pairs[found[0]], found[1]
-        surface = _words(" ".join(self._text[slice(*span)] for span in spans))
-        if several := self._of_short.get(_singular(surface)):
-            surface = self._root(_last(several, start))
+        if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
+            return self._pairs[key(self._root(_last(several, start)), 1)], start
+        if surface.isascii() and len(surface) not in self._lengths:
+            return None, start
         return self._pairs.get(key(surface, 1)), start
 
     def _read(self, places: Abbreviation) -> _Definition | None:

@@ -8,11 +8,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
-from fascicle.core.mention import Mention
-from fascicle.knowledge.abbreviations.pairs import Pairs, is_distinctive
+from fascicle.knowledge.abbreviations.pairs import Pair, is_distinctive
+from fascicle.knowledge.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
+_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
 _MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
 _LONGEST: Final = 200  # characters of a mention that is read as several
@@ -68,38 +69,61 @@ class Question(NamedTuple):
         asked: what is looked up, the name first.
         short: what is looked up where nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are hardly short for anything else.
-        place: of the text, around which species are looked for.
     """
 
     name: str
     asked: tuple[Asked, ...]
     short: tuple[Asked, ...] = ()
     distinctive: bool = False
-    place: int = 0
-
-
-def question_of(mention: Mention, *, surface: str, pairs: Pairs) -> Question:
-    """What to look up for a mention; the same for both forms of a defined pair.
-
-    Args:
-        mention: with its type.
-        surface: its words.
-        pairs: of the document that it stands in.
-    """
-    pair, place = pairs.of(*mention.spans)
-    if pair is None:
-        return Question(surface, _asked(surface, mention.type), place=place)
-    forms = [one._replace(way="short") for short in pair.shorts for one in _asked(short, mention.type)]
-    return Question(
-        name=pair.long,
-        asked=_asked(pair.long, mention.type),
-        short=tuple(dict.fromkeys(forms)),
-        distinctive=all(map(is_distinctive, pair.shorts)),
-        place=place,
-    )
 
 
 @lru_cache(maxsize=1 << 13)
+def question_of(surface: str, kind: str) -> Question:
+    """What to look up for a mention that is no form of a pair.
+
+    Args:
+        surface: its words.
+        kind: its type.
+    """
+    return Question(surface, _asked(surface, kind))
+
+
+@lru_cache(maxsize=1 << 10)
+def question_of_pair(pair: Pair, kind: str) -> Question:
+    """What to look up for both forms of a defined pair.
+
+    Args:
+        pair: of forms.
+        kind: type of the mention.
+    """
+    short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
+    return Question(
+        name=pair.long,
+        asked=_asked(pair.long, kind),
+        short=tuple(dict.fromkeys(short)),
+        distinctive=all(map(is_distinctive, pair.shorts)),
+    )
+
+
+def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
+    """Ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+
+    Args:
+        ways: as bits by their number in `WAYS`.
+        surface: its words.
+        question: that was asked for it.
+    """
+    is_short = key(surface, 1) != key(question.name, 1)
+    several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
+    return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
+
+
+@lru_cache(maxsize=1 << 10)
+def with_short(question: Question) -> Question:
+    """The question of a pair for whose long form there is nothing."""
+    return question._replace(asked=question.asked + question.short)
+
+
 def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
     return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
 

@@ -11,7 +11,7 @@ from fascicle.core.arrays import Bools, Floats, different
 from fascicle.core.document import Document
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.asking import WAYS, Asked
+from fascicle.knowledge.linking.asking import WAYS
 from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.knowledge.linking.finding import CANONICAL, DENSE, TIERS
 from fascicle.knowledge.linking.gathering import Gathered
@@ -124,9 +124,9 @@ class Describer:
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
-        numbers: dict[tuple[Asked, ...], int] = {}
-        questions = [unit.question.asked for unit in found.units]
-        asked = np.array([numbers.setdefault(one, len(numbers)) for one in questions], dtype=np.int64)
+        numbers: dict[int, int] = {}
+        questions = [unit.question for unit in found.units]
+        asked = np.array([numbers.setdefault(id(one), len(numbers)) for one in questions], dtype=np.int64)
         surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
         # The species of a gene have one symbol: each is compared with a name once.
         whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (layout.CASE + 1) + cases
@@ -134,7 +134,7 @@ class Describer:
         names = active.surfaces.take(surfaces[first])
         units = found.owners[own[first]].tolist()
         fitting = [
-            any(fits(one.surface, name, case) for one in questions[unit])
+            any(fits(one.surface, name, case) for one in questions[unit].asked)
             for unit, name, case in zip(units, names, cases[first].tolist(), strict=True)
         ]
         values = np.ones(len(found.owners))
@@ -144,7 +144,8 @@ class Describer:
     def _of_document(self, found: Gathered, likely: Bools | None) -> list[Floats]:
         """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
         surfaces: dict[str, int] = {}
-        names = [key(unit.question.name, 1) for unit in found.units]
+        simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
+        names = (simple[unit.question.name] for unit in found.units)
         of_unit = np.array([surfaces.setdefault(name, len(surfaces)) for name in names], dtype=np.int64)
         documents = np.array([unit.document for unit in found.units], dtype=np.int64)
         certain = _certain(found, likely)
@@ -198,7 +199,7 @@ class Describer:
             document = found.units[unit].document
             if document not in species:
                 species[document] = Species(documents[document])
-            near = species[document].near(found.units[unit].question.place)
+            near = species[document].near(found.units[unit].place)
             of_unit[unit] = around.setdefault((document, near), len(around))
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,8 +13,17 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.agreeing import HALF, alone, shares
-from fascicle.knowledge.linking.asking import WAYS, Asked, Question, Way, question_of, readings, shorter
+from fascicle.knowledge.linking.agreeing import HALF, Agreement
+from fascicle.knowledge.linking.asking import (
+    WAYS,
+    Asked,
+    Question,
+    question_of,
+    question_of_pair,
+    readings,
+    shorter,
+    with_short,
+)
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
 from fascicle.knowledge.linking.finding import CANONICAL, DENSE, EXACT, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
@@ -28,7 +36,6 @@ _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
-_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
@@ -43,7 +50,8 @@ class Unit(NamedTuple):
         part: number of the thing in the mention; 0 for most.
         type: of the mention.
         surface: of the thing.
-        question: what is looked up; after gathering, what was looked up last.
+        question: what is looked up.
+        place: of the text, around which species are looked for.
     """
 
     document: int
@@ -52,11 +60,7 @@ class Unit(NamedTuple):
     type: str
     surface: str
     question: Question
-
-    def told(self, ways: Iterable[Way]) -> tuple[Way, ...]:
-        """Ways as its mention sees them: a long form that it is short for is not its own, and it is the short form."""
-        is_short = key(self.surface, 1) != key(self.question.name, 1)
-        return tuple(_OF_SHORT.get(way, way) if is_short else way for way in ways)
+    place: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +147,7 @@ class Gatherer:
             for kind, wanted in vocabularies.items()
             if wanted
         }
-        self._namesakes = Namesakes(finder.pack)
+        self._namesakes, self._agreeing = Namesakes(finder.pack), Agreement(finder.pack, finder.reader)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -183,26 +187,28 @@ class Gatherer:
         return self._best(units, rows, without or {})
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
-        """Looks up strings for units; each pair of surface and type is looked up once."""
-        distinct: dict[tuple[str, str], int] = {}
-        pairs = ((asked.surface, units[number].type) for number, asked in lookups)
+        """Looks up strings for units; what is asked for a type is looked up once."""
+        distinct: dict[tuple[Asked, str], int] = {}
+        pairs = ((asked, units[number].type) for number, asked in lookups)
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
-        found = find([one for one, _ in distinct], types)
+        found = find([asked.surface for asked, _ in distinct], types)
         reached = self._reached(types, found)
         starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
         lookup, places = spread(starts[which], starts[which + 1])
-        owners, ways = np.array([(number, _WAY[asked.way]) for number, asked in lookups], np.int64).reshape(-1, 2).T
-        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for _, asked in lookups], np.int64)
-        concepts, by, taxa = reached.rows[places], reached.places[places], taxa[lookup]
+        owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
+        ways = np.array([_WAY[asked.way] for asked, _ in distinct], dtype=np.int64)
+        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct], np.int64)
+        concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
+        taxa = taxa[which]
         agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
         return _Rows(
-            owners[lookup],
+            owners,
             concepts,
             found.terms[by],
             found.tiers[by],
             found.similarity[by],
-            ways[lookup],
+            ways[which],
             reached.distance[places],
             np.where(taxa < 0, 0, agrees),
         )
@@ -210,13 +216,13 @@ class Gatherer:
     def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
         """Looks up the short forms of pairs for whose long forms there is nothing."""
         paired = [number for number in missing if units[number].question.short]
-        paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
+        if self.memory.counts:
+            paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
         units = units.copy() if paired else units
         for number in paired:
-            question = units[number].question
-            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
-        lookups = [(number, asked) for number in paired for asked in units[number].question.short]
-        return units, self._look(lookups, units, self.finder.find)
+            units[number] = units[number]._replace(question=with_short(units[number].question))
+        short = [(number, asked) for number in paired for asked in units[number].question.short]
+        return units, self._look(short, units, self.finder.find)
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
         """Puts parts in the place of units that were not found, where each part of a reading is a name."""
@@ -243,12 +249,10 @@ class Gatherer:
         known = {pairs[place] for place in found.places.tolist()}
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
-            unit, question = units[number], units[number].question
+            unit = units[number]
             if all((part, unit.type) in known for part in reading):
                 parts = [
-                    unit._replace(
-                        part=at, surface=part, question=question._replace(name=part, asked=(Asked(part, "part"),))
-                    )
+                    unit._replace(part=at, surface=part, question=Question(part, (Asked(part, "part"),)))
                     for at, part in enumerate(reading)
                 ]
                 split.setdefault(number, tuple(parts))
@@ -306,12 +310,8 @@ class Gatherer:
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
-            owners, concepts = table[:, short]
-            pack, questions = self.finder.pack, [units[unit].question for unit in owners.tolist()]
-            telling = np.array([own.distinctive for own in questions])
-            only = alone(owners, pack.taxon_rows[concepts].astype(np.int64), len(units))
-            distinctive[short] = telling & only[owners]
-            agrees[short] = shares(pack, self.finder.reader, concepts, [own.name for own in questions])
+            questions = [units[unit].question for unit in table[0, short].tolist()]
+            distinctive[short], agrees[short] = self._agreeing(table[0, short], table[1, short], questions)
         return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
@@ -382,8 +382,10 @@ def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]])
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         for at, mention in enumerate(own):
-            surface = " ".join(mention.text_in(document.text).split())
-            found.append(Unit(number, at, 0, mention.type, surface, question_of(mention, surface=surface, pairs=pairs)))
+            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
+            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
+            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
 
 

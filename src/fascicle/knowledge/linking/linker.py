@@ -22,7 +22,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
-from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.asking import told
 from fascicle.knowledge.linking.calibrating import corrected
 from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
@@ -368,7 +368,8 @@ class Linker:
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
         found = ranked.found
-        concept, term, ways = int(found.concepts[row]), int(found.terms[row]), int(found.ways[row])
+        concept, term = int(found.concepts[row]), int(found.terms[row])
+        unit = found.units[int(found.owners[row])]
         vocabularies = ranker.vocabularies if ranker is not None else ()
         values = self.inputs(found, ranked.features, np.array([row]), vocabularies)[0].tolist()
         names = inputs_of(vocabularies, dense=self.dense)
@@ -382,7 +383,7 @@ class Linker:
             same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
-            ways=found.units[int(found.owners[row])].told(way for at, way in enumerate(WAYS) if ways >> at & 1),
+            ways=told(int(found.ways[row]), surface=unit.surface, question=unit.question),
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
