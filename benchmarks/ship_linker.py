@@ -41,7 +41,7 @@ from fascicle.settings.folders.described import CARD
 
 PACK: Final = "basic@1"
 JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
-SETTINGS: Final = FitSettings(remember=False, indexed=False, rare=0.001, least=0.5)
+SETTINGS: Final = FitSettings(remember=False, indexed=False, rare=0.001, threshold=0.5)
 
 
 class Gold(NamedTuple):
@@ -289,11 +289,11 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "the dev parts of BC5CDR, NCBI-disease and BioRED, which never taught it, and in every fourth document of",
         "train of NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed",
         "learnt from dev parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to",
-        "the power *scale*, those of the mention to the power *mention*; an answer is given from *least* on. Types",
-        "with fewer than 1,000 found mentions there have one probability for both.",
+        "the power *scale*, those of the mention to the power *mention*, and the answer is given if it is rather right",
+        "than wrong. Types with fewer than 1,000 found mentions there have one probability for both.",
         "",
-        "| type | found mentions | right | scale | mention | shift | least |",
-        "|---|---|---|---|---|---|---|",
+        "| type | found mentions | right | scale | mention | shift |",
+        "|---|---|---|---|---|---|",
         *(_correction(kind, ranker) for kind, ranker in made.rankers.items() if ranker.found),
         "",
         "By tier, on documents of the corpora above that were left out of the fit in their turn:",
@@ -325,7 +325,7 @@ def _correction(kind: str, ranker: Ranker) -> str:
     if not one:
         return ""
     right = f"{100 * one.right / max(1, one.mentions):.1f} %"
-    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift, one.threshold))
+    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift))
     return f"| {kind} | {one.mentions:,} | {right} | {numbers} |"
 
 

@@ -43,7 +43,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
-        least: the lowest threshold; where answers would be best by F1 with a lower one, it is this.
+        threshold: probability from which an answer is given; by default that by which answers are best by F1.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
@@ -52,7 +52,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
-    least: Share = 0.0
+    threshold: Share | None = None
     rare: Share = 0.005
     remember: bool = True
     indexed: bool = True
@@ -313,7 +313,9 @@ def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, 
     best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    threshold = max(settings.least, _threshold(told, table.right[best], table.choices.mentions))
+    threshold = settings.threshold
+    if threshold is None:
+        threshold = _threshold(told, table.right[best], table.choices.mentions)
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
@@ -326,23 +328,25 @@ def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, 
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, unseen(found, folds, weights), settings.least) if found is not None else UNSET,
+        found=_corrected(found, unseen(found, folds, weights), settings.threshold) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _corrected(found: Table, scores: Floats, least: float) -> Correction:
+def _corrected(found: Table, scores: Floats, threshold: float | None) -> Correction:
     """The correction of links of found mentions, by the probabilities of their candidates."""
     best = first(found.choices, scores)
     right = found.right[best]
     given = found.scores[found.choices.owners[best]]
     fitted = fit_calibration(scores[best], right, given)
+    if threshold is None:
+        threshold = _threshold(fitted(scores[best], given), right, found.choices.mentions)
     return Correction(
         scale=fitted.scale,
         shift=fitted.shift,
         mention=fitted.mention,
-        threshold=max(least, _threshold(fitted(scores[best], given), right, found.choices.mentions)),
+        threshold=threshold,
         mentions=found.choices.mentions,
         right=int(right.sum()),
     )
