@@ -169,8 +169,7 @@ def main() -> None:
     args = parser.parse_args()
     pack = Pack.open(PACK)
     elsewhere, renewed = Elsewhere(pack), Renewed(pack)
-    given = [elsewhere.of(one) for one in renewed.of(to_fit())]
-    judged = [elsewhere.of(one) for one in renewed.of(to_judge(args.folder))]
+    given, judged = fitting_texts(pack, args.folder)
     fitted = fit_linker(pack, None, given, settings=SETTINGS, judged=judged)
     with tempfile.TemporaryDirectory() as place:
         fitted.memory.write(Path(place))
@@ -188,6 +187,13 @@ def main() -> None:
     }
     write_result(f"shipped-linker-{PACK}", result)
     (args.output / CARD).write_text(card(made, measured, sum(sizes.values())), encoding="utf-8")
+
+
+def fitting_texts(pack: Pack, folder: Path) -> tuple[list[Document], list[Document]]:
+    """What the rankers are fitted on, and what probabilities of links of found mentions are corrected by."""
+    elsewhere, renewed = Elsewhere(pack), Renewed(pack)
+    fit, judged = (list(map(elsewhere.of, renewed.of(found))) for found in (to_fit(), to_judge(folder)))
+    return fit, judged
 
 
 def to_judge(folder: Path) -> list[Document]:

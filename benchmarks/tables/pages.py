@@ -196,6 +196,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-labels": concept_tables.labels,
     "concepts-everyday": concept_tables.everyday,
     "concepts-shorts": concept_tables.shorts,
+    "concepts-corrections": concept_tables.corrections,
     "concepts-cost": concept_tables.cost,
     "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),

@@ -134,6 +134,15 @@ def shorts() -> str:
     return markdown(head, body) if body else MISSING
 
 
+def corrections() -> str:
+    """Forms of the correction of probabilities of found mentions, on dev."""
+    body = []
+    for title, links in result("concepts-corrections").get("rows", {}).items():
+        kind, _, form = title.partition(": ")
+        body.append([kind, form, f"{links['links']:,}", _sure(links), _error(links)])
+    return markdown(["type", "correction", "links", "0.9 or more", "ECE"], body) if body else MISSING
+
+
 def cost() -> str:
     """What linking costs before and after."""
     titles = {"link_ms": "linking, ms", "open_ms": "opening, ms", "peak_mb": "peak of memory, MB"}
