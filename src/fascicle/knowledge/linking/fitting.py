@@ -22,8 +22,9 @@ from fascicle.knowledge.linking.finding import TIERS
 from fascicle.knowledge.linking.folder import Correction, Ranker, TierFacts, inputs_of
 from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker, Ranked
+from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.ordering import Ranked
 from fascicle.knowledge.linking.ranking import Choices, fit
 from fascicle.knowledge.linking.tables import Table, first, joined, of_units, unseen, without_features
 from fascicle.knowledge.pack.pack import Pack

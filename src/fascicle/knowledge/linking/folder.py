@@ -111,7 +111,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         """
         plain = Calibration(self.scale, self.shift)
         if not self.found:
-            return plain
+            return lambda scores: plain(scores)
         found = Calibration(self.found.scale, self.found.shift, self.found.mention)
         return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
 
