@@ -12,13 +12,10 @@ folder with the card, and ``results/shipped-linker-basic@1.json``.
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import os
 import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +26,7 @@ from benchmarks.studies.concepts.corpora import SOURCES, documents
 from benchmarks.studies.concepts.mentions import found as found_by
 from benchmarks.studies.concepts.renewed import Renewed
 from benchmarks.studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
-from fascicle.core.document import Document, Link, Mention
+from fascicle.core.document import Document, Link
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
@@ -41,7 +38,7 @@ from fascicle.settings.folders.described import CARD
 
 PACK: Final = "basic@1"
 JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
-SETTINGS: Final = FitSettings(remember=False, indexed=False, rare=0.001, threshold=0.5)
+SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)
 
 
 class Gold(NamedTuple):
@@ -110,57 +107,6 @@ class Measured(NamedTuple):
     right: int
 
 
-class Elsewhere:
-    """Diseases of the gold that the pack does not have, as the concepts of other vocabularies that it has instead.
-
-    Those without a name of their own in MeSH are in the pack by DOID or MONDO alone.
-    """
-
-    def __init__(self, pack: Pack) -> None:
-        """Reads the exact matches of DOID and MONDO to MeSH."""
-        data = Path(os.environ["FASCICLE_DATA"])
-        doid_of = defaultdict(set)
-        for mondo, doid in _matches(data / "onto-mondo-xref" / "mondo_exactmatch_doid.sssom.tsv.gz"):
-            doid_of[mondo].add(doid)
-        self._pack, self._meant = pack, defaultdict[str, set[str]](set)
-        for mondo, mesh in _matches(data / "onto-mondo-xref" / "mondo_exactmatch_mesh.sssom.tsv"):
-            self._meant[mesh] |= {mondo, *doid_of[mondo]}
-        with gzip.open(data / "onto-doid" / "allXREFinDO.tsv.gz", "rt", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream, delimiter="\t"):
-                self._meant[row["xref"]].add(row["id"])
-
-    def of(self, document: Document) -> Document:
-        """A document whose links lead into the pack where they can."""
-        mentions = tuple(self._mention(one, one.text_in(document.text)) for one in document.mentions)
-        return msgspec.structs.replace(document, mentions=mentions)
-
-    def _mention(self, mention: Mention, surface: str) -> Mention:
-        if mention.type != "Disease":
-            return mention
-        links = tuple(self._link(link, surface) for link in mention.links)
-        return msgspec.structs.replace(mention, links=links)
-
-    def _link(self, link: Link, surface: str) -> Link:
-        """Of several concepts the one that has the name of the mention."""
-        found = sorted(self._meant.get(link.curie, ()))
-        there = [one for one in found if self._pack.concept_rows([one])[0] >= 0]
-        if self._pack.concept_rows([link.curie])[0] >= 0 or not there:
-            return link
-        terms = self._pack.rows([surface])[1].tolist()
-        named = {self._pack.term(self._pack.active, term).concept for term in terms}
-        curie = next((one for one in there if one in named), there[0])
-        return Link(id=curie.partition(":")[2], curie=curie)
-
-
-def _matches(path: Path) -> Iterator[tuple[str, str]]:
-    """Subject and object of the exact matches of an SSSOM file."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as stream:
-        lines = (line for line in stream if not line.startswith("#"))
-        for row in csv.DictReader(lines, delimiter="\t"):
-            yield row["subject_id"], row["object_id"].replace("mesh:", "MESH:")
-
-
 def main() -> None:
     """Fits, measures, writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -168,17 +114,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "src" / "fascicle" / "assets" / "linkers" / PACK)
     args = parser.parse_args()
     pack = Pack.open(PACK)
-    elsewhere, renewed = Elsewhere(pack), Renewed(pack)
+    renewed = Renewed(pack)
     given, judged = fitting_texts(pack, args.folder)
     fitted = fit_linker(pack, None, given, settings=SETTINGS, judged=judged)
     with tempfile.TemporaryDirectory() as place:
         fitted.memory.write(Path(place))
         made = write_linker(Path(place), pack, fitted.rankers, place=PACK, indexed=False, few=fitted.few)
         shutil.copytree(place, args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
-    measured = {
-        f"{name}: {kind}": measure(args.output, kind, [elsewhere.of(one) for one in renewed.of(found)])
-        for name, kind, found in to_measure()
-    }
+    measured = {f"{name}: {kind}": measure(args.output, kind, renewed.of(found)) for name, kind, found in to_measure()}
     sizes = {path.name: path.stat().st_size for path in args.output.iterdir() if path.name != CARD}
     result = {
         "linker": msgspec.to_builtins(made),
@@ -191,9 +134,8 @@ def main() -> None:
 
 def fitting_texts(pack: Pack, folder: Path) -> tuple[list[Document], list[Document]]:
     """What the rankers are fitted on, and what probabilities of links of found mentions are corrected by."""
-    elsewhere, renewed = Elsewhere(pack), Renewed(pack)
-    fit, judged = (list(map(elsewhere.of, renewed.of(found))) for found in (to_fit(), to_judge(folder)))
-    return fit, judged
+    renewed = Renewed(pack)
+    return renewed.of(to_fit()), renewed.of(to_judge(folder))
 
 
 def to_judge(folder: Path) -> list[Document]:
@@ -253,12 +195,17 @@ def measure(folder: Path, kind: str, found: Sequence[Document]) -> Measured:
         bare = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions if one.links)
         (patch,) = linker.predict([msgspec.structs.replace(document, mentions=bare)])
         for key, links in patch.links:
-            said = {link.curie for link in links if not link.nil}
+            said = {_as_gold(link, gold[key]) for link in links if not link.nil}
             mentions += 1
             known += bool((pack.concept_rows(sorted(gold[key])) >= 0).all())
             answered += bool(said)
             right += said == gold[key]
     return Measured(mentions, known, answered, right)
+
+
+def _as_gold(link: Link, gold: Collection[str]) -> str:
+    """The identifier of a link that the gold has, else its own."""
+    return next((one for one in (link.curie, *link.same) if one in gold), link.curie)
 
 
 def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
@@ -274,8 +221,8 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         *(f"- {gold.name} ({', '.join(sorted(set(gold.corpus.types.values())))}): {gold.licence}." for gold in GOLD),
         f"- CRAFT ({', '.join(_CRAFT)}): {_CRAFT_LICENCE}.",
         "",
-        "Diseases of BC5CDR that the pack has by DOID or MONDO alone count as those, by the exact matches of these",
-        "to MeSH; so MeSH is answered first, and DOID or MONDO where it has no concept.",
+        "What has identifiers in several vocabularies is one concept: that of MeSH is answered, and that of DOID or",
+        "MONDO where there is none. An answer counts if one of its identifiers is that of the gold.",
         "",
         "The corpora are no part of Fascicle. Other types of the pack have no ranker: their links stand in the order",
         "of tiers, and have no probability.",

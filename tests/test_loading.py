@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from fascicle import loading
 from fascicle.errors import FascicleError, ModelError
-from fascicle.loading import as_path, find_model, load, read_manifest, shipped_models
+from fascicle.loading import load, places, read_manifest
+from fascicle.loading.places import as_path, find_model, shipped_models
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
@@ -176,7 +176,7 @@ def test_an_ensemble_where_a_single_model_is_read(tmp_path: Path) -> None:
 
 
 def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "assets", lambda: tmp_path / "assets")
+    monkeypatch.setattr(places, "assets", lambda: tmp_path / "assets")
     assert shipped_models() == ()
     assert refusal("bc5cdr") == "there is no model 'bc5cdr'; give a model folder"
     for name in ("bc5cdr@2", "bc5cdr@10", "ncbi-disease@1", "notes"):
@@ -196,7 +196,7 @@ def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_manifest_of_a_run(tiny_run: Path) -> None:
     manifest = read_manifest(tiny_run / "best")
     assert (manifest.types, manifest.decision.answer) == (("Chemical", "Disease"), "softmax")
-    assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json", "taught.txt"}
+    assert set(manifest.files) == {"model.safetensors", "encoder.json", "tokenizer.json", "taught.bin"}
 
 
 def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(

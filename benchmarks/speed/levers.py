@@ -23,7 +23,8 @@ import onnx
 from benchmarks.common import write_result
 from benchmarks.speed import graphs
 from benchmarks.speed.roofline import batches, sentences, texts_of
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load_single
+from fascicle.loading.places import find_model
 from fascicle.models.export.optimise import merge
 from fascicle.runtime.session import load_onnxruntime, session_options
 

@@ -30,7 +30,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats.files import read
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load_single
+from fascicle.loading.places import find_model
 from fascicle.runtime.batching import TOKENS_A_THREAD
 from fascicle.runtime.predictor import ModelPredictor
 

@@ -38,7 +38,8 @@ from fascicle.core.stream import chunks
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load_single
+from fascicle.loading.places import find_model
 from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.session import OnnxSession, load_onnxruntime, session_options, usable_cores

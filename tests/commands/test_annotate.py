@@ -14,7 +14,7 @@ import pytest
 import fascicle
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
-from fascicle.loading import shipped_models
+from fascicle.loading.places import shipped_models
 
 SENTENCE = "aspirin caused pain in the patient"
 FOUND = [("Chemical", "aspirin"), ("Disease", "pain")]
@@ -305,7 +305,7 @@ def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
 def test_models_that_cannot_be_used(
     refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fascicle.loading.shipped_models", lambda: ("biomed@1",))
+    monkeypatch.setattr("fascicle.loading.places.shipped_models", lambda: ("biomed@1",))
     assert "did you mean 'biomed'" in refused("annotate", "--text", "x", "--model", "biomde")
     (tmp_path / "foreign").mkdir()
     assert "holds no model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")

@@ -12,11 +12,16 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Mention
+from fascicle.decoding.document.deciding import decided
+from fascicle.errors import UsageError
 from fascicle.formats import write
-from fascicle.loading import find_model, load, load_single
+from fascicle.loading import load, load_single
+from fascicle.loading.places import find_model
+from fascicle.runtime.choice import with_ends
+from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.taught import TAUGHT, listing
+from fascicle.text.taught import TAUGHT, hashes_of, packed
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -56,14 +61,27 @@ def listing_model(texts: list[Document], tmp_path: Path) -> Path:
     """A model that lists the first text as one that taught it."""
     folder = tmp_path / "listing"
     shutil.copytree(find_model(MODEL), folder)
-    (folder / TAUGHT).write_bytes(listing(texts[:1], segmenter("rules@1").sentences))
+    (folder / TAUGHT).write_bytes(packed(hashes_of(texts[:1], segmenter("rules@1").sentences)))
     write_manifest(folder, read_manifest(folder))
     return folder
 
 
-def test_what_is_fitted_is_stored_said_and_applied(cli: Cli, dev: Path, texts: list[Document], tmp_path: Path) -> None:
+@pytest.fixture
+def silent_model(tmp_path: Path) -> Path:
+    """A model that lists no text."""
+    folder = tmp_path / "silent"
+    shutil.copytree(find_model(MODEL), folder)
+    (folder / TAUGHT).unlink()
+    manifest = read_manifest(folder)
+    write_manifest(folder, manifest, names=[name for name in manifest.files if name != TAUGHT])
+    return folder
+
+
+def test_what_is_fitted_is_stored_said_and_applied(
+    cli: Cli, silent_model: Path, dev: Path, texts: list[Document], tmp_path: Path
+) -> None:
     target = tmp_path / "model"
-    said = cli("calibrate", MODEL, dev, "-o", target, "--document", "--untaught", "--json")
+    said = cli("calibrate", silent_model, dev, "-o", target, "--document", "--untaught", "--json")
     value = json.loads(said.out)
     manifest = read_manifest(target)
     assert manifest.decision.document
@@ -91,13 +109,18 @@ def test_answers_of_a_decided_model_depend_on_nothing_but_the_document(
     assert [one.patch for one in model.tag(texts[:5])] == model.predict(texts[:5])
 
 
-def test_a_model_that_lists_nothing_needs_a_statement(refused: Refused, dev: Path, tmp_path: Path) -> None:
-    assert "--untaught" in refused("calibrate", MODEL, dev, "-o", tmp_path / "model", "--document")
+def test_a_model_that_lists_nothing_needs_a_statement(
+    refused: Refused, silent_model: Path, dev: Path, tmp_path: Path
+) -> None:
+    assert "--untaught" in refused("calibrate", silent_model, dev, "-o", tmp_path / "model", "--document")
     assert not (tmp_path / "model").exists()
 
 
-def test_texts_that_taught_are_refused(refused: Refused, listing_model: Path, dev: Path, tmp_path: Path) -> None:
-    said = refused("calibrate", listing_model, dev, "-o", tmp_path / "model", "--document")
+@pytest.mark.parametrize("options", [["--document"], ["--f1"], ["--abbreviations", "--method", "none"]])
+def test_texts_that_taught_are_refused(
+    refused: Refused, listing_model: Path, dev: Path, tmp_path: Path, options: list[str]
+) -> None:
+    said = refused("calibrate", listing_model, dev, "-o", tmp_path / "model", *options)
     assert "1 text that taught" in said
     assert not (tmp_path / "model").exists()
 
@@ -132,3 +155,38 @@ def test_another_calibration_leaves_the_decision_out(cli: Cli, dev: Path, tmp_pa
     said = cli("calibrate", tmp_path / "one", dev, "-o", tmp_path / "two", "--type", "Gene", "--method", "isotonic")
     assert said.code == 0, said
     assert read_manifest(tmp_path / "two").decision.document is msgspec.UNSET
+
+
+def test_an_ensemble_has_a_decision_of_its_own(
+    cli: Cli, refused: Refused, dev: Path, texts: list[Document], tmp_path: Path
+) -> None:
+    cli("ensemble", "union", MODEL, "biomed@1", "-o", tmp_path / "both")
+    said = cli("calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document", "--json")
+    value = json.loads(said.out)
+    made = load(tmp_path / "decided")
+    assert isinstance(made, EnsemblePredictor)
+    assert msgspec.to_builtins(made.manifest.document) == value["document"]
+    assert value["document"]["untaught"] == len(texts)  # by the lists of the members
+    (row,) = value["rows"]
+    assert row["after"] >= row["before"]
+    before = load(tmp_path / "both").predict(texts)
+    after = made.predict(texts)
+    expected = [
+        decided(one, patch, made.manifest.document, sentences=segmenter("rules@1").sentences)
+        for one, patch in zip(texts, before, strict=True)
+    ]
+    assert [one.add for one in after] == [one.add for one in expected]
+    assert [made.predict([one])[0] for one in texts[:5]] == after[:5]
+    bare = with_ends(made, "bare")
+    assert isinstance(bare, EnsemblePredictor)
+    assert {one.ends for one in bare.manifest.document.types.values()} == {"bare"}
+    with pytest.raises(UsageError, match="no decision of documents"):
+        with_ends(load(tmp_path / "both"), "bare")
+
+
+def test_a_list_of_a_member_counts_for_an_ensemble(
+    refused: Refused, cli: Cli, listing_model: Path, dev: Path, tmp_path: Path
+) -> None:
+    cli("ensemble", "union", listing_model, "biomed@1", "-o", tmp_path / "both")
+    said = refused("calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document")
+    assert "1 text that taught" in said

@@ -21,7 +21,7 @@ from tests.support.pretraining import make_encoder, make_text
 import fascicle
 from fascicle.cli import build_parser
 from fascicle.commands.in_python import CALLS, WITH_OPTIONS, shown
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.tasks.index_build import build_pack
 from fascicle.tasks.linker_fit import fit_folder
 from fascicle.tasks.run import run

@@ -305,3 +305,18 @@ def test_curate_refuses(home: Path, tmp_path: Path, refused: Refused, cli: Cli) 
     assert "no term pack" in refused("index", "curate", tmp_path, "--text", tmp_path / "raw.txt")
     done = cli("index", "curate", home / "pack", "--text", tmp_path / "raw.txt")
     assert (done.code, len(done.out.splitlines())) == (0, 1)
+
+
+def test_the_labels_that_are_left_out_are_listed(home: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
+    shutil.copy(home / "doid.obo", tmp_path)
+    shutil.copy(home / "genes.tsv", tmp_path)
+    sources, listed = tmp_path / "sources.toml", tmp_path / "list.tsv"
+    sources.write_text(SOURCES + 'without = ["^CAT$"]\nmin_names = 2\n')
+    listed.write_text("mine")
+    asked = ("index", "build", sources, "-o", tmp_path / "new", "--left-out", listed)
+    assert "list.tsv" in refused(*asked)
+    assert not (tmp_path / "new").exists()
+    assert listed.read_text() == "mine"
+    listed.unlink()
+    assert cli(*asked).code == 0
+    assert "NCBIGene:847\tCAT\twithout" in listed.read_text(encoding="utf-8").splitlines()

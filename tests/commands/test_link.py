@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.linking import build_pack, corpus
+from tests.support.linking import build_pack, corpus, document
+from tests.support.packs import without_sets
 
 import fascicle
 from fascicle.core.mention import Link
@@ -51,7 +52,7 @@ def test_fit_says_what_tiers_are_worth(home: Path, linker: Path, tmp_path: Path,
     assert find(tmp_path / "linker").fingerprint == find(linker).fingerprint
     assert "--overwrite" in refused(*asked)
     found = json.loads(cli(*asked, "--overwrite", "--json").out)
-    assert found["rankers"]["Disease"]["vocabularies"] == ["MESH"]
+    assert not [name for name in found["rankers"]["Disease"]["weights"] if "MESH" in name]
 
 
 def test_links_are_written(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
@@ -124,18 +125,17 @@ def test_a_second_linker_is_refused(home: Path, linker: Path, refused: Refused) 
         assert second[0] in refused("annotate", "--text", "a", *first, *second)
 
 
-def test_an_ontology_of_a_linker_without_references_says_what_to_do(
+def test_an_ontology_needs_no_index_but_a_pack_with_sets(
     home: Path, tmp_path: Path, cli: Cli, refused: Refused
 ) -> None:
-    told = refused("link", home / "mentions.pubtator", "--ontology", "MONDO")
-    assert "leave out --ontology" in told
-    assert "cross references" in told
     assert cli("linker", "fit", home / "pack", "--small", "-o", tmp_path / "small").code == 0
-    files = (home / "mentions.pubtator", "--pack", home / "pack", "--ontology", "DOID")
-    told = refused("link", *files, "--linker", tmp_path / "small")
-    assert "without --small" in told
-    assert cli("linker", "fit", home / "pack", "-o", tmp_path / "large").code == 0  # which is what the sentence says
-    assert cli("link", *files, "--linker", tmp_path / "large").code == 0
+    files = (tmp_path / "given.jsonl", "--ontology", "DOID", "--linker", tmp_path / "small")
+    write(tmp_path / "given.jsonl", [document("Breast cancer.", ("Breast cancer", "Disease", ""))])
+    (link,) = json.loads(cli("link", *files, "--pack", home / "pack").out)["mentions"][0]["links"]
+    assert (link["curie"], link["same"]) == ("DOID:1", ["MESH:D1"])
+    old = without_sets(home / "pack", tmp_path / "old")
+    assert cli("linker", "fit", old, "--small", "-o", tmp_path / "small", "--overwrite").code == 0
+    assert "leave out --ontology" in refused("link", *files, "--pack", old)
 
 
 def test_without_texts_the_order_of_tiers_decides(home: Path, tmp_path: Path, cli: Cli) -> None:

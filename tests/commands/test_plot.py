@@ -16,7 +16,7 @@ from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
-from fascicle.loading import shipped_models
+from fascicle.loading.places import shipped_models
 from fascicle.reports.plots.report_plots import REPORT_PLOTS
 from fascicle.tasks.plot import KINDS
 

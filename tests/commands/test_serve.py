@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -40,9 +40,9 @@ def serving(
     command = [sys.executable, "-m", "fascicle", "serve", "--port", "0", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}) as process:
         assert process.stderr is not None
-        first = process.stderr.readline()
-        found = re.search(r"http://\S+/", first)
-        assert found, first + process.stderr.read()
+        told = first_lines(process.stderr)
+        found = re.search(r"http://\S+/", told)
+        assert found, told
         rest: list[str] = []
         reader = threading.Thread(target=lambda: rest.extend(process.stderr or ()))
         reader.start()
@@ -51,6 +51,16 @@ def serving(
         finally:
             process.kill()
             reader.join()
+
+
+def first_lines(stream: IO[str]) -> str:
+    """What a service says, up to where it can be reached; all of it if it ends before."""
+    told = ""
+    for line in stream:
+        told += line
+        if "http://" in line:
+            break
+    return told
 
 
 def read(url: str, content: Any = None, **headers: str) -> str:

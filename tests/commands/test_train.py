@@ -197,7 +197,8 @@ def test_a_setting_is_changed_on_the_command_line_and_kept(
 
 def test_a_run_folder_stands_for_its_model(cli: Cli, model: Path, tmp_path: Path) -> None:
     """Wherever a model is taken: what export takes, annotate and load take too."""
-    from fascicle.loading import find_model, load
+    from fascicle.loading import load
+    from fascicle.loading.places import find_model
 
     run = model.parent
     assert find_model(run) == model

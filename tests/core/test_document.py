@@ -44,7 +44,11 @@ def documents(draw: st.DrawFn) -> Document:
         fragments = draw(ranges(len(text)))
         if fragments:
             score = draw(st.none() | st.floats(0, 1))
-            links = draw(st.lists(st.builds(Link, id=names, ontology=names), max_size=2).map(tuple))
+            links = draw(
+                st.lists(
+                    st.builds(Link, id=names, ontology=names, same=st.sampled_from([(), ("A:1", "B:2")])), max_size=2
+                ).map(tuple)
+            )
             mentions.append(Mention(fragments, draw(names), score=score, source=draw(names), links=links))
     return Document(
         id=draw(names),

@@ -18,7 +18,7 @@ from fascicle.decoding.kinds import limits_of
 from fascicle.decoding.runs import tag_runs
 from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
 from fascicle.settings.heads import HEADS, AnyHead, BinderSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings

@@ -17,7 +17,15 @@ from fascicle.formats.report import SetAside
 DATA = os.environ.get("FASCICLE_DATA")
 TEXT = "IL-2 β\n\nLung and liver cancer.\n \nIt ends"
 LINKS = (
-    Link(id="3558", ontology="NCBIGene", name="IL2", score=0.25, tier="exact", curie="NCBIGene:3558"),
+    Link(
+        id="3558",
+        ontology="NCBIGene",
+        name="IL2",
+        score=0.25,
+        tier="exact",
+        curie="NCBIGene:3558",
+        same=("HGNC:6001", "ENSEMBL:ENSG00000109471"),
+    ),
     Link(id="2", ontology="A"),
 )
 DOCUMENT = Document(

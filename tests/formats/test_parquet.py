@@ -18,7 +18,7 @@ from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.report import SetAside
 from fascicle.formats.sources import source_sha256, state_of
 
-LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1")
+LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1", same=("DOID:2841",))
 DOCUMENTS = [
     Document(
         id="a",

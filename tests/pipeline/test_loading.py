@@ -13,7 +13,8 @@ from tests.support.linking import corpus
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, RecipeError
-from fascicle.loading import load, shipped_models
+from fascicle.loading import load
+from fascicle.loading.places import shipped_models
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.settings.pipeline import as_toml, read_pipeline

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.errors import ModelError
 from fascicle.loading import load_single
-from fascicle.runtime.names import with_names
-from fascicle.settings.document import NameDecision
+from fascicle.runtime.names import check_pack, knows, with_names
+from fascicle.settings.document import DocumentDecision, NameDecision
 
 RULES = NameDecision(words=3)
 
@@ -32,7 +33,8 @@ class Reads:
 def named(text: str, patch: Patch, rules: NameDecision = RULES) -> tuple[Patch, list[str]]:
     reads = Reads()
     documents = [Document(id="1", text=text)]
-    (found,) = with_names(documents, [patch], rules=rules, again=reads, types=("Gene", "Disease"), source="model")
+    how = {"rules": rules, "pack": "", "again": reads, "types": ("Gene", "Disease"), "source": "model"}
+    (found,) = with_names(documents, [patch], **how)
     return found, reads.texts
 
 
@@ -61,9 +63,9 @@ def test_other_texts_are_read_once(text: str, patch: Patch) -> None:
 def test_names_of_the_pack_are_those_of_the_model() -> None:
     text = "Alzheimer disease 1"
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
-    rules = NameDecision(words=3, pack="basic@1")
     documents = [Document(id="1", text="aspirin"), Document(id="2", text=text)]
-    found = with_names(documents, [Patch(), Patch()], rules=rules, again=reads, types=("Chemical",), source="model")
+    how = {"rules": RULES, "pack": "basic@1", "again": reads, "types": ("Chemical",), "source": "model"}
+    found = with_names(documents, [Patch(), Patch()], **how)
     assert [[(m.type, m.spans, m.source, m.links) for m in patch.add] for patch in found] == [
         [("Chemical", ((0, 7),), "model", ())],
         [],
@@ -91,3 +93,15 @@ def test_typographic_characters_change_no_answer_of_the_shipped_model() -> None:
     first, second = (model.predict([Document(id="1", text=text)])[0].add for text in (plain, written))
     assert first == second
     assert first
+
+
+def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None:
+    check_pack(DocumentDecision(pack="basic@1"), model="mine@1")
+    check_pack(DocumentDecision(), model="mine@1")
+    with pytest.raises(ModelError, match=r"mine@1 asks the term pack 'other@7'.*basic@1"):
+        check_pack(DocumentDecision(pack="other@7"), model="mine@1")
+
+
+def test_names_of_the_pack_are_known_for_their_type() -> None:
+    assert knows(DocumentDecision(pack="basic@1"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
+    assert knows(DocumentDecision())(["EGFR"]) == {}

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load_single
+from fascicle.loading.places import find_model
 from fascicle.runtime.scoring import scored_batches
 from fascicle.runtime.session import OnnxSession
 

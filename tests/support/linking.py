@@ -33,8 +33,8 @@ CONCEPTS = {
     "NCBIGene:5": ("Gene", MOUSE, ["Stat3"], [], []),
     "NCBIGene:6": ("Gene", HUMAN, ["STAT5"], [], []),
 }
-RECORDS = {
-    "all": [
+RECORDS = {  # MESH comes first
+    source: [
         ConceptRecord(
             curie=curie,
             type=kind,
@@ -44,7 +44,9 @@ RECORDS = {
             references=tuple(Cross(one, "skos:exactMatch") for one in references),
         )
         for curie, (kind, taxon, names, parents, references) in CONCEPTS.items()
+        if curie.startswith("DOID") == (source == "doid")
     ]
+    for source in ("all", "doid")
 }
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from fascicle.knowledge.keys.key import NORMALISER as REAL_NORMALISER
+from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.keying import KeyReader
-from fascicle.knowledge.pack.manifest import SourceFacts
+from fascicle.knowledge.pack.manifest import SourceFacts, read_manifest, write_manifest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
@@ -73,3 +77,13 @@ def build_small(folder: Path, records: Sources = RECORDS, *, parts: Parts = PART
     ]
     build(sources, BuildSettings(name="small", memory=memory), folder, parts=parts)
     return Pack.open(folder, normaliser=parts.normaliser)
+
+
+def without_sets(pack: Path, folder: Path) -> Path:
+    """A copy of a pack as older releases built it, which does not say which concepts are the same."""
+    shutil.copytree(pack, folder)
+    (folder / layout.LEAD).unlink()
+    manifest = read_manifest(folder)
+    files = {name: facts for name, facts in manifest.files.items() if name != layout.LEAD}
+    write_manifest(folder, msgspec.structs.replace(manifest, files=files))
+    return folder

@@ -12,8 +12,11 @@ from fascicle.text.occurrences import occurrences
 TEXT = st.text(alphabet="aA1-_ (", max_size=30)
 
 
-@given(TEXT, st.lists(st.text(alphabet="aA1-_", max_size=4), max_size=4))
-def test_places_are_those_of_the_slow_search(text: str, forms: list[str]) -> None:
+OTHERS = [f"other{number}" for number in range(60)]  # so many that forms are not sought one by one
+
+
+@given(TEXT, st.lists(st.text(alphabet="aA1-_", max_size=4), max_size=4), st.booleans())
+def test_places_are_those_of_the_slow_search(text: str, forms: list[str], many: bool) -> None:
     slow: dict[str, list[tuple[int, int]]] = {}
     for form in filter(None, forms):
         places = [
@@ -25,7 +28,7 @@ def test_places_are_those_of_the_slow_search(text: str, forms: list[str]) -> Non
         ]
         if places:
             slow[form] = places
-    assert occurrences(text, forms) == slow
+    assert occurrences(text, [*forms, *OTHERS] if many else forms) == slow
 
 
 def test_many_forms_in_a_long_text_take_little_time() -> None:

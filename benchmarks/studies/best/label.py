@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from fascicle.formats.requests import ReadRequest
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.opening import read_tokenizer

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.studies.linking.rivals import Entry, grounder, long_forms, species_of
+from benchmarks.studies.linking.rivals import Entry, grounder, species_of
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
+from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.tasks.link_cases import concepts_of
@@ -37,11 +38,12 @@ class Gilda:
         return lambda: [self._of(one, prefixes) for one in given]
 
     def _of(self, document: Document, prefixes: set[str]) -> list[Mention]:
-        forms, species = long_forms(document), species_of(document)
+        pairs, species = Pairs(document), species_of(document)
         found = []
         for mention in document.mentions:
-            surface = " ".join(mention.text_in(document.text).split())
-            curie = self._best(mention.type, forms.get(surface, surface), species, prefixes)
+            pair, _ = pairs.of(*mention.spans)
+            surface = pair.long if pair is not None else " ".join(mention.text_in(document.text).split())
+            curie = self._best(mention.type, surface, species, prefixes)
             if curie:
                 link = Link(id=curie.partition(":")[2], curie=curie)
                 found.append(Mention(mention.spans, mention.type, links=(link,)))

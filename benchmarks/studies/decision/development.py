@@ -3,7 +3,9 @@
 usage: python -m benchmarks.studies.decision.development FOLDER
 
 Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
-that are copies of test parts by ``grids/six-exclude.tsv`` are left out. ``FASCICLE_DATA`` names the corpora.
+that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
+texts are left out that have a sentence which taught ``biomed-fast@1``, or which stands in a text by which the decision
+is measured. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from typing import Final
 
 import msgspec
 
-from benchmarks.common import GRIDS
+from benchmarks.common import GRIDS, ROOT
+from benchmarks.studies.packs import gold
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import read, write
 from fascicle.text.segment import sentences
+from fascicle.text.taught import TAUGHT, sentence_hashes, unpacked
 
 BIORED: Final = {
     "GeneOrGeneProduct": "Gene",
@@ -31,7 +35,30 @@ BIORED: Final = {
     "CellLine": "CellLine",
 }
 NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
+FOREIGN: Final = {"Protein": "Gene"}
+INFECTION: Final = {"Protein": "Gene", "Chemical": "Chemical", "Organism": "Species"}
+CANCER: Final = {"Gene_or_gene_product": "Gene", "Simple_chemical": "Chemical", "Organism": "Species"}
+PATHWAYS: Final = {"Gene_or_gene_product": "Gene", "Complex": "Gene", "Simple_chemical": "Chemical"}
+CRAFT: Final = {"Species": "Species", "CellType": "CellType"}
+MEASURED: Final = (
+    "biored/Test.PubTator",
+    "nlm-gene/Test.PubTator",
+    "gnormplus-bc2gn/Test.PubTator",
+    "ncbi-disease/pubtator/test.PubTator.txt",
+    "bc5cdr/pubtator/CDR_TestSet.PubTator.txt",
+    "bc2gm/iob/test.tsv",
+    "jnlpba/iob2/test.iob2",
+    "linnaeus/iob/test.tsv",
+    "bioid/Test_revision.PubTator.gz",
+    "cellfinder/cellfinder1-brat.zip",
+    "drugprot/DrugProt_Test.PubTator.gz",
+    "nlm-chem/Test.PubTator.gz",
+    "foreign-genes/aimed.jsonl",
+    "foreign-genes/bioinfer.jsonl",
+    "foreign-genes/exptm-test.jsonl",
+)
 CELLS: Final = {"cell_line": "CellLine", "cell_type": "CellType"}
+ASSETS: Final = ROOT / "src" / "fascicle" / "assets"
 _LEAST: Final = 40  # letters and digits of a sentence that tells where a text is from
 
 
@@ -68,8 +95,31 @@ def parts(data: Path) -> dict[str, list[Document]]:
         "jnlpba": (abstracts, CELLS),
         "jnlpba-sentences": (jnlpba, CELLS),
     }
-    return {
+    found = {
         name: [_ready(one, types) for one in documents if not keys(one) & copies]
+        for name, (documents, types) in given.items()
+    }
+    return found | others(data)
+
+
+def others(data: Path) -> dict[str, list[Document]]:
+    """Texts of corpora that have no dev part in the grid, or one of sentences alone; none of them taught."""
+    given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
+        "bionlp13ge-sentences": (list(read(data / "bionlp13ge/iob/devel.tsv")), FOREIGN),
+        "linnaeus-sentences": (list(read(data / "linnaeus/iob/devel.tsv")), {"Species": "Species"}),
+        "bionlp11id": (list(read(data / "bionlp11id/standoff.zip/devel")), INFECTION),
+        "bionlp13cg": (list(read(data / "bionlp13cg/standoff.zip/devel")), CANCER),
+        "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
+        "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
+    }
+    taught = unpacked((ASSETS / "biomed-fast@1" / TAUGHT).read_bytes())
+    tested = frozenset(key for file in MEASURED for one in read(data / file) for key in keys(one))
+    return {
+        name: [
+            _ready(one, types)
+            for one in documents
+            if taught.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
+        ]
         for name, (documents, types) in given.items()
     }
 

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import numpy as np
@@ -35,8 +35,9 @@ from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
+from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.document import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.segment import segmenter
 
@@ -143,36 +144,45 @@ def _by_file(rows: Sequence[Measured]) -> dict[str, list[Measured]]:
     return found
 
 
-def measured(
-    path: Path, rows: Sequence[Measured], model: ModelPredictor, *, taught: frozenset[str]
-) -> dict[str, dict[str, Any]]:
-    """The numbers of the rows of one file; texts of a few words are read by the model, which may read them twice."""
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a model says of the texts of one file: without its decision of documents, with it, and with other ends."""
+
+    documents: Sequence[Document]
+    before: Found
+    after: Found
+    ends: Mapping[str, Found]
+
+
+def answers(path: Path, row: Measured, model: ModelPredictor, *, taught: frozenset[str]) -> Answers:
+    """The answers for the file of a row; texts of a few words are read by the model, which may read them twice."""
     manifest = model.manifest
-    documents = [one for one in read(path) if not (rows[0].fresh and sentence_key(one.text) in taught)]
+    documents = [one for one in read(path) if not (row.fresh and sentence_key(one.text) in taught)]
     shown = [
-        msgspec.structs.replace(one, mentions=()) if rows[0].given else Document(id=one.id, text=one.text)
+        msgspec.structs.replace(one, mentions=()) if row.given else Document(id=one.id, text=one.text)
         for one in documents
     ]
     before = dict(_before(documents, shown, manifest))
     rules = manifest.decision.document or DocumentDecision()
-    cuts = segmenter(manifest.reading.segmenter).sentences
-    after = {one.id: decided(one, Patch(add=before[one.id]), rules, sentences=cuts).add for one in shown}
+    how: Any = {"sentences": segmenter(manifest.reading.segmenter).sentences, "knows": knows(rules)}
+
+    def under(changed: DocumentDecision) -> Found:
+        return {one.id: decided(one, Patch(add=before[one.id]), changed, **how).add for one in shown}
+
+    after = under(rules)
     if rules.names:
         short = [one for one in shown if may_be_name(one.text, rules.names)]
         after |= {one.id: patch.add for one, patch in zip(short, model.predict(short), strict=True)}
-    ends = {
-        kind: {
-            one.id: decided(one, Patch(add=before[one.id]), _with_ends(rules, kind), sentences=cuts).add
-            for one in shown
-        }
-        for kind in ("bare", "corpus")
-    }
-    return {row.name: _numbers(row, documents, before, after, ends) for row in rows}
+    ends = {kind: under(rules.with_ends(kind)) for kind in get_args(Ends)}
+    return Answers(documents=documents, before=before, after=after, ends=ends)
 
 
-def _with_ends(rules: DocumentDecision, ends: Any) -> DocumentDecision:
-    types = {name: msgspec.structs.replace(rule, ends=ends) for name, rule in rules.types.items()}
-    return msgspec.structs.replace(rules, types=types)
+def measured(
+    path: Path, rows: Sequence[Measured], model: ModelPredictor, *, taught: frozenset[str]
+) -> dict[str, dict[str, Any]]:
+    """The numbers of the rows of one file."""
+    said = answers(path, rows[0], model, taught=taught)
+    return {row.name: _numbers(row, said) for row in rows}
 
 
 def _before(
@@ -190,14 +200,13 @@ def _before(
         yield one.id, (resolved(bare, patch, decision.abbreviations) if decision.abbreviations else patch).add
 
 
-def _numbers(
-    row: Measured, documents: Sequence[Document], before: Found, after: Found, ends: Mapping[str, Found]
-) -> dict[str, Any]:
+def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
+    documents = said.documents
     gold = {
         one.id: tuple({(m.spans): Mention(m.spans, row.type) for m in one.layer(GOLD) if m.type in row.labels}.values())
         for one in documents
     }
-    first, second = (_of_type(found, row.type) for found in (before, after))
+    first, second = (_of_type(found, row.type) for found in (said.before, said.after))
     strict = [score(gold, found) for found in (first, second)]
     numbers: dict[str, Any] = {
         "type": row.type,
@@ -208,7 +217,7 @@ def _numbers(
         "before": _figures(strict[0], gold, first),
         "after": _figures(strict[1], gold, second),
         "less_before": paired(strict[1], strict[0]),
-        "ends": {name: score(gold, _of_type(found, row.type)).micro.f1 for name, found in ends.items()},
+        "ends": {name: score(gold, _of_type(found, row.type)).micro.f1 for name, found in said.ends.items()},
     }
     if row.rivals:
         numbers["rivals"] = {name: _rival(row, documents, gold, file) for name, file in row.rivals.items()}

@@ -20,12 +20,12 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
-from fascicle.knowledge.linking.asking import other_forms
-from fascicle.knowledge.linking.equivalents import prefix_numbers
+from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.taxa import HUMAN, Species
 from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
 from fascicle.tasks.link_cases import Reference, linked
 
@@ -173,33 +173,24 @@ class Rivals:
 
 def _asked(reference: Reference, kind: str) -> Iterator[Ask]:
     for document in reference.documents:
-        forms, species = long_forms(document), species_of(document)
+        pairs, species = Pairs(document), species_of(document)
         for mention in linked(document):
             if mention.type == kind:
-                yield _ask(document, mention, forms, species)
+                yield _ask(document, mention, pairs, species)
 
 
-def _ask(document: Document, mention: Mention, forms: Mapping[str, str], species: tuple[str, ...]) -> Ask:
-    surface = " ".join(mention.text_in(document.text).split())
-    return forms.get(surface, surface), species
+def _ask(document: Document, mention: Mention, pairs: Pairs, species: tuple[str, ...]) -> Ask:
+    pair, _ = pairs.of(*mention.spans)
+    return pair.long if pair is not None else " ".join(mention.text_in(document.text).split()), species
 
 
 def _cases(reference: Reference, ranks: Mapping[str, Ranks]) -> Iterator[LinkCase]:
     for document in reference.documents:
-        forms, species = long_forms(document), species_of(document)
+        pairs, species = Pairs(document), species_of(document)
         for mention in linked(document):
-            ranked = ranks.get(mention.type, {}).get(_ask(document, mention, forms, species), ())
+            ranked = ranks.get(mention.type, {}).get(_ask(document, mention, pairs, species), ())
             case = reference.case(document, mention)
             yield msgspec.structs.replace(case, parts=(ranked,), answer=frozenset(ranked[:1]), where="matched")
-
-
-def long_forms(document: Document) -> dict[str, str]:
-    """The long form of each short form that a document defines."""
-    return {
-        surface: next(one.surface for one in others if one.way == "long")
-        for surface, others in other_forms(document).items()
-        if any(one.way == "long" for one in others)
-    }
 
 
 def species_of(document: Document) -> tuple[str, ...]:

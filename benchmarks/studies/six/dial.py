@@ -31,7 +31,8 @@ from benchmarks.studies.six.tables import dial
 from fascicle.core.document import Document
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
-from fascicle.loading import find_model, load
+from fascicle.loading import load
+from fascicle.loading.places import find_model
 from fascicle.text.annotator import Annotator
 
 BATCHES = {"1": 1, "32": 32, "bulk": sys.maxsize}

@@ -21,7 +21,8 @@ from benchmarks.studies.six.assembling import rewritten
 from benchmarks.studies.six.corpora import ROWS
 from benchmarks.studies.six.deciding import decided
 from benchmarks.studies.six.spread import SEEDS, with_seed
-from fascicle.loading import find_model, load
+from fascicle.loading import load
+from fascicle.loading.places import find_model
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.tasks.export import export
 

@@ -303,6 +303,7 @@ def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
             nil=nil,
             tier=links[0].tier if len({link.tier for link in links}) == 1 else "",
             curie=min((link.curie for link in links if link.curie), default=""),
+            same=tuple(sorted({one for link in links for one in link.same})),
         )
         for (ontology, identifier, nil), links in sorted(same.items())
     )

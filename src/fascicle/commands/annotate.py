@@ -22,7 +22,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
-from fascicle.loading import DEFAULT_MODEL, load, packs_of
+from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole
+from fascicle.loading.places import packs_of
 from fascicle.settings.document import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
@@ -198,17 +199,9 @@ def _opened(
     model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float, ends: Ends | None
 ) -> Annotator:
     with uncollected():
-        predictor = load(model, threads=threads, types=types)
-    if ends:
-        from fascicle.runtime.ends import with_ends
-
-        predictor = with_ends(predictor, ends)
+        predictor = load_whole(model, threads=threads, types=types)
     _note_unread(types, predictor)
-    if not only and not min_score:
-        return predictor
-    from fascicle.runtime.choice import Chosen
-
-    return Chosen(predictor, only=only, min_score=min_score)
+    return given_out(predictor, ends=ends, only=only, min_score=min_score)
 
 
 def _say_written(path: Path, report: WriteReport) -> None:

@@ -19,7 +19,7 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import lines_of
-from fascicle.loading import as_path
+from fascicle.loading.places import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described, rules_described

@@ -45,7 +45,7 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "quarantine ls": 'fascicle.tasks.run.quarantined("annotated")',
         "quarantine show": 'fascicle.tasks.run.shown("annotated", "a")',
         "quarantine retry": 'fascicle.tasks.run.retry("annotated")',
-        "models": "fascicle.loading.shipped_models()",
+        "models": "fascicle.loading.places.shipped_models()",
         "settings": "fascicle.settings.recipes.reference.tables()",
     }
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,20 +20,23 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN
 from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.tasks.index_build import build_pack
+from fascicle.tasks.index_build import build_pack, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
+from fascicle.tasks.index_sets import sets
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_verify import verify
 from fascicle.tasks.index_why import why
 
 _LOUD: Final = 10  # rules that are told one by one
+_TAKEN: Final = ("conflict", "taken")
 
 
 def configure(parser: Parser) -> None:
@@ -48,6 +51,9 @@ def configure(parser: Parser) -> None:
     _add_pack(look, run_verify)
     add_json(look, what="the result")
     _configure_why(add_command(commands, "why", help_text="explain what a pack makes of a name"))
+    told = add_command(commands, "sets", help_text="list which concepts of several vocabularies are one thing, and why")
+    _add_pack(told, run_sets)
+    add_json(told, what="each pair")
     _configure_diff(add_command(commands, "diff", help_text="list what two packs differ in"))
     _configure_export(add_command(commands, "export", help_text="write the names of a pack as a table"))
     _configure_curate(add_command(commands, "curate", help_text="propose rules for names that do harm in texts"))
@@ -59,6 +65,12 @@ def _configure_build(parser: Parser) -> None:
     parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
     parser.add_argument(
         "--memory", type=positive, default=256, metavar="MIB", help="for sorting; the build takes more; default: 256"
+    )
+    parser.add_argument(
+        "--left-out",
+        type=writes,
+        metavar="TSV",
+        help="also write the labels that are not looked for, each with the reason",
     )
     add_json(parser, what="the manifest")
     add_overwrite(parser)
@@ -128,9 +140,12 @@ def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
 
 def run_build(args: argparse.Namespace) -> int:
     """Builds; returns the exit code."""
-    reports: dict[str, SourceReport] = {}
+    asked = args.left_out is not None
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=[] if asked else None))
     findings: list[Finding] = []
     steps = Steps()
+    if asked:
+        check_target(args.left_out, overwrite=args.overwrite)
     try:
         with closing(steps):
             found = build_pack(
@@ -147,6 +162,8 @@ def run_build(args: argparse.Namespace) -> int:
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
+    if asked:
+        write_left_out(args.left_out, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
@@ -181,6 +198,20 @@ def run_verify(args: argparse.Namespace) -> int:
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
     _print(msgspec.to_builtins(found), [line], as_json=args.json)
+    return 0
+
+
+def run_sets(args: argparse.Namespace) -> int:
+    """Lists pairs of concepts, one a line; returns the exit code."""
+    counts = Counter[str]()
+    for pair in sets(args.pack):
+        counts["taken" if pair.taken else "conflict"] += 1
+        if args.json:
+            sys.stdout.write(msgspec.json.encode(pair).decode() + "\n")
+        else:
+            cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence)
+            sys.stdout.write("\t".join((*(" ".join(cell.split()) for cell in cells), _TAKEN[pair.taken])) + "\n")
+    say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
     return 0
 
 
@@ -241,5 +272,6 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError(
-        "index needs a command of its own: build, stats, verify, why, diff, export or curate; see fascicle index --help"
+        "index needs a command of its own: build, stats, verify, sets, why, diff, export or curate; see fascicle index "
+        "--help"
     )

@@ -104,7 +104,7 @@ def _lines(found: LinkerManifest) -> list[str]:
         *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),
     ]
     for kind, ranker in found.rankers.items():
-        where = ", ".join(ranker.vocabularies)
+        where = ", ".join(ranker.vocabularies) or "every vocabulary"
         lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")
         for tier, facts in ranker.tiers.items():
             precision = 100 * facts.right / max(facts.answered, 1)

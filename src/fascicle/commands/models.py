@@ -11,7 +11,7 @@ from typing import Any
 from fascicle.commands.parsing import add_json
 from fascicle.commands.saying import say
 from fascicle.formats.catalogue import FORMATS
-from fascicle.loading import find_model, shipped_models
+from fascicle.loading.places import find_model, shipped_models
 from fascicle.plugins import plugins
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.folders.vocabularies import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.wording import counted
-from fascicle.loading import as_path
+from fascicle.loading.places import as_path
 from fascicle.reports.table import table
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe

@@ -32,6 +32,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
         curie: the one spelling of the identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g.
             ``"MESH:D003920"``; empty if nobody gave it.
+        same: CURIEs of the same entry in other vocabularies, e.g. ``("DOID:9351", "MONDO:0005015")``.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     nil: bool = False
     tier: str = ""
     curie: str = ""
+    same: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what no link can be.
@@ -56,12 +58,16 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                 )
             if self.curie and not is_curie(self.curie):
                 raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
+            if odd := [one for one in self.same if not is_curie(one)]:
+                raise ValueError(f"{odd[0]!r} in same is no CURIE; write prefix:local without blanks, as in DOID:9351")
             if self.tier and not _TIER.fullmatch(self.tier):
                 raise ValueError(
                     f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and hyphens, as in exact"
                 )
         except TypeError:
-            raise ValueError(f"id, curie and tier of a link are of the type str; given was {self!r}") from None
+            raise ValueError(
+                f"id, curie and tier of a link are of the type str, and same is a tuple of them; given was {self!r}"
+            ) from None
 
 
 def is_curie(text: str) -> bool:

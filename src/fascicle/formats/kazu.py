@@ -14,6 +14,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
+from fascicle.core.mention import is_curie
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError
 from fascicle.files.source import Source
@@ -38,6 +39,7 @@ _FACTS: Final = "attributes"
 _RANK: Final = "rank"  # among the mappings of an entity, which Kazu keeps as a set
 _CURIE: Final = "curie"
 _TIER: Final = "tier"
+_SAME: Final = "same"
 _SURE: Final = "HIGHLY_LIKELY"
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -193,6 +195,7 @@ def _link(mapping: _Mapping) -> Link:
         score=_number(facts.get(_SCORE)),
         tier=str(facts.get(_TIER, "")),
         curie=str(facts.get(_CURIE, "")),
+        same=tuple(filter(is_curie, str(facts.get(_SAME, "")).split())),
     )
 
 
@@ -293,6 +296,7 @@ def _entity(mention: Mention, text: str, start: int) -> _Entity:
 
 def _mapping(link: Link, rank: int) -> _Mapping:
     facts: dict[str, Any] = {_RANK: f"{rank:06}", _SCORE: link.score, _TIER: link.tier, _CURIE: link.curie}
+    facts[_SAME] = " ".join(link.same)
     return _Mapping(
         default_label=link.name,
         source=link.ontology,

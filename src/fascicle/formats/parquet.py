@@ -58,6 +58,7 @@ def schemas() -> dict[str, Any]:
             *((name, pa.string()) for name in ("id", "ontology", "name", "tier", "curie")),
             ("score", pa.float64()),
             ("nil", pa.bool_()),
+            ("same", pa.list_(pa.string())),
         ]
     )
     documents = [
@@ -116,7 +117,7 @@ def _cells(document: Document, mention: Mention) -> Row:
         mention.source,
         next((link.curie or link.id for link in mention.links if not link.nil), None),
         mention.spans,
-        [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil) for one in mention.links],
+        [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil, one.same) for one in mention.links],
         mention.attributes,
     )
 
@@ -282,7 +283,7 @@ def _mention(row: Mapping[str, Any]) -> Mention:
         row["type"],
         score=row["score"],
         source=row["source"],
-        links=tuple(Link(**one) for one in row["links"] or ()),
+        links=tuple(Link(**one | {"same": tuple(one.get("same") or ())}) for one in row["links"] or ()),
         attributes=tuple((one["name"], one["value"]) for one in row["attributes"] or ()),
     )
 

@@ -18,6 +18,7 @@ from fascicle.core.mention import Link, Mention
 from fascicle.core.names import near_hint
 from fascicle.core.spans import Span
 from fascicle.errors import UsageError
+from fascicle.knowledge.defining import as_defined
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
@@ -192,7 +193,8 @@ class PackRecogniser(Annotator):
 
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
     over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
-    priors of the concepts of its type that have the name.
+    priors of the concepts of its type that have the name. A short form means what the text defines it by, see
+    `as_defined`.
     """
 
     gives = frozenset({"mentions", "links"})
@@ -287,8 +289,8 @@ class PackRecogniser(Annotator):
                 part = slice(bounds[number], bounds[number + 1])
                 offset = int(borders[number])
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
-                places = self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
-                for place, meaning in resolved(list(places), self.settings.overlaps):
+                places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
+                for place, meaning in resolved(as_defined(document, places), self.settings.overlaps):
                     span = (place.start, place.end)
                     kind, score, links = meaning
                     added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))

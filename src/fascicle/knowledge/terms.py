@@ -8,6 +8,9 @@ import msgspec
 
 NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
+# Predicates that say of two concepts of two vocabularies that they are the same.
+SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
+REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and mostly that they are the same
 
 
 # ``gc=False``: no cycle can go through a name or a record, and a build makes millions of them.
@@ -36,7 +39,7 @@ class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """
 
     curie: str
-    predicate: str = "oboInOwl:hasDbXref"
+    predicate: str = REFERS
 
 
 class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):

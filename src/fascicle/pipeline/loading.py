@@ -70,13 +70,14 @@ def opened(settings: PipelineSettings) -> Pipeline:
 def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
     from fascicle.loading import load
     from fascicle.pipeline.steps import MENTIONS, Recognise
-    from fascicle.runtime.ends import with_ends
 
-    predictor: Any = with_ends(load(settings.model, threads=settings.threads), settings.ends or None)
-    if settings.only or settings.min_score:
-        from fascicle.runtime.choice import Chosen
-
-        predictor = Chosen(predictor, only=settings.only, min_score=settings.min_score)
+    predictor: Any = load(
+        settings.model,
+        threads=settings.threads,
+        ends=settings.ends or None,
+        only=settings.only,
+        min_score=settings.min_score,
+    )
     return Recognise(name=settings.name, predictor=predictor, gives=MENTIONS, fingerprint=predictor.fingerprint)
 
 

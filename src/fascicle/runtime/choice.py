@@ -1,4 +1,4 @@
-"""Some of what a predictor finds: mentions of chosen types, and with a score that is high enough."""
+"""What of the answer of a predictor is given out: the ends of names, chosen types, scores that are high enough."""
 
 from __future__ import annotations
 
@@ -12,11 +12,58 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import Wrapped
+from fascicle.settings.document import Ends
 from fascicle.text.annotator import Annotator
 from fascicle.text.tagging import Tagged
 
 STEP = "choose"
+
+
+def answering(
+    predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
+) -> Annotator:
+    """The predictor as a user chose it, or itself where nothing was chosen.
+
+    Args:
+        predictor: finds the mentions.
+        ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
+        only: types to keep; by default all that the predictor does not keep apart.
+        min_score: mentions with a lower score are left out; those without a score stay.
+
+    Raises:
+        UsageError: see `with_ends` and `Chosen`.
+    """
+    apart = frozenset(predictor.apart)
+    if apart and not only and ends != "corpus":
+        only = tuple(kind for kind in predictor.types if kind not in apart)
+    predictor = with_ends(predictor, ends)
+    return Chosen(predictor, only=only, min_score=min_score) if only or min_score else predictor
+
+
+def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
+    """The same predictor with other ends of names.
+
+    Args:
+        predictor: a model with a decision of documents, or an ensemble with one of its own.
+        ends: for all types; ``None`` leaves the predictor as it is.
+
+    Raises:
+        UsageError: another predictor, which has no such choice.
+    """
+    if ends is None:
+        return predictor
+    from fascicle.runtime.ensemble import EnsemblePredictor  # late: most commands choose no ends
+
+    if isinstance(predictor, ModelPredictor) and (rules := predictor.manifest.decision.document):
+        return predictor.with_document(rules.with_ends(ends))
+    if isinstance(predictor, EnsemblePredictor) and (rules := predictor.manifest.document):
+        return predictor.with_document(rules.with_ends(ends))
+    raise UsageError(
+        f"{predictor.name} has no decision of documents, which alone has the choice {ends!r}; leave out the ends, or "
+        "give a model that has one"
+    )
 
 
 class Chosen(Wrapped):
@@ -40,6 +87,7 @@ class Chosen(Wrapped):
             raise UsageError(f"the least score {min_score} is not allowed; scores are between 0 and 1")
         super().__init__(predictor)
         self._only = frozenset(only)
+        self._apart = frozenset(predictor.apart)  # which nobody misses
         self._min_score = min_score
 
     @property
@@ -69,8 +117,9 @@ class Chosen(Wrapped):
     def _chosen(self, patch: Patch) -> Patch:
         typed = tuple(mention for mention in patch.add if not self._only or mention.type in self._only)
         kept = tuple(mention for mention in typed if mention.score is None or mention.score >= self._min_score)
+        others = sum(1 for mention in patch.add if mention.type not in self._only and mention.type not in self._apart)
         counts = {
-            "other-type": (len(patch.add) - len(typed), "of another type than was asked for"),
+            "other-type": (others if self._only else 0, "of another type than was asked for"),
             "low-score": (len(typed) - len(kept), f"with a score below {self._min_score:g}"),
         }
         events = tuple(
@@ -78,7 +127,7 @@ class Chosen(Wrapped):
             for code, (count, what) in counts.items()
             if count
         )
-        return msgspec.structs.replace(patch, add=kept, events=patch.events + events) if events else patch
+        return msgspec.structs.replace(patch, add=kept, events=patch.events + events)
 
 
 def _unknown(name: str, predictor: Annotator) -> str:

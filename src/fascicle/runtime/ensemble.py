@@ -24,12 +24,16 @@ from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
+from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.selection import select
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.filter import MentionFilter
+from fascicle.runtime.names import check_pack, knows
 from fascicle.settings.abbreviations import AbbreviationDecision
+from fascicle.settings.document import DocumentDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator
+from fascicle.text.segment import segmenter
 from fascicle.text.tagging import Tagged, TagSpace, without_b
 
 STEP: Final = "ensemble"
@@ -78,6 +82,8 @@ class EnsemblePredictor(Annotator):
         self._members = members
         self._judge = judge
         self._rule = rule_of(manifest)
+        if manifest.document:
+            check_pack(manifest.document, model=manifest.name)
 
     @property
     def name(self) -> str:
@@ -103,6 +109,12 @@ class EnsemblePredictor(Annotator):
         """The same ensemble with other rules for abbreviations; those of its members stay."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, abbreviations=rules)
+        return changed
+
+    def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> EnsemblePredictor:
+        """The same ensemble with another decision of documents; those of its members stay."""
+        changed = copy(self)
+        changed.manifest = msgspec.structs.replace(self.manifest, document=rules)
         return changed
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -175,6 +187,12 @@ class EnsemblePredictor(Annotator):
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         if rules := self.manifest.abbreviations:
             patches = [resolved(document, patch, rules) for document, patch in zip(documents, patches, strict=True)]
+        if decision := self.manifest.document:
+            cuts, known = segmenter(self.segmenter).sentences, knows(decision)
+            patches = [
+                decided(one, patch, decision, sentences=cuts, knows=known)
+                for one, patch in zip(documents, patches, strict=True)
+            ]
         return patches
 
 

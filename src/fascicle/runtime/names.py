@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.decoding.document.deciding import Knows, knows_nothing
 from fascicle.decoding.document.short import STOP, is_all_of, may_be_name, may_be_read_again
-from fascicle.settings.document import NameDecision
-from fascicle.settings.folders.vocabularies import find_pack
+from fascicle.errors import ModelError
+from fascicle.settings.document import DocumentDecision, NameDecision
+from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 
 if TYPE_CHECKING:
     from fascicle.knowledge.recognising import PackRecogniser
@@ -24,6 +26,7 @@ def with_names(
     patches: Sequence[Patch],
     *,
     rules: NameDecision,
+    pack: str,
     again: Predicts,
     types: Collection[str],
     source: str,
@@ -33,7 +36,8 @@ def with_names(
     Args:
         documents: of any length.
         patches: the answer for each.
-        rules: which texts, and which pack.
+        rules: which texts.
+        pack: that they are looked up in; empty for none.
         again: reads texts, and says no more than the first reading.
         types: of the model.
         source: of its mentions.
@@ -50,7 +54,7 @@ def with_names(
         return found
     texts = [documents[at].text for at in open_ones]
     stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
-    looked_up = _pack(rules.pack).predict([Document(id="", text=text) for text in texts]) if rules.pack else stopped
+    looked_up = _recogniser(pack).predict([Document(id="", text=text) for text in texts]) if pack else stopped
     for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
         known = [msgspec.structs.replace(one, source=source, links=()) for one in third.add if one.type in types]
         for said in (second.add, known):
@@ -65,9 +69,35 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     return tuple(one for one in mentions if one.end <= len(text) and is_all_of(text, one))
 
 
+def knows(rules: DocumentDecision) -> Knows:
+    """What tells names that mean one type in the pack of a decision; the pack is opened when the first one is asked."""
+    return (lambda names: _known(rules.pack)(names)) if rules.pack else knows_nothing
+
+
+def check_pack(rules: DocumentDecision, *, model: str) -> None:
+    """Refuses a decision whose pack this release does not ship, before anything is read.
+
+    Raises:
+        ModelError: see above.
+    """
+    if rules.pack and rules.pack not in shipped_packs():
+        raise ModelError(
+            f"{model} asks the term pack {rules.pack!r} for names, and this release ships "
+            f"{', '.join(shipped_packs())}; use the release that the model was made for, or calibrate the model anew"
+        )
+
+
 @cache
-def _pack(name: str) -> PackRecogniser:
+def _recogniser(name: str) -> PackRecogniser:
     """A shipped pack, which is opened once. Most texts are no names, and start without what finds names."""
     from fascicle.knowledge.opening import open_packs
 
     return open_packs([find_pack(name)])
+
+
+@cache
+def _known(name: str) -> Knows:
+    from fascicle.knowledge.known import KnownNames
+    from fascicle.knowledge.pack.pack import Pack
+
+    return KnownNames(Pack.open(find_pack(name)))

@@ -25,7 +25,8 @@ from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
-from fascicle.runtime.names import with_names
+from fascicle.runtime.cells import with_cells
+from fascicle.runtime.names import check_pack, knows, with_names
 from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.calibration import Calibration
@@ -109,6 +110,8 @@ class ModelPredictor(Annotator):
         if manifest.inputs and read is read_documents:
             raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.reader_of")
         segmenter(manifest.reading.segmenter)
+        if rules := manifest.decision.document:
+            check_pack(rules, model=manifest.name)
         self.manifest = manifest
         self._tokenizer = tokenizer
         self._scorer = scorer
@@ -171,6 +174,11 @@ class ModelPredictor(Annotator):
     def types(self) -> tuple[str, ...]:
         """That the model looks for."""
         return self.manifest.types
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Conventions of single corpora, see ``Decision.apart``."""
+        return self.manifest.decision.apart or ()
 
     @property
     def fingerprint(self) -> str:
@@ -308,7 +316,10 @@ class ModelPredictor(Annotator):
         if not (rules and rules.names):
             return patches
         again = self.with_document(rules.keeping_all)._read_again
-        return with_names(documents, patches, rules=rules.names, again=again, types=self.types, source=self.name)
+        named = with_names(
+            documents, patches, rules=rules.names, pack=rules.pack, again=again, types=self.types, source=self.name
+        )
+        return with_cells(documents, named, rules=rules.names, predict=self.predict)
 
     def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
         read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
@@ -327,8 +338,9 @@ class ModelPredictor(Annotator):
         decision, patch = self.manifest.decision, answer.patch()
         if decision.abbreviations:
             patch = resolved(document, patch, decision.abbreviations)
-        if decision.document:
-            patch = decided(document, patch, decision.document, sentences=segmenter(self.segmenter).sentences)
+        if rules := decision.document:
+            cuts = segmenter(self.segmenter).sentences
+            patch = decided(document, patch, rules, sentences=cuts, knows=knows(rules))
         return patch
 
     def _answer(self, document: Document) -> Answer:

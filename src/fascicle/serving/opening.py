@@ -55,7 +55,8 @@ class Opening:
             from fascicle.pipeline.loading import open_pipeline
 
             return open_pipeline(self.given)
-        from fascicle.loading import load, packs_of
+        from fascicle.loading import load
+        from fascicle.loading.places import packs_of
         from fascicle.pipeline.steps import LINKED, MENTIONS, Own, Recognise
 
         bare = self.link is None and packs_of((self.given,))

@@ -34,14 +34,18 @@ class TypeDecision(Settings, frozen=True, kw_only=True):
         low: the least score of a mention.
         high: the least score of a name that is marked wherever it stands.
         alone: the least score of a mention in a text of one sentence, where nothing is marked.
+        known: the least score of a mention whose name means this type alone in the pack, if that is below the others.
         ends: ``"bare"`` cuts what only some guidelines count to a name, such as ``" gene"``; ``"corpus"`` leaves it.
+        ends_alone: the same in a text of one sentence.
         curve: what becomes of the scores of mentions that stay; unset, they stay as they are.
     """
 
     low: Share = 0.0
     high: Share = 1.0
     alone: Share = 0.0
+    known: Share = 1.0
     ends: Ends = "corpus"
+    ends_alone: Ends = "corpus"
     curve: LogisticCurve | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -54,15 +58,13 @@ class NameDecision(Settings, frozen=True, kw_only=True):
     """What is done with a text of a few words, such as a cell of a table: it may be a name, alone.
 
     Nothing is dropped from such a text for its score. Where no mention is all of it, it is read again with a full stop,
-    and then looked up in a pack; a mention that is all of it takes the place of the others.
+    and then looked up in the pack; a mention that is all of it takes the place of the others.
 
     Attributes:
         words: most words of such a text.
-        pack: the shipped pack that it is looked up in; empty for none.
     """
 
     words: Annotated[int, Meta(ge=1, le=20)] = 6
-    pack: str = ""
 
 
 class DocumentDecision(Settings, frozen=True, kw_only=True):
@@ -72,6 +74,7 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
         edges: the rules that bring the edges of mentions in order.
         types: what is decided of each type; of the others edges alone.
         names: what is done with texts of a few words; unset, nothing.
+        pack: the shipped pack whose names are evidence; empty for none.
         chosen_on: sha256 of the data of each file that it was fitted on, by the name of the file.
         untaught: texts of these files that were compared with those that taught the model, none of which was taught;
             unset if the model does not list its texts, so that a person has to know.
@@ -80,6 +83,7 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
     edges: Edges = "neutral@1"
     types: dict[str, TypeDecision] = msgspec.field(default_factory=dict)
     names: NameDecision | UnsetType = UNSET
+    pack: str = ""
     chosen_on: dict[str, str] = msgspec.field(default_factory=dict)
     untaught: Natural | UnsetType = UNSET
 
@@ -91,5 +95,5 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
 
     def with_ends(self, ends: Ends) -> DocumentDecision:
         """The same decision with these ends for every type."""
-        types = {name: msgspec.structs.replace(rule, ends=ends) for name, rule in self.types.items()}
+        types = {name: msgspec.structs.replace(rule, ends=ends, ends_alone=ends) for name, rule in self.types.items()}
         return msgspec.structs.replace(self, types=types)

@@ -142,6 +142,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         not_below: CURIEs; these concepts and those below them are left out.
         branches: beginnings of MeSH tree numbers, such as ``"C"`` or ``"F03"``; other concepts are left out.
         taxa: CURIEs of species; concepts of other species are left out.
+        taxon: CURIE of the species of concepts of which the source does not say it, such as genes of one species.
         references: beginnings of CURIEs of references that are kept; all by default, none for an empty list.
         definitions: whether definitions are kept.
         obsolete: whether obsolete concepts are kept, which are not found but explained.
@@ -179,6 +180,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     not_below: tuple[Name, ...] = ()
     branches: tuple[Name, ...] = ()
     taxa: tuple[Name, ...] = ()
+    taxon: str = ""
     references: tuple[Name, ...] | None = None
     definitions: bool = True
     obsolete: bool = True
@@ -225,12 +227,14 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         name: of the pack, such as ``"basic@1"``.
         description: one sentence.
         curation: tables of rules, applied in this order; paths as in ``sources``.
+        careful: whether a preferred name may be too common or too short to be looked for; by default all are.
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
     name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
+    careful: bool = False
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
 
 
@@ -281,7 +285,9 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
     top = converted({**values, "sources": {}}, _Top, origin=origin)
-    return PackSettings(name=top.name, description=top.description, curation=top.curation, sources=sources)
+    return PackSettings(
+        name=top.name, description=top.description, curation=top.curation, careful=top.careful, sources=sources
+    )
 
 
 class _Top(Settings, frozen=True, kw_only=True):
@@ -290,6 +296,7 @@ class _Top(Settings, frozen=True, kw_only=True):
     name: PackName
     description: str = ""
     curation: tuple[Name, ...] = ()
+    careful: bool = False
     sources: dict[str, Any] = field(default_factory=dict)
 
 

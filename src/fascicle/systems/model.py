@@ -22,7 +22,6 @@ from fascicle.systems.predictions import Predictions
 
 if TYPE_CHECKING:
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.text.annotator import Annotator
 
 Watch = Callable[[Iterable[Document]], Iterator[Document]]
 
@@ -36,7 +35,7 @@ class ModelRequest:
         threads: see there.
         distributions: file to write with the probability of each type for every gold mention; empty for none.
         overwrite: replace such a file.
-        ends: see ``runtime.ends.with_ends``.
+        ends: see ``loading.load``.
     """
 
     model: str
@@ -89,21 +88,17 @@ _Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 
 
 def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = _ending(load(request.model, threads=request.threads), request.ends)
+    predictor = load(request.model, threads=request.threads, ends=request.ends)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     found = events.observe(watch(predictor.stream(bare)))
     return predictor.name, {document.id: document.mentions for document in found}, ()
 
 
-def _ending(predictor: Annotator, ends: Ends | None) -> Annotator:
-    from fascicle.runtime.ends import with_ends  # late: what reads prediction files needs no network
-
-    return with_ends(predictor, ends)
-
-
 def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = cast("ModelPredictor", _ending(load_single(request.model, threads=request.threads), request.ends))
-    probe = _Probe(predictor=predictor, events=events)
+    from fascicle.runtime.choice import with_ends  # late: what reads prediction files needs no network
+
+    predictor = cast("ModelPredictor", with_ends(load_single(request.model, threads=request.threads), request.ends))
+    probe = _Probe(predictor=predictor, events=events, apart=() if request.ends == "corpus" else predictor.apart)
     write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
     return predictor.name, probe.mentions, tuple(probe.notes())
 
@@ -126,6 +121,7 @@ class _Probe:
 
     predictor: ModelPredictor
     events: EventCounts
+    apart: Sequence[str] = ()
     mentions: dict[str, Sequence[Mention]] = field(default_factory=dict)
     unreachable: Counter[str] = field(default_factory=Counter)
     asked: int = 0
@@ -134,7 +130,7 @@ class _Probe:
         """Every gold mention, in order."""
         for probed in self.predictor.probe(gold):
             document, patch = probed.document, probed.patch
-            self.mentions[document.id] = patch.add
+            self.mentions[document.id] = tuple(mention for mention in patch.add if mention.type not in self.apart)
             for event in patch.events:
                 self.events.add(event, document.id)
             answers = {(mention.type, mention.spans) for mention in patch.add}

@@ -26,7 +26,8 @@ from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
-from fascicle.loading import find_model, load, load_single
+from fascicle.loading import load, load_single
+from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
 from fascicle.settings.calibration import Calibration, TemperatureCurve
 from fascicle.settings.folders.described import CARD
@@ -35,6 +36,8 @@ from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, wr
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
 from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
+from fascicle.tasks.untaught import check_untaught, taught_by
+from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
@@ -129,7 +132,8 @@ def calibrate(
         ModelError: there is no such model.
         UsageError: an ensemble whose scores would change, standard input, a name that no model may have, or a type that
             the model does not have.
-        InputError: the gold cannot be read or has no mention of a type, or nothing can be fitted on it.
+        InputError: the gold cannot be read, holds a text that taught the model by the list of its folder, has no
+            mention of a type, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
@@ -142,7 +146,10 @@ def calibrate(
     predictor, before = _opened(source, chosen)
     manifest = named(before, chosen.name)
     wanted.check(manifest.types, system=manifest.name)
-    documents = wanted.of_gold(gold_of(gold, events=events).documents, path=path)
+    given = gold_of(gold, events=events).documents
+    cuts = segmenter(predictor.segmenter).sentences
+    check_untaught(given, taught_by(source), path=path, model=manifest.name, cuts=cuts)
+    documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
     work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=source_sha256(path))
     notes = list(_notes(manifest, documents, settings=chosen))
@@ -157,7 +164,7 @@ def calibrate(
         notes += _rules_note(rules, documents)
     decided = _decided(manifest, fitted, rules)
     made = Calibrated(folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes))
-    return replace(made, manifest=_write(source, made, overwrite=overwrite))
+    return replace(made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite))
 
 
 def described(calibration: Calibration) -> list[str]:
@@ -322,27 +329,23 @@ def named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | Ensemb
         raise UsageError(f"the name {name} is not allowed: {error}") from None
 
 
-def _write(source: Path, made: Calibrated, *, overwrite: bool) -> Manifest | EnsembleManifest:
-    """The folder of a model or an ensemble with another manifest, complete or not at all."""
-    manifest = made.manifest
-    if isinstance(manifest, EnsembleManifest):
-        with atomic_folder(made.folder, kind="ensemble", overwrite=overwrite) as place:
-            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
-            write_ensemble(place, manifest)
-        return manifest
-    return write_copy(source, manifest, made.folder, card=_card(made), overwrite=overwrite)
-
-
-def write_copy(source: Path, manifest: Manifest, folder: Path, *, card: str, overwrite: bool) -> Manifest:
-    """Writes a copy of a model with another manifest, complete or not at all.
+def write_copy(
+    source: Path, manifest: Manifest | EnsembleManifest, folder: Path, *, card: str, overwrite: bool
+) -> Manifest | EnsembleManifest:
+    """Writes a copy of a model or an ensemble with another manifest, complete or not at all.
 
     Args:
         source: the model.
         manifest: of the copy.
         folder: to write.
-        card: what the copy says of its calibration, in place of what the model says of its own.
+        card: what the copy says of its calibration, in place of what the model says of its own; ensembles have none.
         overwrite: replace an existing folder.
     """
+    if isinstance(manifest, EnsembleManifest):
+        with atomic_folder(folder, kind="ensemble", overwrite=overwrite) as place:
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+            write_ensemble(place, manifest)
+        return manifest
     with atomic_folder(folder, kind="model", overwrite=overwrite) as place:
         for file in manifest.files:
             shutil.copyfile(source / file, place / file)

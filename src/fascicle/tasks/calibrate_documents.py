@@ -12,26 +12,29 @@ import msgspec
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Document
-from fascicle.core.wording import counted
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import Answered, FittedDocuments, fit_documents, lines_of
 from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
-from fascicle.loading import find_model, load_single
+from fascicle.loading import load, load_single
+from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
-from fascicle.settings.document import PLAIN
+from fascicle.settings.document import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
 from fascicle.systems.model import Watch
 from fascicle.tasks.calibrate import named, write_copy
 from fascicle.tasks.given import File, gold_of, path_of
-from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
-from fascicle.text.segment import Segmenter, segmenter
-from fascicle.text.taught import TAUGHT, sentence_hashes
+from fascicle.tasks.scored_types import Types, scored_types
+from fascicle.tasks.untaught import check_untaught, taught_by
+from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:
+    from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ class DocumentCalibrated:
     """
 
     folder: Path
-    manifest: Manifest
+    manifest: Manifest | EnsembleManifest
     fitted: FittedDocuments
     notes: tuple[str, ...]
 
@@ -85,7 +88,7 @@ def calibrate_documents(
     calibration and its rules for abbreviations.
 
     Args:
-        model: a model folder, a run folder, or the name of a shipped model.
+        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members stay.
         gold: files of development texts with gold mentions, in any format, none of which taught the model.
         folder: to write.
         settings: how.
@@ -95,34 +98,34 @@ def calibrate_documents(
 
     Raises:
         ModelError: there is no such model.
-        UsageError: no file, an ensemble, standard input, or a model that does not list its texts where nothing was
+        UsageError: no file, standard input, or a model that does not list its texts where nothing was
             stated.
         InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
+    from fascicle.runtime.names import knows
+
     chosen, events, output = settings or DocumentSettings(), events or EventCounts(), Path(folder)
     names = _names([path_of(one) for one in gold])
     source = find_model(model)
-    check_folder(output, kind="model", overwrite=overwrite)
-    model_before = load_single(source, threads=chosen.threads)
-    predictor = _opened(model_before)
-    cutter = segmenter(predictor.segmenter)
+    check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
+    predictor, before = _opened(source, chosen)
+    cuts = segmenter(predictor.segmenter).sentences
     wanted = scored_types(chosen.types)
     wanted.check(predictor.types, system=predictor.name)
-    taught = _taught(source, predictor.manifest, stated=chosen.untaught)
+    taught = _taught(source, predictor.name, stated=chosen.untaught)
     answered, hashes, compared = [], {}, 0
     for name, given in zip(names, gold, strict=True):
-        documents = _unlike(taught, wanted, given, predictor.name, cutter=cutter, events=events)
+        path, documents = path_of(given), gold_of(given, events=events).documents
+        check_untaught(documents, taught, path=path, model=predictor.name, cuts=cuts)
         compared += len(documents)
-        answered.append(_answered(name, documents, predictor, watch))
-        hashes[name] = source_sha256(path_of(given))
-    fitted = fit_documents(answered, sentences=cutter.sentences, types=predictor.types, chosen_on=hashes)
-    if before := model_before.manifest.decision.document:  # what is done with names alone is not fitted, and stays
-        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, names=before.names))
-    if taught is not None:
-        fitted = replace(fitted, decision=msgspec.structs.replace(fitted.decision, untaught=compared))
+        answered.append(_answered(name, wanted.of_gold(documents, path=path), predictor, watch))
+        hashes[name] = source_sha256(path)
+    fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=knows(before))
+    # What is done with names alone, and which pack is asked, is not fitted, and stays.
+    kept = msgspec.structs.replace(fitted.decision, names=before.names, pack=before.pack)
+    fitted = replace(fitted, decision=kept if taught is None else msgspec.structs.replace(kept, untaught=compared))
     manifest = named(predictor.with_document(fitted.decision).manifest, chosen.name)
-    assert isinstance(manifest, Manifest)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
     return DocumentCalibrated(
         folder=output, manifest=written, fitted=fitted, notes=(*fitted.notes, *_strange(answered, predictor.types))
@@ -139,47 +142,32 @@ def _names(paths: Sequence[str]) -> list[str]:
     return [str(path) for path in paths] if twice else names
 
 
-def _opened(predictor: ModelPredictor) -> ModelPredictor:
-    """The model that reads plain characters, without a decision of documents."""
-    decision = msgspec.structs.replace(predictor.manifest.decision, characters=PLAIN)
-    return predictor.deciding(decision).with_document(msgspec.UNSET)
+def _opened(source: Path, settings: DocumentSettings) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
+    """A model that reads plain characters, or an ensemble, without a decision of documents; and the one that it had."""
+    if is_ensemble(source):
+        from fascicle.runtime.ensemble import EnsemblePredictor
+
+        ensemble = load(source, threads=settings.threads)
+        assert isinstance(ensemble, EnsemblePredictor)
+        return ensemble.with_document(msgspec.UNSET), ensemble.manifest.document or DocumentDecision()
+    model = load_single(source, threads=settings.threads)
+    decision = msgspec.structs.replace(model.manifest.decision, characters=PLAIN, document=msgspec.UNSET)
+    return model.deciding(decision), model.manifest.decision.document or DocumentDecision()
 
 
-def _taught(source: Path, manifest: Manifest, *, stated: bool) -> frozenset[str] | None:
+def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     """Hashes of what taught a model; ``None`` if it does not list them, and the user stated what that would tell."""
-    if TAUGHT in manifest.files:
-        return frozenset((source / TAUGHT).read_text(encoding="ascii").split())
-    if stated:
-        return None
+    taught = taught_by(source)
+    if taught is not None or stated:
+        return taught
     raise UsageError(
-        f"{manifest.name} does not list the texts that taught it, and on such texts its scores say nothing; if none of "
+        f"{name} does not list the texts that taught it, and on such texts its scores say nothing; if none of "
         "these taught it, state that with untaught=True",
         file=str(source),
     )
 
 
-def _unlike(
-    taught: frozenset[str] | None,
-    wanted: ScoredTypes,
-    given: File,
-    model: str,
-    *,
-    cutter: Segmenter,
-    events: EventCounts,
-) -> Sequence[Document]:
-    """The texts of a file, none of which taught the model."""
-    path, documents = path_of(given), gold_of(given, events=events).documents
-    known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cutter.sentences))]
-    if known:
-        raise InputError(
-            f"{path} holds {counted(len(known), 'text')} that taught {model}, the first is {known[0]!r}; leave "
-            f"{'it' if len(known) == 1 else 'them'} out, for nothing can be chosen on what was learnt",
-            file=path,
-        )
-    return wanted.of_gold(documents, path=path)
-
-
-def _answered(name: str, documents: Sequence[Document], predictor: ModelPredictor, watch: Watch) -> Answered:
+def _answered(name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch) -> Answered:
     bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
     answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
     types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))

@@ -16,7 +16,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import atomic_folder, check_folder
 from fascicle.knowledge.pack.manifest import read_manifest as read_pack
 from fascicle.knowledge.pack.pack import Pack
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest

@@ -16,7 +16,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.tree import is_there
 from fascicle.formats.files import read
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.settings.base import check_model_name
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import Manifest

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from fascicle.core.arguments import checked
 from fascicle.errors import about
-from fascicle.files.atomic import check_folder
+from fascicle.files.atomic import atomic_text_writer, check_folder
 from fascicle.knowledge.curation.applying import Curation
 from fascicle.knowledge.curation.lint import Finding, Seen
 from fascicle.knowledge.curation.rules import CURATION, read_rules
@@ -17,6 +19,8 @@ from fascicle.knowledge.keys.key import NORMALISER, key
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.unsought import COLUMNS, unsought
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.sources.reading import check_hash, check_source, read_source
 from fascicle.knowledge.sources.report import SourceReport
@@ -32,7 +36,7 @@ def build_pack(
     memory: int = 256,
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
-    reports: dict[str, SourceReport] | None = None,
+    reports: defaultdict[str, SourceReport] | None = None,
     findings: list[Finding] | None = None,
 ) -> Manifest:
     """Builds a pack.
@@ -43,7 +47,7 @@ def build_pack(
         memory: MiB for sorting; the whole build takes about three times as much.
         overwrite: replace a pack that is there.
         told: is called with what is being done and a count, now and then.
-        reports: receives what reading each source met.
+        reports: makes the report of each source, which receives what reading it met; see `write_left_out` too.
         findings: receives what is wrong with the rules of curation.
 
     Returns:
@@ -61,16 +65,14 @@ def build_pack(
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = Seen(rules) if rules is not None else None
-    found = [
-        _source(name, source, (reports if reports is not None else {}).setdefault(name, SourceReport()), seen)
-        for name, source in settings.sources.items()
-    ]
+    reports = reports if reports is not None else defaultdict(SourceReport)
+    found = [_source(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
     manifest = build(
         found,
-        BuildSettings(name=settings.name, memory=memory, longest=longest),
+        BuildSettings(name=settings.name, memory=memory, longest=longest, careful=settings.careful),
         output,
         parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,
@@ -79,6 +81,31 @@ def build_pack(
     if seen is not None and findings is not None:
         findings += seen.findings(settings.sources)
     return manifest
+
+
+def write_left_out(
+    table: str | os.PathLike[str],
+    pack: str | os.PathLike[str],
+    reports: Iterable[SourceReport],
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Writes the labels that are not looked for, as TSV with a line of titles.
+
+    Args:
+        table: the file.
+        pack: that was built.
+        reports: of its sources; those that were made with a list of ``labels`` say which the build left out.
+        overwrite: replace an existing file.
+
+    Raises:
+        PackError: the pack cannot be opened.
+        OutputError: the file exists, or cannot be written.
+    """
+    opened = Pack.open(pack)
+    lost = chain.from_iterable(report.labels or () for report in reports)
+    with atomic_text_writer(table, overwrite=overwrite) as stream:
+        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(opened, lost)))
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:

@@ -141,7 +141,15 @@ class _Work:
         fitted = self._fitted(pack, index)
         fitted.memory.write(folder)
         place = place_of(pack, target)
-        return write_linker(folder, pack, fitted.rankers, place=place, indexed=index is not None, few=fitted.few)
+        return write_linker(
+            folder,
+            pack,
+            fitted.rankers,
+            place=place,
+            indexed=index is not None,
+            order=self.settings.order,
+            few=fitted.few,
+        )
 
     def _index(self, pack: Pack, folder: Path, index_of: Path | None) -> NameIndex:
         if index_of is None:

@@ -15,7 +15,7 @@ from fascicle.evaluation.breakdown.lexicon import lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import is_ensemble

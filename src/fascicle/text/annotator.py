@@ -47,6 +47,11 @@ class Annotator(ABC):
     def types(self) -> tuple[str, ...]:
         """What it looks for."""
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Types of `types` that are given out only when they are asked for."""
+        return ()
+
     @abstractmethod
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `fascicle.core.contracts.Predictor`."""

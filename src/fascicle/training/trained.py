@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.loading import find_model
+from fascicle.loading.places import find_model
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel

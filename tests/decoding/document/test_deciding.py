@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import combinations
 
 import msgspec
@@ -99,6 +100,43 @@ def test_what_changed_is_said() -> None:
     assert [event.code for event in patch.events] == ["document-decision"]
     same = Patch(add=(gene(TEXT, "TP53", 0.7),))
     assert decided(Document(id="1", text=TEXT), same, RULES, sentences=sentences) is same
+
+
+def test_names_that_are_known_have_a_threshold_of_their_own() -> None:
+    asked: list[str] = []
+
+    def knows(names: Collection[str]) -> dict[str, str]:
+        asked.extend(sorted(names))
+        return {name: kind for name, kind in {"BRCA1": "Gene", "TP53": "Disease"}.items() if name in names}
+
+    rules = DocumentDecision(types={"Gene": msgspec.structs.replace(RULE, known=0.4)})
+
+    def kept(text: str, *mentions: Mention) -> list[tuple[str, float | None]]:
+        patch = decided(Document(id="1", text=text), Patch(add=mentions), rules, sentences=sentences, knows=knows)
+        return [(text[m.start : m.end], m.score) for m in patch.add]
+
+    assert kept(TEXT, gene(TEXT, "BRCA1", 0.45), gene(TEXT, "TP53", 0.55)) == [("BRCA1", 0.45)]
+    assert asked == ["BRCA1", "TP53"]
+    assert kept("Loss of BRCA1.", gene("Loss of BRCA1.", "BRCA1", 0.4)) == [("BRCA1", 0.4)]  # one sentence
+    asked.clear()
+    assert kept(TEXT, gene(TEXT, "BRCA1", 0.39), gene(TEXT, "TP53", 0.61)) == [("TP53", 0.61)]
+    assert asked == []  # nothing is between the thresholds
+
+
+def test_a_name_that_was_given_as_two_is_one() -> None:
+    text = "Effects of 1-aminocyclopentane-1,3-dicarboxylic acid (ACPD) and of IL-1. ACPD was given."
+    first, second = (11, text.index(",3")), (text.index("3-d"), text.index(" (ACPD"))
+    given = [Mention((span,), "Chemical", score=0.9, source="m") for span in (first, second)]
+    assert found(text, given) == [("1-aminocyclopentane-1,3-dicarboxylic acid", 11, 0.9)]
+
+
+def test_ends_of_single_sentences_are_decided_apart() -> None:
+    rules = DocumentDecision(types={"Gene": TypeDecision(ends="bare")})
+    one, two = "The BRCA1 gene was lost.", "The BRCA1 gene was lost. So was the TP53 gene."
+    assert [name for name, *_ in found(one, [gene(one, "BRCA1 gene", 0.9)], rules)] == ["BRCA1 gene"]
+    assert [name for name, *_ in found(two, [gene(two, "BRCA1 gene", 0.9)], rules)] == ["BRCA1"]
+    both = rules.with_ends("bare")
+    assert [name for name, *_ in found(one, [gene(one, "BRCA1 gene", 0.9)], both)] == ["BRCA1"]
 
 
 # ----------------------------------------------------------------------------------- against brute force over positions

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -54,6 +54,25 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("genes of sgk1 knock-out mice (SGK1)", []),
         ("methyl N-[nitrosourea] was given", []),
         ("dose of puromycin aminonucleoside, (PAN)", [("PAN", "puromycin aminonucleoside")]),
+        ("The 20-item Toronto Alexithymia Scale (TAS-20)", [("TAS-20", "20-item Toronto Alexithymia Scale")]),
+        ("inositol 1,4,5-trisphosphate (IP3) and carbon dioxide (CO2)",
+         [("IP3", "inositol 1,4,5-trisphosphate"), ("CO2", "carbon dioxide")]),
+        ("GTP cyclohydrolase I (GCH1)", [("GCH1", "GTP cyclohydrolase I")]),
+        ("PH2 (primary hyperoxaluria type II)", [("PH2", "primary hyperoxaluria type II")]),
+        ("APC (for adenomatous polyposis coli)", [("APC", "adenomatous polyposis coli")]),
+        ("ET (the effective temperature)", [("ET", "effective temperature")]),
+        ("Myotonic dystrophy (DM) and DM", [("DM", "Myotonic dystrophy")]),
+        ("nausea and vomiting induced by chemotherapy (CINV)",
+         [("CINV", "nausea and vomiting induced by chemotherapy")]),
+        ("the corrected QT (QTc)", [("QTc", "corrected QT")]),
+        ("END phenomenon positive (END+) and END phenomenon negative (END-)",
+         [("END+", "END phenomenon positive"), ("END-", "END phenomenon negative")]),
+        ("chlorophyll a/b light-harvesting complex (chl a/b LHC)",
+         [("chl a/b LHC", "chlorophyll a/b light-harvesting complex")]),
+        ("site-specifically mono-PEGylated mTNF-alpha-K90R (sp-PEG-mTNF-alpha-K90R)",
+         [("sp-PEG-mTNF-alpha-K90R", "site-specifically mono-PEGylated mTNF-alpha-K90R")]),
+        ("for 60 minutes (T60), squirrel monkey (monkeys), month 3 (M3)", []),
+        ("the [Leu5]enkephalin (Leu-enkephalin)", []),
         ("", []),
     ],
 )  # fmt: skip
@@ -106,8 +125,8 @@ def test_what_is_found_in_any_text(text: str, cut: int) -> None:
         assert can_be_short(form)
         assert len(form) < len(words)
         assert words == words.strip()
-        letters = [re.escape(one) for one in foldable(form) if one.isalpha()]
-        assert re.search(".*".join(letters), foldable(words), re.DOTALL)
+        letters = Counter(one for one in foldable(form) if one.isalpha())
+        assert letters <= Counter(foldable(words))
     cut = min(cut, len(text))
     sections = (Section(0, cut), Section(cut, len(text)))
     apart = find_abbreviations(Document(id="1", text=text, sections=sections))

@@ -70,7 +70,24 @@ def test_what_can_be_short(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["", "t", "7", "12", "n = 5", "p<0.05", "10 mM", "2a", "III", "-A", "a b c", "thirteen-char", "95%"]
+    "form",
+    [
+        "",
+        "t",
+        "7",
+        "12",
+        "n = 5",
+        "p<0.05",
+        "10 mM",
+        "2a",
+        "III",
+        "-A",
+        "A + B",
+        "a b c d",
+        "thirteen-character",
+        "a" * 13,
+        "95%",
+    ],
 )
 def test_what_cannot_be_short(form: str) -> None:
     assert not can_be_short(form)

@@ -28,6 +28,16 @@ def clash(a: Span, b: Span) -> bool:
     return bool(set(range(*a)) & set(range(*b)))
 
 
+def best_of(text: str, given: Flat, place: Span) -> tuple[str, float]:
+    """The type of a mention, with the best score that its words have as this type; a first capital does not count."""
+
+    def words(span: Span) -> str:
+        return text[span[0] : span[0] + 1].lower() + text[span[0] + 1 : span[1]]
+
+    kind = given[place][0]
+    return kind, max(score for span, (of, score) in given.items() if of == kind and words(span) == words(place))
+
+
 def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: AbbreviationRules) -> Flat:
     """For mentions that do not overlap."""
     now, dropped = dict(given), list[Span]()
@@ -42,7 +52,8 @@ def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: Abbrevia
         before = [one for one in mine if one[0] <= start]
         long = (before[-1] if before else mine[0])[2]
         ends = sorted(one for one in given if one[1] == long[1])
-        said = {"no": None, "exact": given.get(long), "end": given[ends[0]] if ends else None}[rules.spread]
+        place = {"no": None, "exact": long if long in given else None, "end": ends[0] if ends else None}[rules.spread]
+        said = best_of(text, given, place) if place else None
         if said and span in now:
             if now[span][0] != said[0]:
                 now[span] = said
@@ -176,3 +187,16 @@ def test_the_best_rules_are_chosen_and_none_may_be(merit: str) -> None:
     if merit == "all":
         assert (fitted.rules.spread, fitted.rules.drop, fitted.rules.one_type) == ("exact", True, False)
         assert fitted.after == 1.0
+
+
+def test_short_forms_have_the_best_score_of_their_long_form() -> None:
+    text = "Human stem cells (HSCs) are rare. We grew human stem cells. HSCs died."
+    long, again = (0, 16), (text.index("human"), text.index("human") + 16)
+    given = tuple(Mention((span,), "CellType", score=score, source="m") for span, score in ((long, 0.6), (again, 0.8)))
+    found = resolved(Document(id="1", text=text), Patch(add=given), AbbreviationRules(spread="end"))
+    assert [(text[m.start : m.end], m.score) for m in found.add] == [
+        ("Human stem cells", 0.6),
+        ("HSCs", 0.8),
+        ("human stem cells", 0.8),
+        ("HSCs", 0.8),
+    ]

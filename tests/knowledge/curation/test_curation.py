@@ -219,6 +219,17 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
     assert all(finding.said.startswith(f"r:{finding.number + 1}: ") for finding in found)
 
 
+def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
+    add = Rule(action="add", surface="new", concept="A:1", place="r:1")
+    off = Rule(action="ner_off", surface="new", concept="A:1", place="r:2")
+    rows = [NameRow("CAT", "x", "A:1")]
+    assert not list(lint(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES))
+    (found,) = (decision for row, decision in apply(rows, Curation([add, off])) if row.surface == "new")
+    assert (found.keep, found.match) == (True, False)
+    back = lint(rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES)
+    assert "contradiction" in {one.problem for one in back}
+
+
 def test_a_preference_of_the_only_concept_stays_for_words_that_are_common() -> None:
     rule = Rule(action="prefer", surface="CAT", concept="A:1", place="r:1")
     assert not list(lint([NameRow("CAT", "x", "A:1")], Curation([rule]), known=CONCEPTS.__contains__, sources=SOURCES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.knowledge.keys.case import CasePolicy, cased, fits
+from fascicle.knowledge.keys.case import CasePolicy, cased, fits, inflected
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,30 @@ from fascicle.knowledge.keys.case import CasePolicy, cased, fits
 )
 def test_which_policies_a_case_fits(found: str, surface: str, policies: str) -> None:
     assert " ".join(one.name for one in CasePolicy if fits(found, surface, one)) == policies
+
+
+@pytest.mark.parametrize(
+    ("found", "surface", "other"),
+    [
+        ("serum", "SERA", True),
+        ("man", "MEN", True),
+        ("Car", "CARS", True),
+        ("CARS", "CAR", True),
+        ("CARs", "CAR", False),
+        ("cars", "CAR", False),
+        ("sera", "SERA", False),
+        ("SERA", "SERA", False),
+        ("SE-RA", "SERA", False),
+        ("8", "VIII", True),
+        ("sera", "serum", False),
+        ("SERA", "serum", False),
+        ("cataract", "CATARACTS", False),
+        ("mouse", "Mice", False),
+        ("CI 30", "CI30", False),
+    ],
+)
+def test_symbols_have_no_other_forms(found: str, surface: str, other: bool) -> None:
+    assert inflected(found, surface) is other
 
 
 def test_case_of_folded_letters() -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.knowledge.linking.asking import Asked, asked_for, other_forms, readings
+from fascicle.knowledge.abbreviations.pairs import Pairs
+from fascicle.knowledge.linking.asking import Asked, Question, question_of, readings
 
 
 @pytest.mark.parametrize(
@@ -38,25 +39,35 @@ def test_what_names_one_thing_has_no_parts(surface: str) -> None:
     assert readings(surface) == ()
 
 
-def asked(text: str, kind: str = "Gene", *, start: int = 0, end: int | None = None) -> tuple[Asked, ...]:
-    document = Document(id="1", text=text, abbreviations=(((20, 22), (0, 18)),) if len(text) > 22 else None)
-    mention = Mention(((start, len(text) if end is None else end),), kind)
-    return asked_for(document, mention, other_forms(document))
+def question(text: str, words: str, kind: str = "Gene") -> Question:
+    start = text.rindex(words)
+    mention = Mention(((start, start + len(words)),), kind)
+    return question_of(mention, surface=words, pairs=Pairs(Document(id="1", text=text)))
 
 
-def test_short_and_long_forms_lend_each_other_their_names() -> None:
-    text = "ataxia telangiecta (AT) and AT"
-    assert asked(text, "Disease", end=18) == (Asked("ataxia telangiecta"), Asked("AT", "short"))
-    assert asked(text, "Disease", start=28) == (Asked("AT"), Asked("ataxia telangiecta", "long"))
+def asked(words: str, kind: str = "Gene") -> tuple[Asked, ...]:
+    return question(words, words, kind).asked
 
 
-def test_a_form_has_a_bounded_number_of_others() -> None:
-    text = "AB " + " ".join(f"a{number} beta" for number in range(100))
-    places = [(at, at + len(f"a{number} beta")) for number in range(100) for at in [text.index(f"a{number} beta")]]
-    document = Document(id="1", text=text, abbreviations=tuple(((0, 2), place) for place in places))
-    found = other_forms(document)
-    assert [one.surface for one in found["AB"]] == [text[a:b] for a, b in places[:20]]
-    assert found["a99 beta"] == (Asked("AB", "short"),)
+def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() -> None:
+    text = "ataxia telangiectasia (AT) is seen. Ataxia telangiectasia is AT; an AT mouse"
+    for words in ("ataxia telangiectasia", "Ataxia telangiectasia", "AT"):
+        found = question(text, words, "Disease")
+        assert found.name == "ataxia telangiectasia"
+        assert found.asked == (Asked("ataxia telangiectasia"),)
+        assert found.short == (Asked("AT", "short"),)
+        assert not found.distinctive
+    assert question(text, "AT mouse", "Disease") == Question(
+        "AT mouse", (Asked("AT mouse"),), place=text.index("AT mouse")
+    )
+
+
+def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:
+    text = "human telomerase subunit (hTS) and hTS"
+    found = question(text, "hTS")
+    assert found.asked == (Asked("human telomerase subunit"), Asked("telomerase subunit", "bare", "NCBITaxon:9606"))
+    assert [one.surface for one in found.short] == ["hTS", "TS"]
+    assert {one.way for one in found.short} == {"short"}
 
 
 def test_species_in_names_of_genes() -> None:

@@ -23,6 +23,9 @@ NAMES = {
     "MESH:D4": ("Disease", ["Catalase deficiency", "CAT"]),
     "NCBIGene:1": ("Gene", ["CAT", "catalase"]),
     "NCBIGene:2": ("Gene", ["Cat", "Catalase", "TNF-α"]),
+    "NCBIGene:3": ("Gene", ["SERA", "HARD", "RENIN", "Was"]),
+    "NCBIGene:4": ("Gene", ["renin", "CARS"]),
+    "MESH:D5": ("Disease", ["DIABETES"]),
 }
 RECORDS = {
     "all": [
@@ -70,6 +73,32 @@ def expected(surfaces: list[str], types: list[str]) -> list[tuple[int, str, str,
 def test_equal_keys_find_the_terms_of_the_type(finder: Finder, asked: list[tuple[str, str]]) -> None:
     surfaces, types = [one for one, _ in asked], [kind for _, kind in asked]
     assert told(finder, finder.find(surfaces, types)) == expected(surfaces, types)
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("serum", []),
+        ("sera", []),
+        ("SERA", ["SERA"]),
+        ("car", []),
+        ("cars", []),
+        ("hard", []),
+        ("Hard", []),
+        ("HARD", ["HARD"]),
+        ("was", []),
+        ("Was", ["Was"]),
+        ("renin", ["renin"]),
+        ("RENIN", ["RENIN", "renin"]),
+    ],
+)
+def test_a_word_is_no_symbol_with_its_key(finder: Finder, given: str, names: list[str]) -> None:
+    found = finder.find([given], ["Gene"])
+    assert [name for _, _, name, _ in told(finder, found)] == sorted(names)
+
+
+def test_a_word_in_capitals_is_a_word(finder: Finder) -> None:
+    assert [one for *_, one in told(finder, finder.find(["diabetes"], ["Disease"]))] == ["MESH:D5"]
 
 
 def test_words_in_another_order_are_found(finder: Finder) -> None:

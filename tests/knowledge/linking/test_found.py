@@ -94,3 +94,9 @@ def test_a_given_threshold_is_that_of_all(pack: Pack, monkeypatch: pytest.Monkey
     rankers = fit_linker(pack, None, corpus(), settings=settings, judged=judged).rankers
     assert {one.threshold for one in rankers.values()} == {0.9}
     assert {one.found.threshold for one in rankers.values() if one.found} == {0.9}
+
+
+def test_no_threshold_is_below_the_lowest_of_its_type(pack: Pack) -> None:
+    plain = fit_linker(pack, None, corpus(), settings=SETTINGS).rankers
+    settings = msgspec.structs.replace(SETTINGS, lowest=dict.fromkeys(plain, 0.9))
+    assert all(one.threshold >= 0.9 for one in fit_linker(pack, None, corpus(), settings=settings).rankers.values())

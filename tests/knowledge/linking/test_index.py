@@ -14,9 +14,9 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.errors import PackError
 from fascicle.files.owned import file_facts
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.index import MANIFEST, NameIndex, type_bit, write_index
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
 
 RECORDS = {

@@ -166,15 +166,61 @@ def test_composite_mentions_have_several_links(ordered: Linker) -> None:
     assert links == {"Disease": ["MESH:D1", "MESH:D2"], "Gene": ["NCBIGene:4", "NCBIGene:6"]}
 
 
-def test_abbreviations_lend_their_long_forms(ordered: Linker) -> None:
-    text = "angiotensin disease (AT) and AT"
-    bare = document(text, ("AT", "Disease", ""))
-    paired = msgspec.structs.replace(bare, abbreviations=(((21, 23), (0, 19)),))
-    first, second = (decisions(ordered, one)[0][0] for one in (bare, paired))
-    assert {one.curie for one in first.candidates} == {"MESH:D3", "MESH:D4"}
-    by_curie = {one.curie: one for one in second.candidates}
-    assert by_curie["MESH:D4"].ways == ("own", "long")
-    assert by_curie["MESH:D3"].ways == ("own",)
+def of_pair(linker: Linker, long: str, short: str, kind: str) -> tuple[Decision, Decision]:
+    """What is said of a long form and its short form, where the text defines them."""
+    text = f"{long} ({short}) was seen."
+    spans = ((0, len(long)), (len(long) + 2, len(long) + 2 + len(short)))
+    mentions = tuple(Mention((span,), kind) for span in spans)
+    defined = Document(id="1", text=text, mentions=mentions, abbreviations=((spans[1], spans[0]),))
+    ((first, second),) = decisions(linker, defined)
+    return first, second
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "kind", "found"),
+    [
+        ("angiotensin disease", "AT", "Disease", {"MESH:D4"}),  # the long form has a concept
+        ("telangiectasia ataxia", "AT", "Disease", {"MESH:D3"}),  # in another order
+        ("signal transducer", "STAT3", "Gene", {"NCBIGene:4", "NCBIGene:5"}),  # distinctive, one a species
+        ("ataxia of others", "AT", "Disease", {"MESH:D3"}),  # whose names have half of the words
+        ("atrial tachycardia", "AT", "Disease", set()),
+        ("telomeric enzyme RT", "TERT", "Gene", set()),  # no digit and no fifth letter
+        ("primary glioblastoma", "AT", "Disease", {"MESH:D5"}),  # the long form without its first words
+    ],
+)
+def test_both_forms_of_a_pair_have_the_same_candidates(
+    ordered: Linker, linker: Linker, long: str, short: str, kind: str, found: set[str]
+) -> None:
+    for one in (ordered, linker):
+        first, second = of_pair(one, long, short, kind)
+        assert {each.curie for each in first.candidates} == found
+        assert first.candidates == tuple(
+            msgspec.structs.replace(other, ways=own.ways)
+            for own, other in zip(first.candidates, second.candidates, strict=True)
+        )
+        assert (first.nil, first.answer) == (second.nil, second.answer)
+        assert (first.surface, second.surface) == (long, short)
+
+
+def test_ways_are_told_as_each_form_sees_them(ordered: Linker) -> None:
+    first, second = of_pair(ordered, "angiotensin disease", "AT", "Disease")
+    assert (first.candidates[0].ways, second.candidates[0].ways) == (("own",), ("long",))
+    first, second = of_pair(ordered, "signal transducer", "STAT3", "Gene")
+    assert (first.candidates[0].ways, second.candidates[0].ways) == (("short",), ("own",))
+
+
+def test_a_form_among_other_words_stands_for_itself(ordered: Linker) -> None:
+    text = "angiotensin disease (AT); AT of others; breast cancer"
+    words = ("AT of others", "Disease", "")
+    (found,) = decisions(ordered, document(text, words))
+    assert [one.candidates for one in found] == [()]
+
+
+def test_the_memory_of_a_fit_counts_for_long_forms_first(pack: Pack, index: NameIndex) -> None:
+    memory = Memory.of([("1", "Disease", "atrial tachycardia", "MESH:D5"), ("1", "Disease", "AT", "MESH:D3")])
+    remembers = Linker(pack, index=index, memory=memory, vocabularies={"Disease": ("MESH",)})
+    for one in of_pair(remembers, "atrial tachycardia", "AT", "Disease"):
+        assert [each.curie for each in one.candidates] == ["MESH:D5"]
 
 
 def test_a_document_helps_its_own_mentions(ordered: Linker) -> None:
@@ -257,6 +303,15 @@ def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:
     found = fit_linker(pack, index, corpus(), settings=FitSettings(remember=False))
     assert found.rankers["Disease"].weights["remembered"] == 0
     assert not found.memory.counts
+
+
+def test_a_threshold_is_not_below_what_is_asked_for(pack: Pack, index: NameIndex) -> None:
+    free = fit_linker(pack, index, corpus(), settings=FitSettings(lowest={})).rankers["Disease"].threshold
+    bound = (
+        fit_linker(pack, index, corpus(), settings=FitSettings(lowest={"Disease": 0.9})).rankers["Disease"].threshold
+    )
+    assert free < 0.9 == bound
+    assert FitSettings().lowest["Gene"] >= 0.5
 
 
 def test_a_name_of_one_document_teaches_nothing_about_memory(pack: Pack, index: NameIndex) -> None:

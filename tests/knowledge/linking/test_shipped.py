@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+import numpy as np
 import pytest
 
 import fascicle
-from fascicle.core.document import Document, Mention
+from benchmarks.studies.abbreviations.finder import FILE, records
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.spans import Span
+from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.linking.opening import Found, find
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
 
 SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="run python -m benchmarks.ship_linker")
@@ -79,3 +90,117 @@ def test_what_it_does_not_know_is_nil(found: Found) -> None:
     document = Document(id="1", text="the xyzzy syndrome", mentions=(Mention(((4, 18),), "Disease"),))
     (done,) = fascicle.link([document])
     assert done.mentions[0].links[0].nil
+
+
+REPORTED = (  # long form, short form, type
+    ("Follicle-stimulating hormone", "FSH", "Gene"),
+    ("C-reactive protein", "CRP", "Gene"),
+    ("androgen receptor", "AR", "Gene"),
+    ("aldose reductase", "AR", "Gene"),
+    ("progesterone receptor", "PR", "Gene"),
+    ("tissue factor", "TF", "Gene"),
+    ("renin", "REN", "Gene"),
+    ("aspartate aminotransferase", "AST", "Gene"),
+    ("angiotensin receptor blocker", "ARB", "Gene"),
+    ("patient-controlled analgesia", "PCA", "Chemical"),
+    ("naproxen", "NAP", "Gene"),
+    ("continuous positive airway pressure", "CPAP", "Gene"),
+    ("topiramate", "TPM", "Gene"),
+    ("familial hypercholesterolemia", "FH", "Disease"),
+    ("thyroid hormone receptor beta", "TR-beta", "Gene"),
+    ("ropivacaine-fentanyl", "RF", "Chemical"),
+    ("heated humidifier", "HH", "Chemical"),
+)
+Answers = list[tuple[Span, tuple[Link, ...]]]
+
+
+def answers(texts: Sequence[tuple[str, Sequence[Span], str]]) -> list[Answers]:
+    """What the shipped linker says of spans of texts, in the order of the texts."""
+    documents = [
+        Document(id=str(number), text=text, mentions=tuple(Mention((span,), kind) for span in spans))
+        for number, (text, spans, kind) in enumerate(texts)
+    ]
+    return [[(mention.spans[0], mention.links) for mention in one.mentions] for one in fascicle.link(documents)]
+
+
+def whole(names: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """The concepts that the shipped linker gives to names, each with a type, by all their words."""
+    documents = [
+        Document(id="1", text=f"{name} was high.", mentions=(Mention(((0, len(name)),), kind),)) for name, kind in names
+    ]
+    told = find("basic").opened().explained(documents)
+    return [[one.link.curie for one in own if one.answer and one.candidates[0].ways != ("shorter",)] for own in told]
+
+
+def check_pairs(pairs: Sequence[tuple[str, str, str]]) -> int:
+    """Both forms of pairs have one answer; what a long form means alone, it means beside a short form.
+
+    A long form that is a name only without its first words may mean more: what its short form is a name of.
+
+    Returns:
+        How many pairs have a concept.
+    """
+    texts = [(f"{long} ({short}) was high.", long, short, kind) for long, short, kind in pairs]
+    places = [((0, len(long)), (len(long) + 2, len(long) + 2 + len(short))) for _, long, short, _ in texts]
+    kept = [
+        (text, spans, kind)
+        for (text, _, _, kind), spans in zip(texts, places, strict=True)
+        if (spans[1], spans[0]) in find_abbreviations(text)
+    ]
+    together = answers(kept)
+    alone = whole([(text[spans[0][0] : spans[0][1]], kind) for text, spans, kind in kept])
+    found = 0
+    for (text, _, _), ((_, long), (_, short)), own in zip(kept, together, alone, strict=True):
+        assert long == short, text
+        if own:
+            assert [link.curie for link in long] == own, text
+        found += not long[0].nil
+    assert len(kept) > 0.8 * len(pairs)
+    return found
+
+
+@SHIPPED
+def test_short_forms_have_no_concept_that_their_long_forms_do_not_have() -> None:
+    check_pairs(REPORTED)
+
+
+def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
+    """Names of a pack with their initials as short forms, where these are found as such."""
+    active, random, pairs = pack.active, Random(7), dict[tuple[str, str, str], None]()
+    while len(pairs) < count:
+        rows = np.array([random.randrange(len(active)) for _ in range(4 * count)])
+        types = pack.type_rows[active.concept[rows]].tolist()
+        for name, kind in zip(active.surfaces.take(active.surface[rows]), types, strict=True):
+            short = "".join(word[0] for word in name.split()).upper()
+            if short.isalpha() and 2 <= len(short) <= 6 and len(find_abbreviations(f"{name} ({short}) was high.")) == 1:
+                pairs[name, short, pack.types[kind]] = None
+    return list(pairs)[:count]
+
+
+@SHIPPED
+def test_made_pairs_of_the_pack_have_one_answer(found: Found) -> None:
+    assert check_pairs(made_pairs(found.parts[0].pack, 5_000)) > 2_000
+
+
+@SHIPPED
+@pytest.mark.parametrize("kind", ["Gene", "Disease", "Chemical"])
+def test_annotated_pairs_have_one_answer(kind: str) -> None:
+    place = Path(os.environ.get("FASCICLE_DATA", "")) / FILE
+    if not place.is_file():
+        pytest.skip("FASCICLE_DATA names no folder of corpora")
+    pairs = {(long, short, kind) for record in records(place) for short, long in record.pairs}
+    assert check_pairs(sorted(pairs)) > 50
+
+
+@SHIPPED
+@pytest.mark.parametrize("kind", ["Gene", "Disease", "Chemical"])
+def test_definitions_in_abstracts_have_one_answer(kind: str) -> None:
+    place = Path(os.environ.get("FASCICLE_DATA", "")) / FILE
+    if not place.is_file():
+        pytest.skip("FASCICLE_DATA names no folder of corpora")
+    texts = ["\n".join(record.lines) for record in records(place)]
+    pairs = [find_abbreviations(text) for text in texts]
+    said = answers([(text, [*chain(*own)], kind) for text, own in zip(texts, pairs, strict=True)])
+    for text, own, found in zip(texts, pairs, said, strict=True):
+        of = dict(found)
+        assert all(of[short] == of[long] for short, long in own), text

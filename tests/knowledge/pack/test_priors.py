@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fascicle.knowledge.pack.priors import PREFERRED, WEIGHTS, Style, common_words, judged
+from fascicle.settings.recognition import RecognitionSettings
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,7 @@ def test_case(surface: str, case: str, symbol: str) -> None:
     [("the", "ice"), ("ice", "insulin-like"), ("T3", "TP53"), ("1234567", "T3"), ("was", "WASF1"), ("p", "p5")],
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
-    for style in set(Style) - {Style.chosen}:
+    for style in set(Style) - {Style.chosen, Style.own}:
         assert 0 < judged(less).probabilities[style] < judged(more).probabilities[style] < 1
 
 
@@ -52,7 +55,9 @@ def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> Non
 
 def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
     of = judged("RB").probabilities
-    assert all(of[Style.ailments] > of[style] for style in Style if style not in (Style.ailments, Style.chosen))
+    assert all(
+        of[Style.ailments] > of[style] for style in Style if style not in (Style.ailments, Style.chosen, Style.own)
+    )
 
 
 @pytest.mark.parametrize(("surface", "rare"), [("SSB", True), ("c-d", True), ("CD4", False), ("AMPK", False)])
@@ -77,3 +82,10 @@ def test_common_words_are_words_in_lower_case_with_distinct_ranks() -> None:
     assert sorted(words.values()) == list(range(1, len(words) + 1))
     assert all(word.islower() and word.isascii() and word.isalpha() for word in words)
     assert {"the", "not", "was", "all", "impact"} <= words.keys()
+
+
+@given(st.text(min_size=1, max_size=8))
+def test_a_name_of_ones_own_is_looked_for_whatever_it_is(surface: str) -> None:
+    of_style = judged(surface).probabilities
+    assert of_style[Style.own] > RecognitionSettings().threshold
+    assert of_style[Style.own] >= of_style[Style.words]

@@ -141,6 +141,12 @@ def test_species_are_filtered(read: Callable[..., Any]) -> None:
     assert [record.curie for record in found.records] == ["a:1", "a:3"]
 
 
+def test_genes_of_one_species_get_it(read: Callable[..., Any]) -> None:
+    text = "id\tname\ttax\na:1\tx\t9606\na:2\ty\t\n"
+    found = read(text, "table", columns={"id": "id", "name": "name", "taxon": "tax"}, taxon="NCBITaxon:10116")
+    assert [record.taxon for record in found.records] == ["NCBITaxon:9606", "NCBITaxon:10116"]
+
+
 def test_records_of_few_names_are_left_out(read: Callable[..., Any]) -> None:
     text = "HeLa\tCVCL_0030\nHela\tCVCL_0030\nGM1\tCVCL_0001\n"
     found = read(text, "pairs", min_names=2)
@@ -170,6 +176,7 @@ def test_gzip_is_unpacked_and_damage_is_told(read: Callable[..., Any]) -> None:
         ({"type": "gene"}, "Gene"),
         ({"type": "CL"}, "CellType"),
         ({"below": ["mesh:D1"]}, "CURIE"),
+        ({"taxon": "10116"}, "CURIE"),
         ({"below": ["mesh:D000001"]}, "MESH:D000001"),
         ({"columns": {"id": 0}}, "columns"),
         ({"hierarchy": "x"}, "hierarchy"),

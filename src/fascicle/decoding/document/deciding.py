@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,24 +19,34 @@ from fascicle.decoding.document.edges import neutral
 from fascicle.decoding.document.ends import bare
 from fascicle.decoding.document.scopes import scopes
 from fascicle.decoding.document.short import may_be_name
-from fascicle.settings.document import DocumentDecision, LogisticCurve, TypeDecision
+from fascicle.settings.document import DocumentDecision, Ends, LogisticCurve, TypeDecision
 from fascicle.text.characters import PLAIN
 from fascicle.text.occurrences import occurrences
 
 STEP: Final = "document"
 _FAR: Final = 700.0  # of log odds, beyond which a probability is 0 or 1
 Cuts = Callable[[str], Sequence[Span]]
+Knows = Callable[[Collection[str]], Mapping[str, str]]
+"""The type of each name, of those that mean one type alone."""
 _NONE: Final = TypeDecision()
 
 
-def decided(document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts) -> Patch:
+def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
+    """Without a pack no name is known."""
+    return {}
+
+
+def decided(
+    document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts, knows: Knows = knows_nothing
+) -> Patch:
     """The answer of a predictor under the decision of documents; an event says what it changed.
 
     First the edges of each mention are brought in order (`fascicle.decoding.document.edges`). Then, in each stretch of
     the text (`fascicle.decoding.document.scopes`) and for each type, mentions below ``low`` go. A name with a mention
     of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps; all
     mentions of such a name have its best score. In a stretch of one sentence, mentions below ``alone`` go, and nothing
-    is marked. At last scores become probabilities, and ends are cut where that was decided.
+    is marked. In both, a name that means the type alone by what ``knows`` says stays from ``known`` on. At last scores
+    become probabilities, and ends are cut where that was decided.
     Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:
@@ -44,13 +54,14 @@ def decided(document: Document, patch: Patch, rules: DocumentDecision, *, senten
         patch: the answer for this document.
         rules: of the model.
         sentences: cuts a text into sentences, where the document has none.
+        knows: is asked for names whose mentions would go otherwise.
 
     Returns:
         The same patch if nothing changes.
     """
     if not patch.add:
         return patch
-    work = _Work(document, rules, sentences)
+    work = _Work(document, rules, sentences, knows)
     found = work.decide(patch.add)
     if found == patch.add:
         return patch
@@ -68,56 +79,87 @@ def _count(mentions: Counter[Any]) -> str:
 class _Work:
     """One document, and what is decided of it."""
 
-    def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts) -> None:
+    def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts, knows: Knows) -> None:
         self._document = document
         self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
         self._rules = rules
         self._sentences = sentences
+        self._knows = knows
         self._scopes = scopes(document)
+        self._starts = [start for start, _ in self._scopes]
         self._is_name = may_be_name(document.text, rules.names) if rules.names else False
 
     def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
-        for kind, group in self._in_order(mentions).items():
-            rule = self._rules.types.get(kind, _NONE)
-            for mention in self._shown(self._of_type(group, rule), rule):
+        groups = self._in_order(mentions)
+        asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
+        known = self._knows(asked) if asked and not self._is_name else {}
+        for kind, group in groups.items():
+            rule = self._rule(kind)
+            names = {name for name, type_ in known.items() if type_ == kind}
+            for mention in self._shown(self._of_type(group, rule, known=names), rule):
                 found.setdefault((kind, mention.spans), mention)
         return canonical(found.values())
 
     def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
-        """Mentions of each type with neutral edges, better scores first; one that comes upon another by them goes."""
+        """Mentions of each type with neutral edges, better scores first; of two that come to meet, one is left."""
         changed: list[tuple[Mention, Mention]] = []
-        kept: dict[str, list[Mention]] = defaultdict(list)
+        kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)  # as they were, and as they are
         for mention in mentions:
             span = neutral(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
             if span is None:
                 continue
             if span in ((), mention.spans[0]):
-                kept[mention.type].append(mention)
+                kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
-        for before, after in sorted(changed, key=lambda pair: (-_score(pair[1]), pair[1].spans)):
+        for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
             others = kept[before.type]
-            if all(not _overlap(after, other) or _overlap(before, other) for other in _near(others, after)):
-                others.append(after)
-        return {kind: sorted(group, key=lambda one: (-_score(one), one.spans)) for kind, group in kept.items()}
+            near = (at for at, (_, now) in enumerate(others) if now.start < after.end and after.start < now.end)
+            met = [at for at in near if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])]
+            if not met:
+                others.append((before, after))
+            elif len(met) == 1 and (joined := self._joined(others[met[0]][1], after)):
+                others[met[0]] = (others[met[0]][0], joined)
+        return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
-    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision) -> list[Mention]:
+    def _joined(self, mention: Mention, other: Mention) -> Mention | None:
+        """One name that was given as two, such as the halves of ``-1,3-``."""
+        if len(mention.spans) > 1:
+            return None
+        span = min(mention.start, other.start), max(mention.end, other.end)
+        is_name = neutral(self._text, span, kind=mention.type) == span
+        return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
+
+    def _rule(self, kind: str) -> TypeDecision:
+        return self._rules.types.get(kind, _NONE)
+
+    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]) -> list[Mention]:
         """The mentions of a type that stay, and the further places of its names."""
         if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
             return list(mentions)
         kept: list[Mention] = []
         names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
-        starts = [start for start, _ in self._scopes]
         for one in mentions:  # the best one of each name comes first
-            at = bisect_right(starts, one.start) - 1
-            if self._is_alone[at]:
-                kept += [one] if _score(one) >= rule.alone else []
-                continue
-            if len(one.spans) == 1 and one.score is not None and one.score >= rule.high:
-                names[at].setdefault(self._text[one.start : one.end], one)
-            kept += [self._named(one, names[at])] if _score(one) >= rule.low else []
+            at = self._stretch(one)
+            alone, name = self._is_alone[at], self._name(one)
+            if not alone and name and one.score is not None and one.score >= rule.high:
+                names[at].setdefault(name, one)
+            if _score(one) >= (rule.alone if alone else rule.low) or (name in known and _score(one) >= rule.known):
+                kept.append(one if alone else self._named(one, names[at]))
         return [*kept, *self._marked(names, kept)]
+
+    def _asked(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
+        """Names whose mentions stay only if they are known."""
+        below = max(rule.low, rule.alone)
+        return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
+
+    def _name(self, mention: Mention) -> str:
+        """What stands at a mention in one piece."""
+        return self._text[mention.start : mention.end] if len(mention.spans) == 1 else ""
+
+    def _stretch(self, mention: Mention) -> int:
+        return bisect_right(self._starts, mention.start) - 1
 
     @cached_property
     def _is_alone(self) -> list[bool]:
@@ -131,7 +173,7 @@ class _Work:
         return sum(scope[0] <= start < scope[1] for start, _ in given)
 
     def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
-        best = names.get(self._text[mention.start : mention.end]) if len(mention.spans) == 1 else None
+        best = names.get(self._name(mention))
         return msgspec.structs.replace(mention, score=best.score) if best and mention.score is not None else mention
 
     def _marked(self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention]) -> Iterator[Mention]:
@@ -154,7 +196,7 @@ class _Work:
         """With the ends and the probabilities that are given out."""
         for one in mentions:
             spans, score = one.spans, one.score
-            if rule.ends == "bare" and len(spans) == 1:
+            if len(spans) == 1 and self._ends(one, rule) == "bare":
                 spans = (bare(self._text, spans[0], kind=one.type),)
             if rule.curve and score is not None:
                 score = curved(score, rule.curve)
@@ -163,6 +205,11 @@ class _Work:
                 if (spans, score) == (one.spans, one.score)
                 else msgspec.structs.replace(one, spans=spans, score=score)
             )
+
+    def _ends(self, mention: Mention, rule: TypeDecision) -> Ends:
+        if rule.ends == rule.ends_alone:
+            return rule.ends
+        return rule.ends_alone if self._is_alone[self._stretch(mention)] else rule.ends
 
 
 def curved(score: float, curve: LogisticCurve) -> float:
@@ -176,9 +223,9 @@ def _score(mention: Mention) -> float:
     return 1.0 if mention.score is None else mention.score
 
 
+def _order(mention: Mention) -> tuple[float, tuple[Span, ...]]:
+    return -_score(mention), mention.spans
+
+
 def _overlap(one: Mention, other: Mention) -> bool:
     return fragments_overlap(one.spans, other.spans)
-
-
-def _near(mentions: Sequence[Mention], one: Mention) -> Iterator[Mention]:
-    return (other for other in mentions if other.start < one.end and one.start < other.end)

@@ -13,12 +13,36 @@ SPECIES: Final = "Species"
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENED: Final = {close: begin for begin, close in _PAIRS.items()}
 _GLUED: Final = 20  # characters in which the other bracket of a name is sought
+_FAR: Final = 100  # characters in which the first half of a word is sought
 _SYMBOLS: Final = frozenset("BCFHIKNOPSUVWY")  # of chemical elements, with one letter
 _CHARGE: Final = re.compile(r"\(\d?[+-]\)|(?<=[A-Za-z\d])\+(?!\w)")
 _CHARGED: Final = re.compile(r"[A-Za-z\d)\]]\++|[A-Z][a-z]?\d?-+")  # as the end of a name, or as all of it
 _STRAIN: Final = re.compile(r"-\d{1,2}(?![\w%])")
 _PLAIN: Final = re.compile(r"[^\W_](?:[^()\[\]{}]*[^\W_])?")  # nothing at the edges, no brackets: by far the most
-_GROWING: Final = frozenset("(+-")
+_GROWING: Final = frozenset("(+-,./")
+_SUBSTRAIN: Final = re.compile(r"/c(?!\w)")  # of BALB/c
+_LOCANT: Final = r"(?<![A-Za-z])(?:\d{1,2}|[A-Za-z])'?"
+_LOCANTS: Final = re.compile(rf",(?:{_LOCANT},)*{_LOCANT}-")
+_LOCANT_BEFORE: Final = re.compile(rf"{_LOCANT},\Z")
+_ISOTOPE: Final = re.compile(r"(?:\(\d{1,3}\)|\[\d{1,3}\])\Z")
+_LABELLED: Final = re.compile(r"[A-Z][a-z]?[-\]]")
+_NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+")
+_DANGLING: Final = re.compile(r"(?:\s+(?:of|in|and|or|the|with|to|by|from|for))+\Z")
+_NUMERAL: Final = re.compile(r"[IVX]+")
+_INDEX: Final = re.compile(r"\((?:\d{1,2}|[a-rt-z])\)(?!\w)")  # as of Lp(a) and vitamin D(3); (s) is a plural
+_GLUED_ON: Final = re.compile(r"[^\s()\[\]{}]+")
+_GLUED_TO: Final = re.compile(r"[^\s()\[\]{}]+\Z")
+_SECOND: Final = re.compile(  # what no name begins with
+    r"(?:dependent|induced|related|associated|resistant|mediated|derived|linked|deficient|converting|sensitive|onset|positive"
+    r"|negative|like|type)\b"
+)
+_INITIAL: Final = re.compile(r"\b[A-Z]\.\s\Z")
+_WHOLE_GENUS: Final = re.compile(r"\b[A-Z][a-z]{4,}\s\Z")
+_GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
+_BEGINNING: Final = frozenset("-, .)]")
+_DECIMALS: Final = re.compile(r"(?<=\d)\.\d+(?!\w)")
+_EPITHET: Final = re.compile(r"(?!virus|fungi\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b")
+_OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")  # as pylori, which is taken for part of a disease or a drug, too
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
 _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
@@ -27,8 +51,10 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     """A range with its edges in order.
 
     Signs and blanks at its edges go. A bracket without its other half is closed if the other half follows without a
-    blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, and a
-    number with the name in capitals that it follows, as in ``HIV-1``. No rule puts an edge between two letters.
+    blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, an
+    index with its name, as in ``Lp(a)``, and a number with the name in capitals that it follows, as in ``HIV-1``. A
+    name of a chemical does not end or begin within its locants (``-1,3-``), a species not behind its genus, and no name
+    with the second half of a word such as ``insulin-dependent``. No rule puts an edge between two letters.
 
     Args:
         text: of the document, with plain characters (see `fascicle.text.characters`).
@@ -36,12 +62,16 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
         kind: type of the mention; ions and signs that end names are those of some types.
 
     Returns:
-        ``None`` if no letter is left, or a single character that is no symbol of a chemical element.
+        ``None`` if no letter is left, or a single character that is no symbol of a chemical element, or the number of
+        a name such as ``ELITE-II``.
     """
     found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
     found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
+    found = _begun(text, _without_lists(text, found), kind)
     said = text[slice(*found)]
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
+        return None
+    if text[found[0] - 1 : found[0]] == "-" and (_NUMERAL.fullmatch(said) or _SECOND.fullmatch(said)):
         return None
     return found
 
@@ -124,12 +154,61 @@ def _grown(text: str, span: Span, kind: str) -> Span:
     start, end = span
     if start == end:
         return span
+    if text[end] == ",":
+        more = _GLUED_ON.match(text, end) if kind == CHEMICAL and _within_locants(text, end) else None
+        return (start, more.end()) if more else span
+    if text[end] == ".":
+        more = _DECIMALS.match(text, end)
+        return (start, more.end()) if more else span
+    if index := _INDEX.match(text, end) or _SUBSTRAIN.match(text, end):
+        return start, index.end()
     if kind == CHEMICAL:
         charge = _CHARGE.match(text, end)
-        return (start, charge.end()) if charge and _is_symbol(text[start:end]) else span
+        if charge and _is_symbol(text[start:end]):
+            return start, charge.end()
     letters = _LETTERS.search(text[start:end])
     number = _STRAIN.match(text, end)
-    return (start, number.end()) if number and letters and sum(map(str.isupper, letters[0])) > 1 else span
+    has_number = letters and (letters[0].casefold() == "omega" or sum(map(str.isupper, letters[0])) > 1)
+    return (start, number.end()) if number and has_number else span
+
+
+def _begun(text: str, span: Span, kind: str) -> Span:
+    """With what is before a range and can be left out of no name."""
+    start, end = span
+    before = text[start - 1 : start]
+    if start == end or before not in _BEGINNING:
+        return span
+    first = None
+    if before == "-":
+        half = _SECOND.match(text, start, end)
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start) if half and half.end() < end else None
+    elif before == ",":
+        is_half = kind == CHEMICAL and _within_locants(text, start - 1)
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start) if is_half else None
+    elif before in _OPENED:
+        label = _ISOTOPE.search(text, max(0, start - _GLUED), start) if _LABELLED.match(text, start) else None
+        return (label.start(), end) if label else span
+    elif text[start].islower() and (initial := _INITIAL.search(text, max(0, start - 4), start)):
+        return initial.start(), end
+    else:
+        name, genus = (_EPITHET, _GENUS) if kind == SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
+        found = genus.search(text, max(0, start - _GLUED), start) if name.match(text, start, end) else None
+        return (found.start(), end) if found else span
+    return _trimmed(text, (first.start(), end), kind) if first else span
+
+
+def _within_locants(text: str, at: int) -> bool:
+    """Whether a comma stands between two numbers or letters that say where a part of a chemical is."""
+    before = _LOCANT_BEFORE.search(text, max(0, at - _GLUED), at + 1)
+    return before is not None and _LOCANTS.match(text, at) is not None
+
+
+def _without_lists(text: str, span: Span) -> Span:
+    """Without the number of a list before a name, and small words behind it."""
+    start, end = span
+    numbered = _NUMBERED.match(text, start, end)
+    dangling = _DANGLING.search(text, start, end)
+    return numbered.end() if numbered else start, dangling.start() if dangling else end
 
 
 def _is_symbol(name: str) -> bool:

@@ -141,29 +141,32 @@ def fit_isotonic(data: Judged) -> Isotonic:
     return Isotonic(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
 
 
-def fit_logistic(judged: Sequence[tuple[float, bool]]) -> LogisticCurve | None:
+def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
     """The curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
 
     The truth of each mention is softened as in Platt's paper, so that scores that part right from wrong without an
     exception have a finite curve.
 
     Args:
-        judged: the score of each mention, and whether it is right.
+        judged: the score of each mention of each group, and whether it is right; each group counts the same.
 
     Returns:
         ``None`` if all are right, all are wrong, or better scores are no better.
     """
-    right = np.array([true for _, true in judged], dtype=bool)
+    groups = [one for one in judged if one]
+    pairs = [pair for one in groups for pair in one]
+    share = np.concatenate([np.full(len(one), len(pairs) / len(groups) / len(one)) for one in groups] or [np.zeros(0)])
+    right = np.array([true for _, true in pairs], dtype=bool)
     if not 0 < right.sum() < len(right):
         return None
-    evidence = logits(np.array([score for score, _ in judged], dtype=np.float64))
+    evidence = logits(np.array([score for score, _ in pairs], dtype=np.float64))
     truth = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
     inputs = np.column_stack([evidence, np.ones(len(right))])
     weights = np.array([1.0, 0.0])
     for _ in range(_STEPS):
         said = sigmoid(inputs @ weights)
-        curvature = (inputs * (said * (1 - said))[:, None]).T @ inputs + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, inputs.T @ (said - truth))
+        curvature = (inputs * (share * said * (1 - said))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (share * (said - truth)))
         weights = weights - np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-10:
             break

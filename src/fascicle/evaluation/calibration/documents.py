@@ -13,7 +13,7 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Mention, Patch, identities
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.decoding.document.deciding import decided
+from fascicle.decoding.document.deciding import Knows, decided, knows_nothing
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.calibrators import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
@@ -93,67 +93,76 @@ class _Texts:
     gold: Sequence[frozenset[Any]] = field(repr=False)
     answers: Sequence[tuple[Document, Patch]] = field(repr=False)
     sentences: bool
+    how: Mapping[str, Any] = field(repr=False)  # `decided` needs it
 
     @property
     def mentions(self) -> int:
         return sum(map(len, self.gold))
 
-    def said(self, rule: TypeDecision | None, cuts: Cuts) -> list[tuple[Mention, ...]]:
+    def said(self, rule: TypeDecision | None) -> list[tuple[Mention, ...]]:
         if rule is None:
             return [patch.add for _, patch in self.answers]
         rules = DocumentDecision(types={self.type: rule})
-        return [decided(document, patch, rules, sentences=cuts).add for document, patch in self.answers]
+        return [decided(document, patch, rules, **self.how).add for document, patch in self.answers]
 
-    def judged(self, rule: TypeDecision | None, cuts: Cuts) -> list[tuple[float, bool]]:
+    def judged(self, rule: TypeDecision | None) -> list[tuple[float, bool]]:
         """Score of each mention that stays, and whether it is right."""
         return [
             (1.0 if mention.score is None else mention.score, ("", mention.type, mention.spans) in gold)
-            for gold, mentions in zip(self.gold, self.said(rule, cuts), strict=True)
+            for gold, mentions in zip(self.gold, self.said(rule), strict=True)
             for mention in mentions
         ]
 
-    def f1(self, rule: TypeDecision | None, cuts: Cuts) -> float:
-        right = [true for _, true in self.judged(rule, cuts)]
+    def f1(self, rule: TypeDecision | None) -> float:
+        right = [true for _, true in self.judged(rule)]
         tp = sum(right)
         return figures(Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)).f1 or 0.0
 
 
 def fit_documents(
-    answered: Sequence[Answered], *, sentences: Cuts, types: Sequence[str], chosen_on: Mapping[str, str]
+    answered: Sequence[Answered],
+    *,
+    sentences: Cuts,
+    types: Sequence[str],
+    chosen_on: Mapping[str, str],
+    knows: Knows = knows_nothing,
 ) -> FittedDocuments:
-    """Fits ``low``, ``high``, ``alone``, ends and a curve for each type.
+    """Fits ``low``, ``high``, ``known``, ``alone``, ends and a curve for each type.
 
     The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of equally good values the
-    lowest are taken. ``alone`` is fitted on files of single sentences, the others on the other files. A type without
-    such a file gets neutral edges alone.
+    lowest are taken, and of ``known`` the highest. ``alone`` and ``ends_alone`` are fitted on files of single
+    sentences, the others on the other files, where there are some. A type without any file gets neutral edges alone. A
+    curve is fitted on all files, each of which counts the same.
 
     Args:
         answered: development texts.
         sentences: cuts a text into sentences, where a document has none.
         types: of the model.
         chosen_on: sha256 of each file, by its name.
+        knows: says which names mean one type alone.
 
     Raises:
         InputError: no type of any file has enough mentions.
     """
-    every = [_texts(one, name, sentences) for one in answered for name in types if name in one.types]
+    how = {"sentences": sentences, "knows": knows}
+    every = [_texts(one, name, how) for one in answered for name in types if name in one.types]
     used = [one for one in every if one.mentions >= LEAST]
     if not used:
         raise InputError(
             f"no type has {LEAST} gold mentions in a file, and fewer decide nothing; give more development data"
         )
-    rules = {name: _fitted([one for one in used if one.type == name], sentences) for name in types}
+    rules = {name: _fitted([one for one in used if one.type == name]) for name in types}
     known = {name: rule for name, rule in rules.items() if rule is not None}
     notes = tuple(
         f"no file has {LEAST} gold mentions of {name!r}, so nothing but the edges of its mentions changes"
         for name in types
         if name not in known
     )
-    rows = tuple(_row(one, known.get(one.type, TypeDecision()), sentences) for one in every)
+    rows = tuple(_row(one, known.get(one.type, TypeDecision())) for one in every)
     return FittedDocuments(decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes)
 
 
-def _texts(answered: Answered, kind: str, cuts: Cuts) -> _Texts:
+def _texts(answered: Answered, kind: str, how: Mapping[str, Any]) -> _Texts:
     pairs = zip(answered.documents, answered.answers, strict=True)
     shown = [
         (
@@ -166,43 +175,53 @@ def _texts(answered: Answered, kind: str, cuts: Cuts) -> _Texts:
         frozenset(identities("", (one for one in document.layer(GOLD) if one.type == kind)))
         for document in answered.documents
     ]
+    cuts = how["sentences"]
     short = sum(
         len(cuts(document.text) if document.sentences is None else document.sentences) < 2 for document, _ in shown
     )
-    return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown))
+    return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown), how=how)
 
 
-def _row(texts: _Texts, rule: TypeDecision, cuts: Cuts) -> Row:
+def _row(texts: _Texts, rule: TypeDecision) -> Row:
     return Row(
         file=texts.file,
         type=texts.type,
         mentions=texts.mentions,
-        before=texts.f1(None, cuts),
-        after=texts.f1(rule, cuts),
+        before=texts.f1(None),
+        after=texts.f1(rule),
         sentences=texts.sentences,
         used=texts.mentions >= LEAST,
     )
 
 
-def _fitted(rows: Sequence[_Texts], cuts: Cuts) -> TypeDecision | None:
+def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
     """What is decided of one type; ``None`` without rows."""
     if not rows:
         return None
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
-    pairs = [TypeDecision(low=low, high=high) for low, high in product(GRID, (*GRID, 1.0)) if low <= high]
-    found = _best(pairs, longer, cuts) if longer else TypeDecision()
-    found = _best([msgspec.structs.replace(found, alone=value) for value in GRID], single, cuts)
+    found = TypeDecision()
+    for _ in range(2 if longer else 0):  # what is decided of known names changes what is best for the others
+        pairs = [(low, high) for low, high in product(GRID, (*GRID, 1.0)) if low <= high]
+        found = _best([msgspec.structs.replace(found, low=low, high=high) for low, high in pairs], longer)
+        found = _best(_with_known(found), longer)
+    found = _best([msgspec.structs.replace(found, alone=value) for value in GRID], single)
+    found = found if longer else _best(_with_known(found), single)
     kinds: tuple[Ends, ...] = ("corpus", "bare")
-    found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], rows, cuts)
-    curve = fit_logistic([pair for one in rows for pair in one.judged(found, cuts)])
+    found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], longer)
+    found = _best([msgspec.structs.replace(found, ends_alone=ends) for ends in kinds], single)
+    curve = fit_logistic([one.judged(found) for one in rows])
     return msgspec.structs.replace(found, curve=curve) if curve else found
 
 
-def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts], cuts: Cuts) -> TypeDecision:
+def _with_known(rule: TypeDecision) -> list[TypeDecision]:
+    return [msgspec.structs.replace(rule, known=value) for value in (1.0, *reversed(GRID))]
+
+
+def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision:
     """The rule with the highest mean of F1; the first of several, and of all without a row."""
     if not rows:
         return rules[0]
-    merits = [float(np.mean([one.f1(rule, cuts) for one in rows])) for rule in rules]
+    merits = [float(np.mean([one.f1(rule) for one in rows])) for rule in rules]
     return rules[int(np.argmax(np.round(merits, 6)))]
 
 
@@ -211,9 +230,10 @@ def lines_of(fitted: FittedDocuments) -> list[str]:
     lines = []
     for name, rule in fitted.decision.types.items():
         curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""
+        known = f"; known names from {rule.known:.2f}" if rule.known < max(rule.low, rule.alone) else ""
         lines.append(
-            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}; names marked throughout "
-            f"from {rule.high:.2f}; ends: {rule.ends}{curve}"
+            f"{name}: kept from {rule.low:.2f}, in a single sentence from {rule.alone:.2f}{known}; names marked "
+            f"throughout from {rule.high:.2f}; ends: {rule.ends}, in a single sentence {rule.ends_alone}{curve}"
         )
     for row in fitted.rows:
         few = "" if row.used else ", too few to decide anything"

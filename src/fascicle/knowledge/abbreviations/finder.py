@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -27,6 +28,7 @@ _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
 _TOKEN: Final = re.compile(r"\S+")
 
 
@@ -37,20 +39,21 @@ class AbbreviationFinder:
     needs: frozenset[str] = frozenset()
     gives = frozenset({"abbreviations"})
     drops: frozenset[str] = frozenset()
-    fingerprint = "abbreviations@2"
+    fingerprint = "abbreviations@3"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """The definitions of each document, beside those that it has."""
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
-def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
+def find_abbreviations(text: Document | str, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
     """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
 
     The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
     Args:
         text: a text or a document; no definition reaches over the border of a section of a document.
+        at: only definitions whose first or second bracket stands there; all by default.
 
     Returns:
         The ranges of each short form and its long form in the text, half-open and in code points, in order.
@@ -64,14 +67,16 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
         sorted(
             ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
             for start, end in pairwise(sorted({0, len(document.text), *borders}))
-            for short, long in _Part(document.text[start:end]).definitions()
+            for short, long in _Part(document.text[start:end]).definitions(
+                None if at is None else {place - start for place in at}
+            )
         )
     )
 
 
-def abbreviations_of(document: Document) -> tuple[Abbreviation, ...]:
-    """Those that a document states, else those that its text defines."""
-    return find_abbreviations(document) if document.abbreviations is None else document.abbreviations
+def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+    """Those that a document states, else those that its text defines; see `find_abbreviations`."""
+    return find_abbreviations(document, at=at) if document.abbreviations is None else document.abbreviations
 
 
 class _Part:
@@ -79,12 +84,16 @@ class _Part:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.folded = foldable(text)
 
-    def definitions(self) -> Iterator[Abbreviation]:
+    @cached_property
+    def folded(self) -> str:
+        """Letters that may stand for one another are equal."""
+        return foldable(self.text)
+
+    def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
         """The ranges of short and long forms; inner brackets come before outer ones."""
         for bracket in brackets(self.text):
-            if bracket.end - bracket.start > _REACH:
+            if bracket.end - bracket.start > _REACH or not (at is None or bracket.start in at or bracket.end in at):
                 continue
             found = self._before(bracket) or self._behind(bracket) or self._within(bracket)
             if found:
@@ -113,7 +122,8 @@ class _Part:
             if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
         ]
         for cut in self._ends(bracket):
-            long = self._trimmed(bracket.start + 1, cut)
+            leading = _LEADING.match(self.text, bracket.start + 1, cut)
+            long = self._trimmed(leading.end() if leading else bracket.start + 1, cut)
             for short in shorts:
                 if self._is_defined(short, long):
                     return short, long
@@ -123,6 +133,8 @@ class _Part:
         """Whether a range can be a short form, and another one is its long form as a whole."""
         form = self.text[slice(*short)]
         words = len(self.text[slice(*long)].split())
+        if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
+            return False
         return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
 
     def _within(self, bracket: Bracket) -> Abbreviation | None:

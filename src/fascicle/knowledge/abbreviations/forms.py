@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
+_LONGEST_JOINED: Final = 24  # of one word with a hyphen, as sp-PEG-mTNF-alpha-K90R
+_ORDINARY: Final = re.compile("[a-z]{8}")  # of a name rather than of its short form: Leu-enkephalin
+_LONGEST_PART: Final = 3  # letters of a word that a short form has whole: QT
+_MOST_WORDS: Final = 3
 _WORD: Final = re.compile(r"[^\W_]+")
 _TOKEN: Final = re.compile(r"\S+")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
-_FUNCTION_WORDS: Final = frozenset(
+_HAS_GREEK: Final = re.compile("[α-ω]")
+FUNCTION_WORDS: Final = frozenset(
     _WORD.findall(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
     )
 )
 # Not "delta", which stands for a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
+_SIGNS: Final = (("+", "positive"), ("-", "negative"))
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
+_ROMAN: Final = MappingProxyType(
+    {"1": "i", "2": "ii", "3": "iii", "4": "iv", "5": "v", "6": "vi", "7": "vii", "8": "viii", "9": "ix", "10": "x"}
+)
+_PREFIXES: Final = MappingProxyType({"2": ("bis", "bi", "di"), "3": ("tris", "tri"), "4": ("tetrakis", "tetra")})
+_NUMBER: Final = re.compile(r"(.*[^\W\d_])-?(\d+)")  # at the end of a short form
 _SUBSCRIPT: Final = re.compile(r"(?<=[^\W\d_])\(\d\)$")
 _DIMENSIONS: Final = re.compile("[2-4][dD]")
-_NEVER_FIRST: Final = _FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
+_NEVER_FIRST: Final = FUNCTION_WORDS - {"de", "in"}  # de novo, in vitro
 _NUMERAL: Final = re.compile(r"[IVX]{2,}|[ivx]{2,}")
 _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
 
@@ -38,25 +51,33 @@ def foldable(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters are two in lower case
         lower = "".join(one if len(one) == 1 else letter for letter in text for one in (letter.lower(),))
-    return lower if lower.isascii() else lower.translate(_GREEK)
+    return lower.translate(_GREEK) if _HAS_GREEK.search(lower) else lower
 
 
 def can_be_short(form: str) -> bool:
     """Whether some characters can be a short form.
 
-    As in the paper (section 2.1): at most two words, at least one letter, and a letter or digit in front. Besides, they
-    are no quantity, no comparison and no Roman numeral; one character alone is a capital.
+    As in the paper (section 2.1): at least one letter, and a letter or digit in front. Besides, they are at most three
+    words, and no quantity, no comparison and no Roman numeral; one character alone is a capital.
     """
     if len(form) < 2:
         return form.isupper()
-    if len(form) > LONGEST_SHORT or not form[0].isalnum() or len(words := form.split()) > 2:
+    if (len(form) > LONGEST_SHORT and not _is_joined(form)) or not form[0].isalnum():
         return False
+    words = form.split()
+    if len(words) > 2 and (len(words) > _MOST_WORDS or not all(any(map(str.isalnum, word)) for word in words)):
+        return False  # A + B
     letters = sum(map(str.isalpha, form))
     if not letters or any(sign in form for sign in "<>=%±"):
         return False
     if form[0].isdigit() and (letters < 2 or len(words) > 1):
         return _DIMENSIONS.fullmatch(form) is not None
     return not _NUMERAL.fullmatch(form)
+
+
+def _is_joined(form: str) -> bool:
+    """Whether some characters are one word with a hyphen that has no ordinary word."""
+    return len(form) <= _LONGEST_JOINED and "-" in form and len(form.split()) == 1 and not _ORDINARY.search(form)
 
 
 def most_words(short: str) -> int:
@@ -82,6 +103,26 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
         found = _long_form(spelling, words, initials=initials)
         if found is not None:
             return found
+    return None if initials else by_any_initials(short, words)
+
+
+def by_any_initials(short: str, words: str) -> int | None:
+    """Where as many last words begin as a short form has letters, if these are their initials in another order.
+
+    As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
+    """
+    left = [letter for letter in short if letter.isalnum()]
+    if len(left) < 2 or not all(map(str.isalpha, left)):
+        return None
+    for number, match in enumerate(reversed(list(_WORD.finditer(words)))):
+        taken = match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
+        if not Counter(taken) - Counter(left):
+            for letter in taken:
+                left.remove(letter)
+            if not left:
+                return match.start() if match[0] not in _NEVER_FIRST else None
+        elif match[0] not in FUNCTION_WORDS or not number:
+            return None
     return None
 
 
@@ -90,11 +131,31 @@ def _spellings(short: str, words: str) -> Iterator[str]:
     greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
     if greek != short and len(greek) > 1:
         yield greek
+    for sign, word in _SIGNS:
+        if short[-1] == sign and word in words:
+            yield short[:-1] + word[0]
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
             yield word[0] + short[1:]
     if len(rest := _SUBSCRIPT.sub("", short)) > 1 and rest != short:
         yield rest
+    yield from _numbers(short, words)
+
+
+def _numbers(short: str, words: str) -> Iterator[str]:
+    """Spellings of the number in a short form: as a Roman numeral, as a prefix behind it, and in front."""
+    number = _NUMBER.fullmatch(short)
+    if number is None:
+        return
+    letters, digits = number[1], number[2]
+    numeral = _ROMAN.get(digits)
+    if numeral is not None and re.search(rf"\b{numeral}\b", words):
+        yield letters + numeral
+    for prefix in _PREFIXES.get(digits, ()):
+        if prefix + letters[-1] in words:
+            yield letters[:-1] + prefix + letters[-1]
+    if len(digits) > 1 and sum(map(str.isalpha, letters)) > 2 and re.search(rf"(?<!\S){digits}\b", words):
+        yield digits + letters
 
 
 def _long_form(short: str, words: str, *, initials: bool) -> int | None:
@@ -137,7 +198,7 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
             left -= 1
             if not left:
                 return match.start()
-        elif match[0] not in _FUNCTION_WORDS or left == len(letters):
+        elif match[0] not in FUNCTION_WORDS or left == len(letters):
             return None
     return None
 
@@ -159,7 +220,7 @@ def by_letters(letters: Sequence[str], words: str) -> int | None:
 
 def _is_sparse(letters: Sequence[str], long: str) -> bool:
     """Whether several words of a long form, and more than half of those that are no function words, have no letter."""
-    words = [match for match in _TOKEN.finditer(long) if match[0] not in _FUNCTION_WORDS]
+    words = [match for match in _TOKEN.finditer(long) if match[0] not in FUNCTION_WORDS]
     places, at = [0], len(long)
     for letter in reversed(letters[1:]):
         at = long.rfind(letter, 0, at)

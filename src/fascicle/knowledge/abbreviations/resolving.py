@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -24,7 +25,8 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
     """The answer of a predictor under rules for abbreviations; an event tells of each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
-    overlaps. What is added, and what gets another type, has the score of the mention that decided. Discontinuous
+    overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
+    best one that it has anywhere, for it may stand in a title or a heading where it is first defined. Discontinuous
     mentions stay as they are.
 
     Args:
@@ -69,6 +71,27 @@ class _Layer:
     def overlaps(self, span: Span) -> bool:
         return self._covered.find(1, *span) >= 0
 
+    @cached_property
+    def _best(self) -> Mapping[tuple[str, str], float]:
+        """The best score of each name of each type, whether a sentence begins with it or not."""
+        found: dict[tuple[str, str], float] = {}
+        for span, mentions in self.at.items():
+            for one in mentions:
+                name = (one.type, self._name(span))
+                found[name] = max(found.get(name, 0.0), one.score or 0.0)
+        return found
+
+    def _name(self, span: Span) -> str:
+        name = self.text[slice(*span)]
+        return name[:1].lower() + name[1:]
+
+    def at_best(self, span: Span) -> tuple[Mention, ...]:
+        """The mentions at a place with the best scores that their name has."""
+        return tuple(
+            one if one.score is None else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
+            for one in self.at.get(span, ())
+        )
+
     def types(self, span: Span) -> Types:
         return frozenset(mention.type for mention in self.at.get(span, ()))
 
@@ -102,10 +125,10 @@ class _Long:
         self.is_mentioned = layer.overlaps(long)
         self.said: Sequence[Mention] = ()
         if rules.spread == "exact":
-            self.said = tuple(layer.at.get(long, ()))
+            self.said = layer.at_best(long)
         elif rules.spread == "end":
             over = [span for span in layer.ending.get(long[1], ()) if span in layer.at]
-            self.said = tuple(layer.at[over[0]]) if over else ()
+            self.said = layer.at_best(over[0]) if over else ()
 
 
 def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: AbbreviationRules) -> None:

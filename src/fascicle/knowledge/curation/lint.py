@@ -105,7 +105,8 @@ def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
             same = (other.action, other.concept, other.case) == (rule.action, rule.concept, rule.case)
             says = "says the same as" if same else "contradicts"
             said = f"{rule.place}: {rule.action} {rule.surface!r} {says} {other.place}; keep one of the two"
-            yield Finding(number, "twice" if same else "contradiction", said)
+            if (other.action, rule.action) != ("add", "ner_off"):  # which make a name for linking alone
+                yield Finding(number, "twice" if same else "contradiction", said)
         before[target] = number
 
 

@@ -47,12 +47,27 @@ def fits(found: str, surface: str, policy: int) -> bool:
         if len(other) > _SYMBOL or other != other.upper():
             return True
         if surface.isalpha():
-            return other in (one.upper(), one.removesuffix("s").upper())
+            return not inflected(found, surface)
         if not parted or len(other) <= _SHORT:
             return not parted
     if policy == CasePolicy.initial:
         one, other = one[:1].lower() + one[1:], other[:1].lower() + other[1:]
     return one == other or one == other + "s" or one + "s" == other
+
+
+def inflected(found: str, surface: str) -> bool:
+    """Whether what has the key of a name is another form of it, and the name is a symbol, which has no other forms.
+
+    ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
+
+    Args:
+        found: in a text, or given.
+        surface: the name.
+    """
+    if not surface.isalpha() or not surface.isupper() or len(surface) > _SYMBOL:
+        return False
+    one = cased(found)
+    return cased(surface) not in (one.upper(), one.removesuffix("s").upper())
 
 
 def cased(text: str) -> str:

@@ -8,15 +8,13 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
-from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.knowledge.abbreviations.finder import abbreviations_of
+from fascicle.knowledge.abbreviations.pairs import Pairs, is_distinctive
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 _MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
-_MOST_OTHERS: Final = 20  # forms of one surface; a text that defines it more often cannot make each mention slow
 _LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
@@ -62,33 +60,48 @@ class Asked(NamedTuple):
     taxon: str = ""
 
 
-def other_forms(document: Document) -> dict[str, tuple[Asked, ...]]:
-    """The long forms of short ones, and the other way round, as the document states or its text defines them."""
-    found: dict[str, dict[Asked, None]] = {}
-    for short, long in abbreviations_of(document):
-        first, second = document.text[short[0] : short[1]], document.text[long[0] : long[1]]
-        if first and second:
-            found.setdefault(first, {})[Asked(second, "long")] = None
-            found.setdefault(second, {})[Asked(first, "short")] = None
-    return {surface: tuple(others)[:_MOST_OTHERS] for surface, others in found.items()}
+class Question(NamedTuple):
+    """What is looked up for a mention.
+
+    Attributes:
+        name: the words that it stands for: the long form of a defined pair, else its own.
+        asked: what is looked up, the name first.
+        short: what is looked up where nothing is found for the long form of a pair: its short forms.
+        distinctive: whether all of these are hardly short for anything else.
+        place: of the text, around which species are looked for.
+    """
+
+    name: str
+    asked: tuple[Asked, ...]
+    short: tuple[Asked, ...] = ()
+    distinctive: bool = False
+    place: int = 0
 
 
-def asked_for(document: Document, mention: Mention, others: Mapping[str, tuple[Asked, ...]]) -> tuple[Asked, ...]:
-    """What to look up for a mention: its own words first.
+def question_of(mention: Mention, *, surface: str, pairs: Pairs) -> Question:
+    """What to look up for a mention; the same for both forms of a defined pair.
 
     Args:
-        document: that it stands in.
         mention: with its type.
-        others: see `other_forms`.
+        surface: its words.
+        pairs: of the document that it stands in.
     """
-    surface = " ".join(mention.text_in(document.text).split())
-    return _asked(surface, mention.type, others.get(surface, ()))
+    pair, place = pairs.of(*mention.spans)
+    if pair is None:
+        return Question(surface, _asked(surface, mention.type), place=place)
+    forms = [one._replace(way="short") for short in pair.shorts for one in _asked(short, mention.type)]
+    return Question(
+        name=pair.long,
+        asked=_asked(pair.long, mention.type),
+        short=tuple(dict.fromkeys(forms)),
+        distinctive=all(map(is_distinctive, pair.shorts)),
+        place=place,
+    )
 
 
 @lru_cache(maxsize=1 << 13)
-def _asked(surface: str, kind: str, others: tuple[Asked, ...]) -> tuple[Asked, ...]:
-    found = [Asked(surface), *others, *_bare(surface, kind)]
-    return tuple(dict.fromkeys(one for one in found if one.surface))
+def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
+    return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
 
 
 def _bare(surface: str, kind: str) -> Iterator[Asked]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, different
 from fascicle.knowledge.pack import layout
-from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
+from fascicle.knowledge.pack.arrays import Lists, mapped, write_array
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.terms import NAME_KINDS
 
@@ -179,29 +179,3 @@ class Namesakes:
         places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
         kept = (found != rows[places]) & (self._pack.type_rows[found] == self._pack.type_rows[rows[places]])
         return _distinct(places[kept], found[kept], NAMESAKE)
-
-
-def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
-    """The vocabularies of a pack, and the number of that of each concept; rows are in the order of their CURIEs."""
-    names: list[str] = []
-    ends: list[int] = []
-    row = 0
-    while row < len(pack):
-        prefix = pack.curie(row).partition(":")[0]
-        row = _end(pack, prefix, row)
-        names.append(prefix)
-        ends.append(row)
-    sizes = np.diff(ends, prepend=0)
-    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
-
-
-def _end(pack: Pack, prefix: str, low: int) -> int:
-    """The first row behind those of a prefix."""
-    high, after = len(pack), f"{prefix};"  # the sign behind a colon
-    while low < high:
-        middle = (low + high) // 2
-        if pack.curie(middle) < after:
-            low = middle + 1
-        else:
-            high = middle
-    return low

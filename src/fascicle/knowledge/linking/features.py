@@ -9,7 +9,6 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, different
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS, Asked
@@ -46,6 +45,8 @@ FEATURES: Final = (
     "names",
     "case",
     "label",
+    "distinctive",
+    "agrees",
     "remembered",
     "share of remembered",
     "another name in the document",
@@ -74,19 +75,18 @@ class Describer:
         self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
-    def features(self, found: Gathered, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> Floats:
+    def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:
         """The features of candidates, in two passes over each document: certain mentions first.
 
         Args:
             found: candidates of units.
             documents: that the units are of.
-            mentions: of each document, as they were gathered.
 
         Returns:
             ``[n, FEATURES]``.
         """
         columns = [*self._of_names(found)]
-        taxon = self._taxon(found, documents, mentions)
+        taxon = self._taxon(found, documents)
         columns += self._of_document(found, taxon[:, 0] > 0 if taxon is not None else None)
         columns.append(self._around(found, documents))
         columns.append(found.hinted.astype(np.float64))
@@ -113,6 +113,8 @@ class Describer:
             np.log(np.maximum(found.names, 1)),
             self._case(found),
             found.labels.astype(np.float64),
+            found.distinctive.astype(np.float64),
+            found.agrees,
             np.log1p(found.remembered),
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
@@ -123,7 +125,8 @@ class Describer:
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
         numbers: dict[tuple[Asked, ...], int] = {}
-        asked = np.array([numbers.setdefault(unit.asked, len(numbers)) for unit in found.units], dtype=np.int64)
+        questions = [unit.question.asked for unit in found.units]
+        asked = np.array([numbers.setdefault(one, len(numbers)) for one in questions], dtype=np.int64)
         surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
         # The species of a gene have one symbol: each is compared with a name once.
         whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (layout.CASE + 1) + cases
@@ -131,7 +134,7 @@ class Describer:
         names = active.surfaces.take(surfaces[first])
         units = found.owners[own[first]].tolist()
         fitting = [
-            any(fits(one.surface, name, case) for one in found.units[unit].asked)
+            any(fits(one.surface, name, case) for one in questions[unit])
             for unit, name, case in zip(units, names, cases[first].tolist(), strict=True)
         ]
         values = np.ones(len(found.owners))
@@ -141,7 +144,8 @@ class Describer:
     def _of_document(self, found: Gathered, likely: Bools | None) -> list[Floats]:
         """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
         surfaces: dict[str, int] = {}
-        of_unit = np.array([surfaces.setdefault(key(one.surface, 1), len(surfaces)) for one in found.units], np.int64)
+        names = [key(unit.question.name, 1) for unit in found.units]
+        of_unit = np.array([surfaces.setdefault(name, len(surfaces)) for name in names], dtype=np.int64)
         documents = np.array([unit.document for unit in found.units], dtype=np.int64)
         certain = _certain(found, likely)
         rows = len(self.pack)
@@ -154,11 +158,13 @@ class Describer:
         several = ends - starts
         own = np.isin(pairs, sure)
         known = different(there)
+        leads = self.pack.leads
         owners, parents = self.pack.parent_rows.take(found.concepts)
+        parents = leads.of(parents)
         near = np.zeros(len(places), dtype=np.bool_)
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
         owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
-        near |= np.isin(places, known[owners] // rows * rows + parents)
+        near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
@@ -174,13 +180,11 @@ class Describer:
                 np.array([unit.document for unit in units], dtype=np.int64)[owners],
                 texts=[document.text for document in documents],
                 name_of=owners,
-                names=[unit.surface for unit in units],
+                names=[unit.question.name for unit in units],
             )
         return values
 
-    def _taxon(
-        self, found: Gathered, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]
-    ) -> Floats | None:
+    def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats | None:
         """Agreement of species, of the candidates of units that have one with a species."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         genes = different(found.owners[rows > 0])
@@ -191,10 +195,10 @@ class Describer:
         species: dict[int, Species] = {}
         of_unit = np.zeros(len(found.units), dtype=np.int64)
         for unit in genes.tolist():
-            document, mention = found.units[unit][:2]
+            document = found.units[unit].document
             if document not in species:
                 species[document] = Species(documents[document])
-            near = species[document].near(mentions[document][mention].start)
+            near = species[document].near(found.units[unit].question.place)
             of_unit[unit] = around.setdefault((document, near), len(around))
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)

@@ -7,11 +7,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.knowledge.keys.case import CasePolicy, fits, inflected
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.index import NameIndex, type_bit
+from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.priors import common_words
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
@@ -47,33 +50,37 @@ class Finder:
         pack: whose names are found.
         index: of the pack, or ``None``.
         dense: vectors of its names, or ``None``.
+        reader: makes keys.
     """
 
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
         """Takes an open pack and its open index."""
         self.pack, self.index = pack, index
-        self._reader = KeyReader() if index is None else index.reader
+        self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
         self._near: dict[Asked, Rows] = {}
         self._dense: dict[Asked, Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms of strings by equal keys of level 2, else by those of level 3.
+        """The terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
 
         Args:
             surfaces: strings.
             types: of each, the type that a concept must have; a pack without the type finds nothing.
         """
-        keys = self._reader(surfaces)
+        keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
-        return self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+        found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+        meant = self._meant(surfaces, found)
+        places, terms, tiers, similarity = found
+        return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
         """The terms whose names have the same words in another order; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
-        places, rows = self.index.in_any_order(self._reader(surfaces))
+        places, rows = self.index.in_any_order(self.reader(surfaces))
         found = self._of_rows(surfaces, types, places, rows)
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
@@ -81,7 +88,7 @@ class Finder:
         """The terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
-        pairs = list(zip(self._reader(surfaces), types, strict=True))
+        pairs = list(zip(self.reader(surfaces), types, strict=True))
         places, rows, values = _remembered(pairs, self._near, self._asked_near)
         found = self._of_rows(surfaces, types, places, rows, values)
         return found._replace(tiers=np.full(len(found.terms), NEAR))
@@ -128,6 +135,15 @@ class Finder:
         owners, terms, values = owners[kept], terms[kept], values[kept]
         return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
 
+    def _meant(self, surfaces: Sequence[str], found: Found) -> Bools:
+        """Whether each term can be meant by its string."""
+        active = self.pack.active
+        names = active.surfaces.take(active.surface[found.terms])
+        cases = (active.flags[found.terms] & layout.CASE).tolist()
+        rows = zip(found.places.tolist(), found.tiers.tolist(), names, cases, strict=True)
+        can = (tier == EXACT or _can_be(surfaces[place], name, case) for place, tier, name, case in rows)
+        return np.fromiter(can, dtype=np.bool_, count=len(names))
+
     def _tiers(self, surfaces: Sequence[str], owners: Ints, terms: Ints) -> Ints:
         names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
         simple: dict[int, str] = {}
@@ -141,6 +157,15 @@ class Finder:
                     folded[name] = key(name, 1)
                 found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
         return found
+
+
+def _can_be(given: str, name: str, case: int) -> bool:
+    """Whether a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
+    if inflected(given, name):
+        return False
+    word = given.lower()
+    common = given[1:] == word[1:] and (word in common_words() or word.removesuffix("s") in common_words())
+    return not common or case < CasePolicy.symbol or fits(given, name, case)
 
 
 def _telling(canonical: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, field
 
 from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
@@ -29,7 +30,7 @@ from fascicle.knowledge.linking.ranking import Choices, fit
 from fascicle.knowledge.linking.tables import Table, first, joined, of_units, unseen, without_features
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
-from fascicle.settings.base import Settings, Share
+from fascicle.settings.base import Name, Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
 _FEWEST_FOUND: Final = 1000  # by which probabilities are corrected
@@ -44,20 +45,30 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
-        threshold: probability from which an answer is given; by default that by which answers are best by F1.
-        rare: a vocabulary with a smaller share of the gold concepts of a type is left out.
+        threshold: probability from which an answer is given; by default that by which answers are best by F1, and not
+            below `lowest`.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
+            identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
+        restricted: whether the linker leaves such concepts out too, and not only the fit.
+        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
+            default that of the vocabulary which comes first in the pack.
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
+        lowest: type -> threshold that is not gone below, whatever F1 says. Corpora of genes annotate nearly every gene
+            of the species that they are about, so that the best F1 is where genes get an identifier of another species.
     """
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
     threshold: Share | None = None
     rare: Share = 0.005
+    restricted: bool = True
+    order: tuple[str, ...] = ()
     remember: bool = True
     indexed: bool = True
     dense: DenseSettings | None = None
+    lowest: dict[Name, Share] = field(default_factory=lambda: {"Gene": _EVEN})
 
 
 class Fitted(NamedTuple):
@@ -117,8 +128,9 @@ def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[st
     return {
         kind: _ranker(
             without_features(table, without),
-            taught.vocabularies[kind],
+            taught.vocabularies[kind] if settings.restricted else (),
             settings,
+            settings.lowest.get(kind, 0.0),
             without_features(taught.found[kind], without) if kind in taught.found else None,
         )
         for kind, table in taught.tables.items()
@@ -158,20 +170,20 @@ def teach(
         raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, seen) if settings.remember else {}
-    tables = _tables(linker, documents, gold, vocabularies, own)
+    tables = _tables(linker, documents, gold, tuple(vocabularies), own)
     few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
     if len(few) == len(tables):
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
-    kept_vocabularies = {kind: vocabularies[kind] for kind in kept}
-    return Taught(memory, kept_vocabularies, kept, few, _found(linker, documents, judged, kept_vocabularies, own))
+    found = _found(linker, documents, judged, tuple(kept), own)
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
 
 
 def _found(
     linker: Linker,
     documents: Sequence[Document],
     judged: Sequence[Document],
-    vocabularies: dict[str, tuple[str, ...]],
+    kinds: Sequence[str],
     own: Mapping[int, dict[Named, set[str]]],
 ) -> dict[str, Table]:
     """The candidates of found mentions of documents that have gold, each with the concepts of its document."""
@@ -179,7 +191,7 @@ def _found(
     numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
     known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
     mentions = list(map(_with_concepts, judged))
-    tables = _tables(linker, judged, mentions, vocabularies, known) if judged else {}
+    tables = _tables(linker, judged, mentions, kinds, known) if judged else {}
     return {
         kind: table._replace(documents=numbers[table.documents])
         for kind, table in tables.items()
@@ -241,7 +253,7 @@ def _tables(
     linker: Linker,
     documents: Sequence[Document],
     gold: Sequence[Sequence[Mention]],
-    vocabularies: dict[str, tuple[str, ...]],
+    kinds: Sequence[str],
     own: dict[int, dict[Named, set[str]]],
 ) -> dict[str, Table]:
     """The candidates of all mentions, portion by portion."""
@@ -252,25 +264,29 @@ def _tables(
         without = {number: own.get(start + number, {}) for number in range(len(chunk))}
         ranked = linker.ranked(chunk, mentions, without=without)
         right = _right(linker.pack, ranked.found, mentions)
-        for kind, prefixes in vocabularies.items():
-            parts[kind].append(_table(linker, ranked, right, (kind, prefixes), mentions, start))
+        for kind in kinds:
+            parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
         start += len(chunk)
     return {kind: joined(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
-    """Whether each candidate is a gold concept of its mention."""
-    curies = pack.curies.strings.take(found.concepts)
-    wanted = [{link.curie for link in mentions[unit.document][unit.mention].links} for unit in found.units]
-    pairs = zip(found.owners.tolist(), curies, strict=True)
-    return np.array([curie in wanted[owner] for owner, curie in pairs], dtype=np.bool_)
+    """Whether each candidate is a gold concept of its mention, or one of its set."""
+    gold = [
+        (number, link.curie)
+        for number, unit in enumerate(found.units)
+        for link in mentions[unit.document][unit.mention].links
+    ]
+    rows = pack.concept_rows([curie for _, curie in gold])
+    wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
+    return np.isin(found.owners << 32 | found.concepts, wanted)
 
 
 def _table(
     linker: Linker,
     ranked: Ranked,
     right: Bools,
-    of: tuple[str, tuple[str, ...]],
+    kind: str,
     mentions: Sequence[Sequence[Mention]],
     start: int,
 ) -> Table:
@@ -278,7 +294,6 @@ def _table(
 
     They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
-    kind, prefixes = of
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
     teaches = [
@@ -293,7 +308,7 @@ def _table(
     units = np.flatnonzero(teaches)
     rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
-    values = linker.inputs(found, ranked.features, rows, prefixes)
+    values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
     given = [mentions[one.document][one.mention].score for one in (found.units[unit] for unit in units.tolist())]
     return Table(
@@ -302,11 +317,13 @@ def _table(
         found.tiers[rows],
         documents,
         np.array(given, dtype=np.float64),
-        inputs_of(prefixes, dense=linker.dense),
+        inputs_of((), dense=linker.dense),
     )
 
 
-def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, found: Table | None = None) -> Ranker:
+def _ranker(
+    table: Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float, found: Table | None = None
+) -> Ranker:
     weights = fit(table.choices, table.right, penalty=settings.penalty)
     by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
     folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
@@ -314,9 +331,8 @@ def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, 
     best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    threshold = settings.threshold
-    if threshold is None:
-        threshold = _threshold(told, table.right[best], table.choices.mentions)
+    least = partial(_least, settings, lowest)
+    threshold = least(told, table.right[best], table.choices.mentions)
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
@@ -329,28 +345,33 @@ def _ranker(table: Table, vocabularies: tuple[str, ...], settings: FitSettings, 
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, unseen(found, folds, weights), settings.threshold) if found is not None else UNSET,
+        found=_corrected(found, unseen(found, folds, weights), least) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _corrected(found: Table, scores: Floats, threshold: float | None) -> Correction:
+def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
     """The correction of links of found mentions, by the probabilities of their candidates."""
     best = first(found.choices, scores)
     right = found.right[best]
     given = found.scores[found.choices.owners[best]]
     fitted = fit_calibration(scores[best], right, given)
-    if threshold is None:
-        threshold = _threshold(fitted(scores[best], given), right, found.choices.mentions)
     return Correction(
         scale=fitted.scale,
         shift=fitted.shift,
         mention=fitted.mention,
-        threshold=threshold,
+        threshold=least(fitted(scores[best], given), right, found.choices.mentions),
         mentions=found.choices.mentions,
         right=int(right.sum()),
     )
+
+
+def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int) -> float:
+    """The probability from which an answer is given: that of the settings, or the best by F1."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return max(lowest, _threshold(scores, right, mentions))
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:

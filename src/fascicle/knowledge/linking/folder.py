@@ -75,8 +75,8 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """The fitted ranker of one type.
 
     Attributes:
-        vocabularies: prefixes of the concepts that are answered.
-        weights: by the name of the feature; those of vocabularies are ``"in MESH"`` and so on.
+        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
+        weights: by the name of the feature; linkers of older releases also have ``"in MESH"`` and so on.
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
@@ -85,7 +85,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
 
-    vocabularies: tuple[str, ...]
+    vocabularies: tuple[str, ...] = ()
     weights: dict[str, Weight]
     threshold: Share = 0.0
     scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
@@ -95,12 +95,12 @@ class Ranker(Settings, frozen=True, kw_only=True):
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses weights of features that there are not.
+        """Refuses weights of features that there are not; one without a weight has 0.
 
         Raises:
             ValueError: it has others.
         """
-        if set(self.weights) - set(OF_DENSE) != set(inputs_of(self.vocabularies, dense=False)):
+        if not set(self.weights) <= set(inputs_of(self.vocabularies, dense=True)):
             raise ValueError("the features are not those of this release")
 
     def correction(self, given: Floats) -> Callable[[Floats], Floats]:
@@ -131,6 +131,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
+        order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
         few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
         hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
     """
@@ -141,6 +142,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     indexed: bool = True
     rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    order: tuple[str, ...] | UnsetType = UNSET
     few: dict[str, int] | UnsetType = UNSET
     hash: str | UnsetType = UNSET
 
@@ -173,6 +175,7 @@ def write_linker(
     *,
     place: str = "",
     indexed: bool = True,
+    order: Sequence[str] = (),
     few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
     """Writes what a linker says of itself, beside the names that it remembers."""
@@ -182,6 +185,7 @@ def write_linker(
         indexed=indexed,
         rankers=dict(sorted(rankers.items())),
         files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
+        order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
     return write_described(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,12 +12,15 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
+from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.asking import WAYS, Asked, asked_for, other_forms, readings, shorter
-from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered, prefix_numbers
-from fascicle.knowledge.linking.finding import DENSE, REMEMBERED, Finder, Found
+from fascicle.knowledge.linking.agreeing import HALF, alone, shares
+from fascicle.knowledge.linking.asking import WAYS, Asked, Question, Way, question_of, readings, shorter
+from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
+from fascicle.knowledge.linking.finding import CANONICAL, DENSE, EXACT, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.pack.arrays import spread
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
 
 MOST: Final = 64  # candidates of a unit
@@ -24,6 +28,8 @@ _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
 Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
+_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
+_SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
 Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
 
@@ -37,7 +43,7 @@ class Unit(NamedTuple):
         part: number of the thing in the mention; 0 for most.
         type: of the mention.
         surface: of the thing.
-        asked: what is looked up.
+        question: what is looked up; after gathering, what was looked up last.
     """
 
     document: int
@@ -45,7 +51,12 @@ class Unit(NamedTuple):
     part: int
     type: str
     surface: str
-    asked: tuple[Asked, ...]
+    question: Question
+
+    def told(self, ways: Iterable[Way]) -> tuple[Way, ...]:
+        """Ways as its mention sees them: a long form that it is short for is not its own, and it is the short form."""
+        is_short = key(self.surface, 1) != key(self.question.name, 1)
+        return tuple(_OF_SHORT.get(way, way) if is_short else way for way in ways)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +66,7 @@ class Gathered:
     Attributes:
         units: in the order of documents, mentions and parts.
         owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
-        concepts: rows in the pack, ascending within a unit.
+        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
         terms: row of the active term by which it was found, or -1 for a remembered name.
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
@@ -64,6 +75,8 @@ class Gathered:
         names: how many terms lead to it.
         priors: of the term; 0.5 for a remembered name.
         labels: whether the term is a preferred name.
+        distinctive: whether it was found by a short form alone that is hardly short for anything else.
+        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
         hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
         remembered: how many documents annotated the surface with it.
         remembered_all: how many annotated it with any concept.
@@ -80,6 +93,8 @@ class Gathered:
     names: Ints
     priors: Floats
     labels: Bools
+    distinctive: Bools
+    agrees: Floats
     hinted: Ints
     remembered: Ints
     remembered_all: Ints
@@ -118,18 +133,27 @@ class Gatherer:
         Args:
             finder: of an open pack.
             memory: names that annotated texts gave to concepts.
-            vocabularies: of types, prefixes of the concepts that may be answered; all of the pack by default.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
+                pack by default.
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
         self._wanted = {  # whether each concept may be answered
-            kind: np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of]
+            kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
             for kind, wanted in vocabularies.items()
             if wanted
         }
         self._namesakes = Namesakes(finder.pack)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
+
+    def _with_member(self, chosen: Bools) -> Bools:
+        """Whether the set of each concept has one that was chosen."""
+        leads = self.finder.pack.leads.of(np.arange(len(chosen)))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        found[leads[chosen]] = True
+        wanted: Bools = found[leads]
+        return wanted
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
@@ -150,6 +174,8 @@ class Gatherer:
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
         less = [(number, one) for number, asked in _lookups(units, missing) for one in shorter(asked)]
         found.append(self._look(less, units, self.finder.find))
+        units, by_short = self._by_short(units, missing, without or {})
+        found.append(by_short)
         if (dense := self.finder.dense) is not None:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
@@ -181,6 +207,17 @@ class Gatherer:
             np.where(taxa < 0, 0, agrees),
         )
 
+    def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
+        """Looks up the short forms of pairs for whose long forms there is nothing."""
+        paired = [number for number in missing if units[number].question.short]
+        paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
+        units = units.copy() if paired else units
+        for number in paired:
+            question = units[number].question
+            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
+        lookups = [(number, asked) for number in paired for asked in units[number].question.short]
+        return units, self._look(lookups, units, self.finder.find)
+
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
         """Puts parts in the place of units that were not found, where each part of a reading is a name."""
         split = self._parts(units, _missing(units, found))
@@ -200,16 +237,18 @@ class Gatherer:
         return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
 
     def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
-        read = [(number, reading) for number in numbers for reading in readings(units[number].surface)]
+        read = [(number, reading) for number in numbers for reading in readings(units[number].question.name)]
         pairs = list(dict.fromkeys((part, units[number].type) for number, reading in read for part in reading))
         found = self.finder.find([one for one, _ in pairs], [kind for _, kind in pairs])
         known = {pairs[place] for place in found.places.tolist()}
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
-            unit = units[number]
+            unit, question = units[number], units[number].question
             if all((part, unit.type) in known for part in reading):
                 parts = [
-                    unit._replace(part=at, surface=part, asked=(Asked(part, "part"),))
+                    unit._replace(
+                        part=at, surface=part, question=question._replace(name=part, asked=(Asked(part, "part"),))
+                    )
                     for at, part in enumerate(reading)
                 ]
                 split.setdefault(number, tuple(parts))
@@ -217,10 +256,11 @@ class Gatherer:
 
     def _best(self, units: list[Unit], rows: _Rows, without: Without) -> Gathered:
         """The candidates, by the best of the names that lead to them."""
-        active = self.finder.pack.active
+        active, leads = self.finder.pack.active, self.finder.pack.leads
         extra, counts = self._remembered(units, without)
         columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
         table = np.concatenate([np.stack(columns), extra], axis=1)
+        members, table[1] = table[1].copy(), leads.of(table[1])
         priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
         similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
         better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
@@ -228,6 +268,9 @@ class Gatherer:
         table, priors, similarity = table[:, order], priors[order], similarity[order]
         pairs = table[0] << 32 | table[1]
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        if len(leads):
+            by_key = np.where(table[3] <= CANONICAL, EXACT, table[3])  # names of one key have it by turns
+            priors[first] = _of_sets(first, members[order], (by_key * 8 + table[5]) * 8 + table[4], priors)
         ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
         names = np.diff(first, append=table.shape[1])
         table, priors, similarity = table[:, first], priors[first], similarity[first]
@@ -237,6 +280,7 @@ class Gatherer:
         seen = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
         remembered[np.searchsorted(pairs[first], seen)] = list(counts.values())
         totals = np.bincount(table[0], weights=remembered, minlength=len(units)).astype(np.int64)
+        distinctive, agrees = self._agreement(units, table[:2], ways)
         found = Gathered(
             units=units,
             owners=table[0],
@@ -249,11 +293,26 @@ class Gatherer:
             names=names,
             priors=priors,
             labels=labels,
+            distinctive=distinctive,
+            agrees=agrees,
             hinted=table[6],
             remembered=remembered,
             remembered_all=totals[table[0]],
         )
-        return _cut(found)
+        return _cut(found, (ways & _SHORT == 0) | distinctive | (agrees >= HALF))
+
+    def _agreement(self, units: Sequence[Unit], table: Ints, ways: Ints) -> tuple[Bools, Floats]:
+        """What speaks for candidates that were found by short forms: see `Gathered`."""
+        distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
+        short = np.flatnonzero(ways & _SHORT)
+        if len(short):
+            owners, concepts = table[:, short]
+            pack, questions = self.finder.pack, [units[unit].question for unit in owners.tolist()]
+            telling = np.array([own.distinctive for own in questions])
+            only = alone(owners, pack.taxon_rows[concepts].astype(np.int64), len(units))
+            distinctive[short] = telling & only[owners]
+            agrees[short] = shares(pack, self.finder.reader, concepts, [own.name for own in questions])
+        return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
         """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
@@ -296,8 +355,8 @@ class Gatherer:
         seen = []
         for number, unit in enumerate(units):
             own = without.get(unit.document, {})
-            for asked in unit.asked:
-                if asked.way not in ("own", "long", "part"):
+            for asked in unit.question.asked:
+                if asked.way not in ("own", "short", "part"):
                     continue
                 if asked.surface not in simple:
                     simple[asked.surface] = key(asked.surface, 1)
@@ -305,6 +364,7 @@ class Gatherer:
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
                 seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
+        rows[rows >= 0] = self.finder.pack.leads.of(rows[rows >= 0])
         known = [
             (one, row)
             for one, row in zip(seen, rows.tolist(), strict=True)
@@ -320,16 +380,15 @@ class Gatherer:
 def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
-        others = other_forms(document)
+        pairs = Pairs(document)
         for at, mention in enumerate(own):
-            asked = asked_for(document, mention, others)
-            surface = asked[0].surface if asked else ""  # of blanks, for which there is nothing to look up
-            found.append(Unit(number, at, 0, mention.type, surface, asked))
+            surface = " ".join(mention.text_in(document.text).split())
+            found.append(Unit(number, at, 0, mention.type, surface, question_of(mention, surface=surface, pairs=pairs)))
     return found
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
-    return [(number, asked) for number in numbers for asked in units[number].asked]
+    return [(number, asked) for number in numbers for asked in units[number].question.asked]
 
 
 def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
@@ -340,14 +399,33 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
     return np.flatnonzero(none).tolist()
 
 
-def _cut(found: Gathered) -> Gathered:
-    """At most `MOST` candidates of each unit, the best ones."""
-    counts = np.bincount(found.owners, minlength=len(found.units))
-    if not len(counts) or counts.max() <= MOST:
+def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
+    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+
+    Args:
+        first: of the rows of each candidate, the best.
+        members: concept of each row.
+        ways: how each was found.
+        priors: of each row.
+    """
+    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
+    best = first[owners]
+    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
+    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
+    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
+    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
+    return np.minimum(priors[first] + others, 1.0)
+
+
+def _cut(found: Gathered, allowed: Bools) -> Gathered:
+    """At most `MOST` candidates of each unit, the best ones of those that are allowed."""
+    counts = np.bincount(found.owners[allowed], minlength=len(found.units))
+    if allowed.all() and (not len(counts) or counts.max() <= MOST):
         return found
     keys = (found.concepts, -found.priors, found.distance, -found.dense, found.tiers, -found.remembered, found.owners)
     order = np.lexsort(keys)
+    order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
-    kept = np.sort(order[np.arange(len(order)) - starts[found.owners] < MOST])
+    kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
     columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}
     return Gathered(units=found.units, **columns)

@@ -11,8 +11,8 @@ from fascicle.core.arrays import different
 from fascicle.core.document import Document, unique
 from fascicle.core.mention import Link, Mention
 from fascicle.core.type_names import read_vocabulary
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.sources.curies import curie
 
 

@@ -21,6 +21,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
+from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
 from fascicle.knowledge.linking.asking import WAYS
 from fascicle.knowledge.linking.calibrating import corrected
 from fascicle.knowledge.linking.features import Describer, of_dense
@@ -32,12 +33,10 @@ from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ordering import Ranked, alike, shares, stated_scores
 from fascicle.knowledge.linking.ranking import Choices, probabilities
-from fascicle.knowledge.linking.references import References
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
-_DIGITS: Final = 6  # of a score, as everywhere
 _MOST_ALIKE: Final = 20
 
 
@@ -54,6 +53,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         features: that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
         date: of the vocabulary in the pack, empty if its source states none.
+        same: CURIEs of the same concept in other vocabularies.
     """
 
     curie: str
@@ -65,6 +65,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     features: dict[str, float]
     parts: dict[str, float]
     date: str
+    same: tuple[str, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,10 +102,13 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def links(self) -> tuple[Link, ...]:
         """The answer as links, of which an ambiguous one has several."""
         if not self.answer and not self.ambiguous:
-            return (_nil(self.nil),)
+            return (nil_link(self.nil),)
         first = self.candidates[: self.ambiguous or 1]
         tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
-        return tuple(_link(one.curie, one.label, tier, one.probability) for one, tier in zip(first, tiers, strict=True))
+        return tuple(
+            link_to(one.curie, one.label, tier, one.probability, one.same)
+            for one, tier in zip(first, tiers, strict=True)
+        )
 
 
 class Linker:
@@ -129,6 +133,7 @@ class Linker:
         memory: Memory | None = None,
         rankers: Mapping[str, Ranker] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
+        order: Sequence[str] = (),
         ontology: str = "",
     ) -> None:
         """Takes the parts.
@@ -139,26 +144,32 @@ class Linker:
             memory: names that annotated texts gave to concepts.
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
-            ontology: prefix of the vocabulary in which links are given, by the references of the pack.
+            order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
+                default that of the vocabulary which comes first in the pack.
+            ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
+                are no candidates.
 
         Raises:
-            UsageError: the pack has no concept of the ontology, or an ontology was given without an index.
+            UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        if ontology:
+            self._wanted = dict.fromkeys(pack.types, (ontology,))
+        self._answering = Answers(pack, order=order, ontology=ontology)
         self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
         self._describer = Describer(pack)
         self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
-        self._references = References(pack, self._gatherer, index, ontology) if ontology else None
-        self._ontology = ontology
+        self._order = tuple(order)
 
     @cached_property
     def fingerprint(self) -> str:
         """Decides, with the release, what it says."""
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
-        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, self._ontology, memory.table()]
+        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
+        parts += [self._order, self._answering.ontology]
         parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
@@ -177,7 +188,8 @@ class Linker:
         manifest = read_linker(folder, pack)
         index = NameIndex.open(folder, pack) if manifest.indexed else None
         memory = Memory.read(folder)
-        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, ontology=ontology)
+        order = manifest.order or ()
+        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """As `predict`, for pipelines."""
@@ -198,9 +210,8 @@ class Linker:
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
-                referred = answer if self._references is None else map(self._references.of, answer)
-                by_mention[unit.document].setdefault(unit.mention, []).extend(referred)
-            links = [{at: _links(several) for at, several in found.items()} for found in by_mention]
+                by_mention[unit.document].setdefault(unit.mention, []).extend(answer)
+            links = [{at: distinct(several) for at, several in found.items()} for found in by_mention]
             events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
                 Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
@@ -210,13 +221,12 @@ class Linker:
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """The answer of each unit: a link, or those of an ambiguous one."""
-        found = ranked.found
+        found, ontology = ranked.found, self._answering.ontology
         starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
         some = starts[1:] > starts[:-1]
         best = np.full(len(found.units), -1)
         best[some] = ranked.order[starts[:-1][some]]
-        concepts = found.concepts[best[some]]
-        names = iter(zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True))
+        names = self._answering.told(found.concepts[best[some]], found.terms[best[some]])
         scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
         of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
         nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
@@ -225,23 +235,25 @@ class Linker:
             best.tolist(), ranked.thresholds.tolist(), nil, firsts, strict=True
         ):
             if row < 0:
-                yield (_nil(none),)
+                yield (nil_link(none, ontology),)
                 continue
-            (curie, label), (score, tier) = next(names), next(of_best)
+            (curie, label, same), (score, tier) = next(names), next(of_best)
             if score is not None and score < threshold:
-                yield (_nil(none),)
+                yield (nil_link(none, ontology),)
             elif several > 1:
                 yield self._undecided(ranked, start, several)
             else:
-                yield (_link(curie, label, TIERS[tier], score),)
+                yield (link_to(curie, label, TIERS[tier], score, same),)
 
     def _undecided(self, ranked: Ranked, start: int, several: int) -> tuple[Link, ...]:
         """The links of candidates that cannot be told apart."""
         rows = ranked.order[start : start + several]
-        concepts = ranked.found.concepts[rows]
-        named = zip(self.pack.curies.strings.take(concepts), self.pack.labels_at(concepts), strict=True)
+        named = self._answering.told(ranked.found.concepts[rows], ranked.found.terms[rows])
         scores = ranked.scores[rows].tolist()
-        return tuple(_link(*one, AMBIGUOUS, score) for one, score in zip(named, scores, strict=True))
+        return tuple(
+            link_to(curie, label, AMBIGUOUS, score, same)
+            for (curie, label, same), score in zip(named, scores, strict=True)
+        )
 
     def _asked(self, document: Document) -> list[int]:
         """The numbers of the mentions that are linked."""
@@ -288,7 +300,7 @@ class Linker:
             for own in mentions
         ]
         found = self._gatherer.gather(documents, typed, without=without)
-        features = self._describer.features(found, documents, typed)
+        features = self._describer.features(found, documents)
         given = [typed[unit.document][unit.mention].score for unit in found.units]
         return self.order(found, features, given=np.array(given, dtype=np.float64))
 
@@ -325,7 +337,7 @@ class Linker:
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
         )
 
-    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str]) -> Floats:
+    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str] = ()) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
         numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
         own = self._gatherer.prefix_of[found.concepts[rows]]
@@ -363,35 +375,16 @@ class Linker:
         features = {name: value for name, value in zip(names, values, strict=True) if value}
         score = float(ranked.scores[row])
         surfaces = self.pack.active
+        ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
         return Candidate(
-            curie=self.pack.curie(concept),
-            label=self.pack.label_at(concept),
+            curie=curie,
+            label=label,
+            same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
-            ways=tuple(way for at, way in enumerate(WAYS) if ways >> at & 1),
+            ways=found.units[int(found.owners[row])].told(way for at, way in enumerate(WAYS) if ways >> at & 1),
             probability=None if np.isnan(score) else score,
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
-            date=self.pack.date_at(concept),
+            date=self.pack.date_at(self.pack.row(curie)),
         )
-
-
-def _link(curie: str, label: str, tier: str, score: float | None) -> Link:
-    prefix, _, local = curie.partition(":")
-    return Link(id=local, ontology=prefix, name=label, score=_told(score), tier=tier, curie=curie)
-
-
-def _nil(score: float | None) -> Link:
-    return Link(id="", nil=True, score=_told(score))
-
-
-def _told(score: float | None) -> float | None:
-    return None if score is None else min(1.0, round(score, _DIGITS))
-
-
-def _links(several: Sequence[Link]) -> tuple[Link, ...]:
-    """The links of a mention: each concept once, or NIL if no part has one."""
-    if len(several) == 1:  # as of nearly all mentions
-        return tuple(several)
-    named = {link.curie: link for link in reversed(several) if not link.nil}
-    return tuple(reversed(named.values())) if named else (several[0],)

@@ -11,12 +11,12 @@ from typing import Annotated, Final, NamedTuple
 from msgspec import Meta
 
 from fascicle.errors import PackError, UsageError
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.several import Linkers, Linking
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_described, write_described
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs

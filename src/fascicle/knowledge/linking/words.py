@@ -26,7 +26,8 @@ class ConceptWords:
     """Compares the words of concepts with those of texts; for one thread.
 
     A word has four letters or more and is not common. The words of a concept are those of its first names, of its
-    definition and of the labels of its parents. Those of the concepts that were met are kept, up to a bound.
+    definition and of the labels of its parents; of a concept that leads others, also those of their names. Those of the
+    concepts that were met are kept, up to a bound.
     """
 
     def __init__(self, pack: Pack, *, remembered: int = _REMEMBERED) -> None:
@@ -100,13 +101,20 @@ class ConceptWords:
 
     def _read(self, rows: Ints) -> None:
         active, numbers, first = self._pack.active, self._numbers, len(self._places)
-        owners, terms = active.of_concept.take(rows)
+        sets, led = self._pack.leads.led(rows)
+        order = np.argsort(np.concatenate([np.arange(len(rows)), sets]), kind="stable")
+        of_row = np.concatenate([np.arange(len(rows)), sets])[order]
+        members = np.concatenate([rows, led])[order]
+        places, terms = active.of_concept.take(members)
+        owners = of_row[places]
         starts = np.searchsorted(owners, np.arange(len(rows)))
         chosen = np.arange(len(owners)) - starts[owners] < _MOST_NAMES
         names = active.surfaces.take(active.surface[terms[chosen]])
         bounds = np.searchsorted(owners[chosen], np.arange(len(rows) + 1)).tolist()
-        above = self._above(rows)
-        several = zip(pairwise(bounds), self._pack.definitions_at(rows), above, strict=True)
+        definitions = [""] * len(rows)
+        for row, definition in zip(of_row.tolist(), self._pack.definitions_at(members), strict=True):
+            definitions[row] = definitions[row] or definition
+        several = zip(pairwise(bounds), definitions, self._above(rows), strict=True)
         texts = [
             " ".join([*names[start:end], *labels, definition.replace(_END, " ")])
             for (start, end), definition, labels in several

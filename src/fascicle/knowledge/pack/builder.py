@@ -29,7 +29,9 @@ from fascicle.knowledge.pack.concepts import ConceptsWriter, Numbers
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.knowledge.pack.merging import Gathered, Merged, MergedName, Records, gather, merged
+from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.priors import STYLES
+from fascicle.knowledge.pack.sets import write_sets
 from fascicle.knowledge.pack.spill import SortedSpill
 from fascicle.knowledge.pack.writing import NamesWriter, Told, named
 from fascicle.knowledge.terms import NAME_KINDS
@@ -48,11 +50,13 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         name: of the pack, which becomes the source of its mentions.
         memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
         longest: characters of a name; longer ones are left out and counted.
+        careful: whether a preferred name may be too common or too short to be looked for in texts.
     """
 
     name: PackName
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
+    careful: bool = True
 
 
 class PackSource(NamedTuple):
@@ -205,7 +209,9 @@ class _Building:
         self._told("concepts", concepts)
         self._write_names(concepts)
         self._write_rules()
-        return self._manifest(gathered, concepts)
+        found = self._manifest(gathered, concepts)
+        counts = write_sets(self._place, Pack(self._place, found))
+        return msgspec.structs.replace(found, counts={**found.counts, **counts})
 
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
@@ -264,7 +270,7 @@ class _Building:
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")
         for table, spill in self._spills.items():
-            writer = NamesWriter(self._place, table, labels)
+            writer = NamesWriter(self._place, table, labels, careful=self._settings.careful)
             writer.write(spill, self._told)
             lookup = writer.close(concepts)
             self._counts[f"{table}"] = writer.terms

@@ -93,6 +93,8 @@ def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
         yield f"{layout.CURIES}{end}", concepts
     for name in layout.CONCEPT_COLUMNS:
         yield name, concepts
+    if layout.LEAD in sizes:
+        yield layout.LEAD, concepts
     for starts, rows in (layout.PARENTS, layout.CHILDREN):
         yield starts, concepts + 1
         yield rows, count(layout.PARENTS[1])

@@ -38,6 +38,7 @@ TAXON: Final = "concepts.taxon.u4"  # number in the strings of taxa; the first i
 RANK: Final = "concepts.rank.u1"  # number in the manifest
 CONCEPT_FLAGS: Final = "concepts.flags.u1"
 CONCEPT_SET: Final = "concepts.set.u2"
+LEAD: Final = "concepts.lead.u4"  # row of the concept that leads the set of each; packs of older releases have none
 OBSOLETE: Final = 1
 FACTS: Final = "concepts.facts"  # strings of msgpack, see `Facts`; empty where there are none
 PARENTS: Final = ("parents.starts.u4", "parents.rows.u4")  # lists of concepts

@@ -13,10 +13,12 @@ import msgspec
 
 from fascicle.errors import InputError
 from fascicle.knowledge.pack.spill import SortedSpill
-from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Cross, NameKind
+from fascicle.knowledge.terms import NAME_KINDS, SAME, ConceptRecord, Cross, NameKind
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
 _EVERY: Final = 10_000  # records between two signs of life
+_SAME: Final = tuple(one.encode() for one in sorted(SAME))
+_DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
 
 
@@ -131,26 +133,60 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
 def merged(found: Gathered) -> Iterator[Merged]:
     """The concepts in the order of their CURIEs.
 
-    Those without a name, and without a concept that replaced them, are left out and counted.
+    Those without a name are left out and counted, but for those that another one replaced and those that are the same
+    as a concept with a name: they are its identifiers in other vocabularies.
     """
-    rows = (row for batch in found.spill.batches() for row in batch)
-    decode = msgspec.msgpack.Decoder(ConceptRecord).decode
-    for _, group in groupby(rows, key=_curie):
-        said = []
-        for row in group:
-            end = row.index(b"\0") + 7
-            said.append((int.from_bytes(row[end : end + 2], "big"), decode(memoryview(row)[end + 2 :])))
-        concept = _merge(said)
-        if concept.names and not concept.type:
+    same = _same_as_named(found.spill)
+    for curie, rows in _grouped(found.spill.batches()):
+        concept = _merge([_read(row) for row in rows])
+        if not concept.type and (concept.names or curie in same):
             found.losses["concept that sources only add to"] += 1
-        elif concept.names or concept.replaced_by:
+        elif concept.names or concept.replaced_by or curie in same:
             yield concept
         else:
             found.losses["concept without a name"] += 1
 
 
+def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
+    """The CURIE of each concept, and its rows."""
+    for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
+        yield curie, list(rows)
+
+
 def _curie(row: bytes) -> bytes:
     return row[: row.index(b"\0")]
+
+
+def _read(row: bytes) -> tuple[int, ConceptRecord]:
+    """The number of the source of a row, and its record."""
+    end = row.index(b"\0") + 7
+    return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
+
+
+def _same_as_named(spill: SortedSpill) -> set[bytes]:
+    """Concepts without a name of which matches say, in one step or several, that they are the same as one with a name.
+
+    Only concepts with such matches are held in memory.
+    """
+    others: dict[bytes, list[bytes]] = {}
+    named: list[bytes] = []
+    for curie, rows in _grouped(spill.batches(again=True)):
+        if any(one in row for row in rows for one in _SAME):
+            records = [_read(row)[1] for row in rows]
+            others[curie] = [one.curie.encode() for each in records for one in each.references if one.predicate in SAME]
+            if any(record.names for record in records):
+                named.append(curie)
+    back: dict[bytes, list[bytes]] = {}
+    for curie, several in others.items():
+        for one in several:
+            back.setdefault(one, []).append(curie)
+    reached, waiting = set(named), named
+    while waiting:
+        curie = waiting.pop()
+        new = {one for one in (*others.get(curie, ()), *back.get(curie, ())) if one not in reached}
+        reached |= new
+        waiting += new
+    return reached
 
 
 def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:

@@ -22,6 +22,7 @@ from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Lists, Strings, mapped, shortest
 from fascicle.knowledge.pack.checks import check_files, check_normaliser
+from fascicle.knowledge.pack.leading import Leads
 from fascicle.knowledge.pack.lookup import Lookup
 from fascicle.knowledge.pack.manifest import Manifest, read_manifest
 from fascicle.knowledge.pack.tables import Names
@@ -239,6 +240,12 @@ class Pack:
         sources = self.manifest.sources
         # Of the sources that have a concept, the first one made it; later ones added names.
         return [sources[min(numbers)].date if numbers else "" for numbers in self.manifest.sets]
+
+    @cached_property
+    def leads(self) -> Leads:
+        """Which concepts are one thing in several vocabularies; in a pack of an older release, none are."""
+        there = layout.LEAD in self.manifest.files
+        return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
     def definitions_at(self, rows: Ints) -> list[str]:
         """The definitions of concepts by their rows; empty where there is none."""

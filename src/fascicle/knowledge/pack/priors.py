@@ -50,6 +50,7 @@ class Style(IntEnum):
         ailments: as words, and vocabularies hold abbreviations of two letters as texts use them: ``MS``, ``RA``.
         aliases: symbols that are no label; short ones mostly mean something else: ``SSB``, ``CBF``.
         chosen: a rule prefers the concept, so that no word is too common for it.
+        own: preferred names of a pack that is not careful: each is looked for.
     """
 
     words = 0
@@ -58,6 +59,7 @@ class Style(IntEnum):
     ailments = 3
     aliases = 4
     chosen = 5
+    own = 6
 
 
 STYLES: Final[Mapping[str, Style]] = MappingProxyType(
@@ -67,6 +69,7 @@ STYLES: Final[Mapping[str, Style]] = MappingProxyType(
 _VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)  # rank of the last of the words that are hardly ever names
 _COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
 _PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits
+_OWN: Final = 0.6  # of a name of one's own, however short it is: that of three letters
 _SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a digit, keeps
 
 
@@ -120,6 +123,8 @@ def judged(surface: str) -> Judged:
 def _probability(bare: str, rank: int | None, style: Style) -> float:
     """That a name of this style is meant, by its letters and digits and its rank among common words."""
     found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
+    if style is Style.own:
+        return max(found, _OWN)
     if bare.isdigit():
         return min(found, _NUMBER)
     if len(bare) == _PAIR:

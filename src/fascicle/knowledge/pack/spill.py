@@ -39,11 +39,16 @@ class SortedSpill:
         if self._size > self._memory:
             self._spill()
 
-    def batches(self) -> Iterator[list[bytes]]:
-        """All rows in order, some thousand at a time; to be called once, after the last row."""
+    def batches(self, *, again: bool = False) -> Iterator[list[bytes]]:
+        """All rows in order, some thousand at a time; to be called after the last row.
+
+        Args:
+            again: whether they are asked for once more later; the last time gives the memory and the disk free.
+        """
         if not self._runs:
-            rows, self._rows = self._rows, []
+            rows = self._rows
             rows.sort()
+            self._rows = rows if again else []
             for start in range(0, len(rows), _BATCH):
                 yield rows[start : start + _BATCH]
             return
@@ -51,9 +56,10 @@ class SortedSpill:
             self._spill()
         block = max(_LEAST_BLOCK, self._memory // (3 * len(self._runs)))
         yield from _merged([_blocks(run, block) for run in self._runs])
-        for run in self._runs:
-            run.unlink()
-        self._folder.rmdir()
+        if not again:
+            for run in self._runs:
+                run.unlink()
+            self._folder.rmdir()
 
     def _spill(self) -> None:
         self._folder.mkdir(exist_ok=True)

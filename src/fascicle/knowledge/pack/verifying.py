@@ -17,6 +17,7 @@ from fascicle.knowledge.pack.arrays import Array, Lists, Strings
 from fascicle.knowledge.pack.lookup import Lookup, hashes_of
 from fascicle.knowledge.pack.manifest import FileFacts, Manifest
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import make_sets
 from fascicle.knowledge.pack.tables import Names
 from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import NAME_KINDS
@@ -92,6 +93,8 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
         yield what, _are_lists(lists, concepts)
     yield "parents and children", _are_opposite(pack.parent_rows, pack.child_rows)
     yield "tokens", _is_table(pack)
+    if layout.LEAD in manifest.files:
+        yield "sets of concepts", np.array_equal(pack.leads.column, make_sets(pack).leads)
     for names in (pack.active, pack.silent):
         for what, is_right in _names(names, pack):
             yield f"{what} of {names.table}", is_right

@@ -52,15 +52,16 @@ class NamesWriter:
         terms: how many are written.
     """
 
-    def __init__(self, folder: Path, table: str, labels: Array) -> None:
+    def __init__(self, folder: Path, table: str, labels: Array, *, careful: bool) -> None:
         """Opens the files.
 
         Args:
             folder: of the pack.
             table: `layout.ACTIVE` or `layout.SILENT`.
             labels: gets the number of the surface that is the label of each concept.
+            careful: whether a label may be too common or too short to be looked for.
         """
-        self._folder, self._table, self._labels = folder, table, labels
+        self._folder, self._table, self._labels, self._careful = folder, table, labels, careful
         self._keys = StringsWriter(folder, layout.in_table(table, layout.KEYS))
         self._surfaces = StringsWriter(folder, layout.in_table(table, layout.SURFACES))
         self._columns = {
@@ -108,6 +109,8 @@ class NamesWriter:
         symbolic = styles == Style.symbols
         styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = Style.aliases
         styles[(numbers["flags"] & layout.PREFERRED) > 0] = Style.chosen
+        if not self._careful:
+            styles[numbers["kind"] == _LABEL] = Style.own
         judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
         shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)

@@ -107,6 +107,8 @@ class Draft:
             reason = "kind"
         if reason:
             self.report.lose(reason, place)
+            if kind == "label":
+                self.report.lose_label(self.curie, surface, reason)
             return False
         before = self.names.get((surface, language))
         if before is not None:

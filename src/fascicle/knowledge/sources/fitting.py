@@ -17,6 +17,20 @@ Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
+def unfit(settings: SourceSettings) -> Callable[[str], str]:
+    """What says why `max_tokens` or `without` leave a name out; empty for one that stays."""
+    patterns = [re.compile(pattern) for pattern in settings.without]
+    most = settings.max_tokens
+
+    def reason(surface: str) -> str:
+        if any(pattern.search(surface) for pattern in patterns):
+            return "without"
+        long = len(surface) > most or not surface.isascii()  # a token has a character or more
+        return "tokens" if long and key(surface, 2).count(" ") >= most else ""
+
+    return reason
+
+
 def fitting(settings: SourceSettings) -> Fits:
     """What gives back those names of a record that `max_tokens` and `without` let through.
 
@@ -28,19 +42,12 @@ def fitting(settings: SourceSettings) -> Fits:
     Raises:
         InputError: later, if a pattern takes seconds for the names of a record.
     """
-    patterns = [re.compile(pattern) for pattern in settings.without]
-    most = settings.max_tokens
-    if not patterns and most >= settings.max_length:
+    if not settings.without and settings.max_tokens >= settings.max_length:
         return lambda names, report, place: names
-
-    def reason(surface: str) -> str:
-        if any(pattern.search(surface) for pattern in patterns):
-            return "without"
-        long = len(surface) > most or not surface.isascii()  # a token has a character or more
-        return "tokens" if long and key(surface, 2).count(" ") >= most else ""
+    reason = unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        if not patterns:
+        if not settings.without:
             return fitted(names, report, place)
         said = "without has a regular expression that finds no end; write it without a repetition inside of another"
         with at_most(_SECONDS, InputError(f"{place}: {said}", file=place.file, code="too-large")):

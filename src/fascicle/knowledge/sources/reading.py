@@ -14,7 +14,7 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.files.pipes import unreadable
 from fascicle.knowledge.sources.catalogue import SourceReader, reader_named
 from fascicle.knowledge.sources.curies import curie
-from fascicle.knowledge.sources.fitting import fitting
+from fascicle.knowledge.sources.fitting import fitting, unfit
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
@@ -40,7 +40,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
         if sha256:
             check_hash(path, sha256)
-    keeps, fits = _branch(settings, reader), fitting(settings)
+    keeps, fits, why = _branch(settings, reader), fitting(settings), unfit(settings)
     starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
     for record in reader.read(settings, report):
         reason = ""
@@ -56,6 +56,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
         fit = record.names if reason else fits(record.names, report, place)
         if not reason and record.names and len(fit) < settings.min_names:
             reason = "few-names"
+            report.lose_labels(record, lambda surface: why(surface) or "few-names")
         if reason:
             report.lose(reason, place)
             continue
@@ -112,8 +113,14 @@ def check_source(settings: SourceSettings) -> SourceReader:
         meant = vocabulary.candidates(given) if given else ()
         if meant and given not in meant:
             raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
-    for key in ("below", "not_below", "taxa"):
-        for given in getattr(settings, key):
+    taxon = (settings.taxon,) if settings.taxon else ()
+    for key, several in (
+        ("below", settings.below),
+        ("not_below", settings.not_below),
+        ("taxa", settings.taxa),
+        ("taxon", taxon),
+    ):
+        for given in several:
             if curie(given) != given:
                 right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
                 raise RecipeError(f"{key} = {given!r} is no CURIE{right}", key=key)
@@ -159,6 +166,8 @@ def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name
         changes["names"] = tuple(name for name in record.names if name.kind == "label" or name in kept)
     if settings.type and not record.type:
         changes["type"] = settings.type
+    if settings.taxon and not record.taxon:
+        changes["taxon"] = settings.taxon
     if settings.references is not None and record.references:
         wanted = settings.references
         changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(wanted))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from fascicle.core.wording import counted
 from fascicle.errors import Place
+from fascicle.knowledge.terms import ConceptRecord
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
 ROWS: Final[Mapping[str, str]] = MappingProxyType(
@@ -56,6 +57,20 @@ CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
 REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **PARTS, **CONCEPTS})
 
 
+class LostLabel(NamedTuple):
+    """A preferred name that is left out.
+
+    Attributes:
+        concept: CURIE.
+        surface: the name.
+        reason: one of `REASONS`.
+    """
+
+    concept: str
+    surface: str
+    reason: str
+
+
 @dataclass(kw_only=True)
 class SourceReport:
     """What reading one source met; complete when its records are used up.
@@ -68,6 +83,7 @@ class SourceReport:
         obsolete: records of obsolete concepts.
         losses: reason -> how often; the reasons are those of `REASONS`.
         first: reason -> its first place.
+        labels: receives each label that is left out, with its concept and the reason; ``None`` if nobody asks.
     """
 
     rows: int = 0
@@ -77,6 +93,7 @@ class SourceReport:
     obsolete: int = 0
     losses: Counter[str] = field(default_factory=Counter)
     first: dict[str, Place] = field(default_factory=dict)
+    labels: list[LostLabel] | None = None
 
     def lose(self, reason: str, place: Place) -> None:
         """Counts one loss; its reason is one of `REASONS`."""
@@ -84,6 +101,17 @@ class SourceReport:
         if reason not in self.first:
             assert reason in REASONS
             self.first[reason] = place
+
+    def lose_label(self, concept: str, surface: str, reason: str) -> None:
+        """Keeps a label that is left out, if somebody asks for them; it is counted elsewhere."""
+        if self.labels is not None:
+            self.labels.append(LostLabel(concept, surface, reason))
+
+    def lose_labels(self, record: ConceptRecord, why: Callable[[str], str]) -> None:
+        """Keeps the labels of a record that is left out; ``why`` gives the reason of each."""
+        for name in record.names if self.labels is not None else ():
+            if name.kind == "label":
+                self.lose_label(record.curie, name.surface, why(name.surface))
 
     @property
     def accounted(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
@@ -72,6 +72,8 @@ class Decision(Settings, frozen=True, kw_only=True):
         abbreviations: what short and long forms of a document change, after scores and thresholds; unset, nothing.
         document: what the whole document says of its mentions, after everything else; unset, nothing.
         characters: the map to plain characters through which the network reads a text; unset, none.
+        apart: types that are given out only when they are asked for, such as what one corpus alone calls a gene;
+            unset, none.
     """
 
     answer: str
@@ -84,6 +86,7 @@ class Decision(Settings, frozen=True, kw_only=True):
     abbreviations: AbbreviationDecision | UnsetType = UNSET
     document: DocumentDecision | UnsetType = UNSET
     characters: Characters | UnsetType = UNSET
+    apart: tuple[str, ...] | UnsetType = UNSET
 
 
 class Learnt(Settings, frozen=True, kw_only=True):
@@ -160,6 +163,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError(f"the decision does not fit its head: {error}") from None
         if self.types_graph and self.runtime != "onnx":
             raise ValueError("types_graph is of exports alone")
+        check_apart(self.decision.apart or (), self.types)
         if self.decision.nothing_by_type and len(self.decision.nothing_by_type) != len(self.types):
             raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")
         calibration = self.decision.calibration
@@ -258,6 +262,18 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
                 file=str(path),
                 code="damaged",
             )
+
+
+def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:
+    """Refuses types apart that are none of a model, and a model that would give out nothing.
+
+    Raises:
+        ValueError: such types.
+    """
+    if strangers := sorted(set(apart) - set(types)):
+        raise ValueError(f"the type {strangers[0]!r} of decision.apart is none of the types, {', '.join(types)}")
+    if apart and not set(types) - set(apart):
+        raise ValueError("decision.apart names every type; leave out at least one, which is given out")
 
 
 def check_open_types(folder: Path, manifest: Manifest) -> None:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import Natural, Settings, check_model_name
+from fascicle.settings.document import DocumentDecision
 from fascicle.settings.folders.described import Wording, read_described, write_described
 
 ENSEMBLE: Final = "ensemble.json"
@@ -41,6 +42,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
         members: numbers of the folders of the members, in order.
         described: sha256 of the file that describes each member, and last that of the filter.
         abbreviations: what short and long forms of a document change about the answer of the rule; unset, nothing.
+        document: what a whole document says of that answer, at last; unset, nothing.
     """
 
     format: Annotated[int, Meta(ge=1)] = FORMAT
@@ -55,6 +57,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
     members: Annotated[tuple[str, ...], Meta(min_length=1)]
     described: tuple[str, ...] = ()
     abbreviations: AbbreviationDecision | UnsetType = UNSET
+    document: DocumentDecision | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         """Refuses a name that no ensemble may have, and folders outside."""

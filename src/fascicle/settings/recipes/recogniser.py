@@ -149,10 +149,13 @@ class DecisionSettings(Settings, frozen=True, kw_only=True):
             F1; ``"no"``: use the scores unchanged.
         abbreviations: ``"fit"``: after that, choose by dev F1 which rules for the short and long forms of a document
             are on (``decision.abbreviations``), with none as a possible choice; ``"off"``: none.
+        apart: types that the model gives out only when they are asked for: names that one corpus alone has a guideline
+            of its own for.
     """
 
     tune: Literal["no", "nothing"] = "no"
     abbreviations: Literal["off", "fit"] = "off"
+    apart: tuple[str, ...] = ()
 
 
 class BundleSettings(Settings, frozen=True, kw_only=True):

@@ -17,7 +17,8 @@ import torch
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
-from fascicle.loading import find_model, load
+from fascicle.loading import load_whole
+from fascicle.loading.places import find_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.tagger import SoftmaxTagger
@@ -85,7 +86,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         ModelError: teacher or student cannot be loaded.
     """
     assert recipe.prediction
-    teacher = load(recipe.teacher.model)
+    teacher = load_whole(recipe.teacher.model)
     _check_answers(teacher, recipe.teacher.model)
     taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
     torch.manual_seed(recipe.seed)

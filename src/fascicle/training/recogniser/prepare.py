@@ -15,7 +15,7 @@ from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, check_apart
 from fascicle.settings.heads import WIDEST, AnyHead, Level
 from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.corpora import MixtureSettings
@@ -240,6 +240,10 @@ def make_manifest(
 ) -> Manifest:
     """What the model folder of a run says of itself."""
     tokenizer = pretrained.tokenizer
+    try:
+        check_apart(recipe.decision.apart, parts.types)
+    except ValueError as error:
+        raise RecipeError(str(error)) from None
     return Manifest(
         name=recipe.name,
         fascicle=VERSION,
@@ -254,6 +258,7 @@ def make_manifest(
             answer=recipe.answer(),
             decoding=heads[recipe.answer()].decoding,
             chosen_on=dev_sha256(recipe),
+            apart=recipe.decision.apart or msgspec.UNSET,
         ),
         encoder=pretrained.encoder.origin,
         descriptions=descriptions_of(recipe, parts, pretrained),
@@ -297,4 +302,5 @@ def descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dic
 def answered_by(manifest: Manifest, name: str) -> Manifest:
     """What a model says of itself in which another head answers, with no more decided than where it was chosen."""
     decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
-    return msgspec.structs.replace(manifest, decision=Decision(answer=name, decoding=decoding, chosen_on=chosen_on))
+    decision = Decision(answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart)
+    return msgspec.structs.replace(manifest, decision=decision)

@@ -41,7 +41,7 @@ from fascicle.settings.types import read_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
-from fascicle.text.taught import TAUGHT, listing
+from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import EpochScored, Finished, HeadScores
 from fascicle.training.engine.loop import Trainer
@@ -227,15 +227,11 @@ class Recogniser(Trainee):
     @cached_property
     def _taught(self) -> dict[str, bytes]:
         """The list of the texts that teach; none where the model went on from one that lists nothing."""
-        said = listing(self._parts.train, segmenter(self._manifest.reading.segmenter).sentences)
+        said = hashes_of(self._parts.train, segmenter(self._manifest.reading.segmenter).sentences)
         if not (start := self._recipe.model.start):
-            return {TAUGHT: said}
+            return {TAUGHT: packed(said)}
         before = model_folder(Path(start)) / TAUGHT
-        return (
-            {TAUGHT: b"".join(sorted({*said.splitlines(True), *before.read_bytes().splitlines(True)}))}
-            if (before.is_file())
-            else {}
-        )
+        return {TAUGHT: packed(said | unpacked(before.read_bytes()))} if before.is_file() else {}
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""

@@ -5,7 +5,6 @@ The one place that knows the runtime and, lazily, torch models.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,9 @@ from typing import TYPE_CHECKING
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.settings.base import Positive
+from fascicle.loading.places import find_model, is_plugin, packs_of
+from fascicle.settings.base import Positive, Share
+from fascicle.settings.document import Ends
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.foreign import is_checkpoint
@@ -26,7 +27,7 @@ from fascicle.settings.folders.manifest import (
     check_open_types,
     read_manifest,
 )
-from fascicle.settings.folders.vocabularies import assets, find_pack, is_dictionary, is_pack
+from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.settings.recognition import RecognitionSettings
@@ -47,13 +48,8 @@ DEFAULT_MODEL = "biomed"
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
-def shipped_models() -> tuple[str, ...]:
-    """Names of the models inside the package, each with its version, e.g. ``"biomed@1"``."""
-    return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
-
-
 @checked
-def load(
+def load(  # noqa: PLR0913 - what users may say, each on its own
     model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = DEFAULT_MODEL,
     *,
     threads: Positive | None = None,
@@ -61,6 +57,9 @@ def load(
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
     link: str | os.PathLike[str] | None = None,
+    ends: Ends | None = None,
+    only: Sequence[str] = (),
+    min_score: Share = 0.0,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
@@ -85,6 +84,10 @@ def load(
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit``, or ``"auto"``: the shipped
             one if it covers a type of the model, which gives no links itself. By default there is none, and only term
             packs give links.
+        ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
+            ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
+        only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
+        min_score: mentions with a lower score are left out; those without a score stay.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
@@ -94,14 +97,39 @@ def load(
         PackError: the same of a term pack or a linker.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types, a device, settings or a linker that a model cannot take; several models, not all packs.
+        UsageError: types, a device, settings, ends or a linker that a model cannot take; several models, not all packs.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
-    if link is not None:
-        from fascicle.runtime.linked import linked
+    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
+    predictor = given_out(opened, ends=ends, only=only, min_score=min_score)
+    if link is None:
+        return predictor
+    from fascicle.runtime.linked import linked
 
-        return linked(load(model, threads=threads, types=types, device=device, recognition=recognition), link)
+    return linked(predictor, link)
+
+
+def given_out(
+    predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
+) -> Annotator:
+    """See `runtime.choice.answering`, which is imported where there is something to choose."""
+    if not (ends or only or min_score or predictor.apart):
+        return predictor
+    from fascicle.runtime.choice import answering
+
+    return answering(predictor, ends=ends, only=only, min_score=min_score)
+
+
+def load_whole(
+    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    threads: int | None = None,
+    types: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    recognition: RecognitionSettings | None = None,
+) -> Annotator:
+    """As `load`, with the types that the model keeps apart: what teaches others, or is calibrated, hides nothing."""
     if packs := packs_of(model):
         from fascicle.knowledge.opening import open_packs
 
@@ -141,35 +169,6 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
         raise UsageError(f"{reason}; leave out the types")
     if device not in (None, "cpu", "auto"):
         raise UsageError(f"{reason}; leave out the device {device!r}")
-
-
-def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The folders of the term packs that `load` opens; none for another model.
-
-    Raises:
-        UsageError: several models, not all of which are packs, or none.
-    """
-    given = [model] if isinstance(model, str | os.PathLike) else list(model)
-    if not given:
-        raise UsageError("no model was given; name one, or several term packs")
-    others = [one for one in given if _versions(one) or not is_pack(one)]
-    if others and len(given) > 1:
-        raise UsageError(
-            f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
-            "ensemble joins models"
-        )
-    return [] if others else [find_pack(one) for one in given]
-
-
-def is_plugin(model: str | os.PathLike[str]) -> bool:
-    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
-    there = _versions(model) or Path(model).expanduser().exists()
-    return not there and str(model) in plugins.names("predictors")
-
-
-def _versions(model: str | os.PathLike[str]) -> list[str]:
-    """The shipped models of this name."""
-    return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
@@ -262,38 +261,6 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
     with _needs_torch(threads):
         from fascicle.models.span_typer import load_typer as typer_of
     return typer_of(Path(folder).expanduser())
-
-
-def find_model(model: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
-
-    A run folder stands for the model that the run kept.
-
-    Raises:
-        ModelError: neither; the message lists the shipped models and the nearest name.
-    """
-    path = find_pack(model)
-    if versions := _versions(model):
-        return assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
-    if path.is_dir():
-        return model_folder(path)
-    if path.is_file():
-        raise ModelError(
-            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
-            file=str(path),
-        )
-    names = shipped_models()
-    known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
-    near = difflib.get_close_matches(str(model), known, n=1)
-    shipped = f"shipped are {', '.join(names)}; or " if names else ""
-    advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
-    raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
-
-
-def as_path(folder: str | os.PathLike[str]) -> str:
-    """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
-    name = os.fspath(folder)
-    return f"{os.curdir}{os.sep}{name}" if _versions(name) else name
 
 
 def _plugin(name: str) -> PluggedPredictor:

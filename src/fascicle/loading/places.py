@@ -1,0 +1,79 @@
+"""What the name of a model stands for: a shipped one, a folder, term packs, or a plug-in of another package."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import fascicle.plugins as plugins
+from fascicle.errors import ModelError, UsageError
+from fascicle.settings.folders.best import model_folder
+from fascicle.settings.folders.vocabularies import assets, find_pack, is_pack
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Names of the models inside the package, each with its version, e.g. ``"biomed@1"``."""
+    return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
+
+
+def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The folders of the term packs that `load` opens; none for another model.
+
+    Raises:
+        UsageError: several models, not all of which are packs, or none.
+    """
+    given = [model] if isinstance(model, str | os.PathLike) else list(model)
+    if not given:
+        raise UsageError("no model was given; name one, or several term packs")
+    others = [one for one in given if versions_of(one) or not is_pack(one)]
+    if others and len(given) > 1:
+        raise UsageError(
+            f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
+            "ensemble joins models"
+        )
+    return [] if others else [find_pack(one) for one in given]
+
+
+def is_plugin(model: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
+    there = versions_of(model) or Path(model).expanduser().exists()
+    return not there and str(model) in plugins.names("predictors")
+
+
+def versions_of(model: str | os.PathLike[str]) -> list[str]:
+    """The shipped models of this name."""
+    return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
+
+
+def find_model(model: str | os.PathLike[str]) -> Path:
+    """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
+
+    A run folder stands for the model that the run kept.
+
+    Raises:
+        ModelError: neither; the message lists the shipped models and the nearest name.
+    """
+    path = find_pack(model)
+    if versions := versions_of(model):
+        return assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
+    if path.is_dir():
+        return model_folder(path)
+    if path.is_file():
+        raise ModelError(
+            f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
+            file=str(path),
+        )
+    names = shipped_models()
+    known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
+    near = difflib.get_close_matches(str(model), known, n=1)
+    shipped = f"shipped are {', '.join(names)}; or " if names else ""
+    advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
+    raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
+
+
+def as_path(folder: str | os.PathLike[str]) -> str:
+    """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
+    name = os.fspath(folder)
+    return f"{os.curdir}{os.sep}{name}" if versions_of(name) else name

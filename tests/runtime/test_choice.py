@@ -1,0 +1,78 @@
+"""What of an answer is given out: types that a model keeps apart, chosen types, and least scores."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from fascicle.core.document import Document
+from fascicle.errors import ModelError, UsageError
+from fascicle.loading import load, load_single, load_whole
+
+TEXT = "the patient has lung cancer. aspirin caused pain ."
+
+
+def found(model: object) -> set[str]:
+    (patch,) = model.predict([Document(id="1", text=TEXT)])  # type: ignore[attr-defined]
+    return {mention.type for mention in patch.add}
+
+
+@pytest.fixture
+def folder(tiny_run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_run / "best", tmp_path / "model"))
+
+
+def keep_apart(folder: Path, *types: str) -> None:
+    described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    described["decision"]["apart"] = types
+    (folder / "model.json").write_text(json.dumps(described), encoding="utf-8")
+
+
+def test_a_type_apart_is_given_out_when_it_is_asked_for(folder: Path) -> None:
+    every = load(folder)
+    apart, *others = sorted(found(every))
+    assert others
+    keep_apart(folder, apart)
+    plain = load(folder)
+    assert found(plain) == set(others)
+    assert apart not in plain.types
+    (patch,) = plain.predict([Document(id="1", text=TEXT)])
+    assert patch.events == ()  # nobody misses it
+    assert found(load(folder, only=[apart])) == {apart}
+    assert found(load_whole(folder)) == found(load_single(folder)) == {apart, *others}
+    assert plain.fingerprint != every.fingerprint
+
+
+def test_other_mentions_of_a_model_with_a_type_apart_are_the_same(folder: Path) -> None:
+    document = Document(id="1", text=TEXT)
+    (before,) = load(folder).predict([document])
+    apart = before.add[0].type
+    keep_apart(folder, apart)
+    (after,) = load(folder).predict([document])
+    assert after.add == tuple(mention for mention in before.add if mention.type != apart)
+    (tagged,) = load(folder).tag([document])
+    assert tagged.patch.add == after.add
+    (whole,) = load_whole(folder).tag([document])
+    first = load_whole(folder).types.index(apart) * 2  # columns of B and I
+    assert tagged.probabilities.tolist() == np.delete(whole.probabilities, [first, first + 1], axis=1).tolist()
+
+
+def test_types_apart_must_be_types_of_the_model_and_not_all(folder: Path) -> None:
+    types = load(folder).types
+    for wrong, told in (("Gene.other", "Gene.other"), (types, "every type")):
+        keep_apart(folder, *([wrong] if isinstance(wrong, str) else wrong))
+        with pytest.raises(ModelError, match=told):
+            load(folder)
+
+
+def test_an_unknown_type_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match="does not look for"):
+        load(folder, only=["Nothing"])
+    with pytest.raises(UsageError, match="min_score"):
+        load(folder, min_score=2.0)
