@@ -17,10 +17,10 @@ import numpy as np
 from benchmarks.common import write_result
 from benchmarks.studies.concepts.neutral import Asked, answers, by_hash
 from benchmarks.studies.concepts.same import Same
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.opening import find
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 SIZE: Final = 400
