@@ -38,6 +38,7 @@ from fascicle.settings.folders.described import CARD
 
 PACK: Final = "basic@1"
 JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
+SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)
 
 
 class Gold(NamedTuple):
@@ -114,16 +115,13 @@ def main() -> None:
     args = parser.parse_args()
     pack = Pack.open(PACK)
     renewed = Renewed(pack)
-    given, judged = list(renewed.of(to_fit())), list(renewed.of(to_judge(args.folder)))
-    settings = FitSettings(remember=False, indexed=False, restricted=False, lowest=dict.fromkeys(pack.types, 0.5))
-    fitted = fit_linker(pack, None, given, settings=settings, judged=judged)
+    given, judged = fitting_texts(pack, args.folder)
+    fitted = fit_linker(pack, None, given, settings=SETTINGS, judged=judged)
     with tempfile.TemporaryDirectory() as place:
         fitted.memory.write(Path(place))
         made = write_linker(Path(place), pack, fitted.rankers, place=PACK, indexed=False, few=fitted.few)
         shutil.copytree(place, args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
-    measured = {
-        f"{name}: {kind}": measure(args.output, kind, list(renewed.of(found))) for name, kind, found in to_measure()
-    }
+    measured = {f"{name}: {kind}": measure(args.output, kind, renewed.of(found)) for name, kind, found in to_measure()}
     sizes = {path.name: path.stat().st_size for path in args.output.iterdir() if path.name != CARD}
     result = {
         "linker": msgspec.to_builtins(made),
@@ -132,6 +130,12 @@ def main() -> None:
     }
     write_result(f"shipped-linker-{PACK}", result)
     (args.output / CARD).write_text(card(made, measured, sum(sizes.values())), encoding="utf-8")
+
+
+def fitting_texts(pack: Pack, folder: Path) -> tuple[list[Document], list[Document]]:
+    """What the rankers are fitted on, and what probabilities of links of found mentions are corrected by."""
+    renewed = Renewed(pack)
+    return renewed.of(to_fit()), renewed.of(to_judge(folder))
 
 
 def to_judge(folder: Path) -> list[Document]:
@@ -238,11 +242,11 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "the dev parts of BC5CDR, NCBI-disease and BioRED, which never taught it, and in every fourth document of",
         "train of NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed",
         "learnt from dev parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to",
-        "the power *scale*, those of the mention to the power *mention*; an answer is given from *least* on. Types",
-        "with fewer than 1,000 found mentions there have one probability for both.",
+        "the power *scale*, those of the mention to the power *mention*, and the answer is given if it is rather right",
+        "than wrong. Types with fewer than 1,000 found mentions there have one probability for both.",
         "",
-        "| type | found mentions | right | scale | mention | shift | least |",
-        "|---|---|---|---|---|---|---|",
+        "| type | found mentions | right | scale | mention | shift |",
+        "|---|---|---|---|---|---|",
         *(_correction(kind, ranker) for kind, ranker in made.rankers.items() if ranker.found),
         "",
         "By tier, on documents of the corpora above that were left out of the fit in their turn:",
@@ -274,7 +278,7 @@ def _correction(kind: str, ranker: Ranker) -> str:
     if not one:
         return ""
     right = f"{100 * one.right / max(1, one.mentions):.1f} %"
-    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift, one.threshold))
+    numbers = " | ".join(f"{value:.2f}" for value in (one.scale, one.mention, one.shift))
     return f"| {kind} | {one.mentions:,} | {right} | {numbers} |"
 
 

@@ -24,6 +24,7 @@ from benchmarks.studies.binder import tables as binder_tables
 from benchmarks.studies.bundling import study_tables as bundling_study_tables
 from benchmarks.studies.bundling import tables as bundling_tables
 from benchmarks.studies.combining import tables as combining_tables
+from benchmarks.studies.concepts import tables as concept_tables
 from benchmarks.studies.decision import tables as decision_tables
 from benchmarks.studies.families import tables as family_tables
 from benchmarks.studies.families.reports import ATTRIBUTES, PAPER
@@ -190,6 +191,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
+    "concepts-raw": concept_tables.raw,
+    "concepts-stated": concept_tables.stated,
+    "concepts-labels": concept_tables.labels,
+    "concepts-everyday": concept_tables.everyday,
+    "concepts-shorts": concept_tables.shorts,
+    "concepts-corrections": concept_tables.corrections,
+    "concepts-cost": concept_tables.cost,
     "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),

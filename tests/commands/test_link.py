@@ -143,9 +143,13 @@ def test_without_texts_the_order_of_tiers_decides(home: Path, tmp_path: Path, cl
     assert done.code == 0
     assert "order of tiers" in done.out
     done = cli("link", home / "mentions.pubtator", "--pack", home / "pack", "--linker", tmp_path / "linker")
-    (link,) = json.loads(done.out.splitlines()[0])["mentions"][0]["links"]
-    assert "score" not in link
-    assert link["curie"] in ("MESH:D3", "MESH:D4")
+    links = json.loads(done.out.splitlines()[0])["mentions"][0]["links"]
+    assert [(link["curie"], link["tier"], link["score"]) for link in links] == [
+        ("MESH:D3", "ambiguous", 0.5),
+        ("MESH:D4", "ambiguous", 0.5),
+    ]
+    done = cli("link", home / "mentions.pubtator", "--pack", home / "pack", "--linker", tmp_path / "linker", "--why")
+    assert "ambiguous, the first 2 cannot be told apart; 2 candidates" in done.out
 
 
 def test_an_encoder_goes_along(home: Path, tmp_path: Path, tiny_encoder: Path, cli: Cli, refused: Refused) -> None:

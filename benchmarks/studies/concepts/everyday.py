@@ -84,7 +84,7 @@ def names(half: int, *, less: Iterable[Name] = ()) -> list[Name]:
     """The names of the documents of a half, the most frequent first, without some."""
     left_out = {(one.asked.surface.lower(), one.asked.type) for one in less}
     kept = (one for one in _named(half) if (one.asked.surface.lower(), one.asked.type) not in left_out)
-    return sorted(kept, key=lambda one: (-one.documents, by_hash(repr(one.asked))))
+    return sorted(kept, key=lambda one: (-one.documents, by_hash(f"{one.asked.type} {one.asked.surface}")))
 
 
 def _named(half: int) -> Iterator[Name]:

@@ -17,13 +17,14 @@ import numpy as np
 from benchmarks.common import write_result
 from benchmarks.studies.concepts.neutral import Asked, answers, by_hash
 from benchmarks.studies.concepts.same import Same
-from fascicle.knowledge.linking.equivalents import prefix_numbers
 from fascicle.knowledge.linking.opening import find
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 SIZE: Final = 400
+_SPECIES: Final = {"NCBITaxon:9606": "in patients", "NCBITaxon:10090": "in mice", "NCBITaxon:10116": "in rats"}
 VERDICTS: Final = ("right", "namesake", "same name", "wrong", "none")
 
 
@@ -60,14 +61,22 @@ def drawn(pack: Pack) -> dict[str, list[Label]]:
             rows = np.flatnonzero(kept & (numbers == number) & (pack.type_rows == kind))
             if len(rows):
                 found[f"{prefix} {name}"] = _of_vocabulary(pack, rows, name)
+            for taxon, where in _SPECIES.items() if name == "Gene" else ():
+                own = (
+                    rows[np.array([pack.taxa[int(row)] == taxon for row in pack.taxon_rows[rows]])]
+                    if len(rows)
+                    else rows
+                )
+                if len(own):
+                    found[f"{prefix} {name} {where}"] = _of_vocabulary(pack, own, name, where)
     return found
 
 
-def _of_vocabulary(pack: Pack, rows: Any, kind: str) -> list[Label]:
+def _of_vocabulary(pack: Pack, rows: Any, kind: str, where: str = "") -> list[Label]:
     labels, curies = pack.labels_at(rows), pack.curies.strings.take(rows)
     often = Counter(label.lower() for label in labels)
     own = [
-        Label(Asked(label, kind), curie)
+        Label(Asked(label, kind, where), curie)
         for label, curie in zip(labels, curies, strict=True)
         if often[label.lower()] == 1 and label != curie
     ]

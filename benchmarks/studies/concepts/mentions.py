@@ -18,6 +18,7 @@ import msgspec
 from benchmarks.studies.concepts.corpora import SOURCES, Part, documents
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
+from fascicle.errors import InputError
 from fascicle.formats import read, write
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
@@ -47,10 +48,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def found(folder: Path, name: str, corpus: str, part: Part) -> list[Document]:
-    """The documents of a part with the mentions of a model, of the types of the corpus."""
+    """The documents of a part with the mentions of a model, of the types of the corpus.
+
+    Raises:
+        InputError: they were not found yet with this state of the model.
+    """
     types = SOURCES[corpus].types
     path = place(folder, load_single(name, threads=1), corpus, part)
-    return [_of_types(one, types) for one in read(path)] if path.exists() else []
+    if path.exists():
+        return [_of_types(one, types) for one in read(path)]
+    if documents(corpus, part):
+        raise InputError(
+            f"{path} is not there: the model {name} was not run over {corpus} as it is now; run "
+            f"python -m benchmarks.studies.concepts.mentions {folder} --models {name} --parts {part}"
+        )
+    return []
 
 
 def place(folder: Path, model: ModelPredictor, corpus: str, part: Part) -> Path:

@@ -11,15 +11,22 @@ from fascicle.core.mention import Link, Mention
 from fascicle.knowledge.linking.several import Linking
 
 _BEFORE: Final = "We looked at "
-_AFTER: Final = " again."
+_AFTER: Final = " again"
 _TOGETHER: Final = 500
 
 
 class Asked(NamedTuple):
-    """A name with its type."""
+    """A name with its type.
+
+    Attributes:
+        surface: its words.
+        type: of the mention.
+        where: behind it in the sentence, such as ``in mice``.
+    """
 
     surface: str
     type: str
+    where: str = ""
 
 
 def answers(linker: Linking, asked: Sequence[Asked]) -> list[tuple[Link, ...]]:
@@ -34,7 +41,11 @@ def answers(linker: Linking, asked: Sequence[Asked]) -> list[tuple[Link, ...]]:
 def _documents(asked: Sequence[Asked]) -> Iterator[Document]:
     for number, one in enumerate(asked):
         span = (len(_BEFORE), len(_BEFORE) + len(one.surface))
-        yield Document(id=f"{number}", text=f"{_BEFORE}{one.surface}{_AFTER}", mentions=(Mention((span,), one.type),))
+        yield Document(
+            id=f"{number}",
+            text=f"{_BEFORE}{one.surface}{_AFTER}{one.where and ' '}{one.where}.",
+            mentions=(Mention((span,), one.type),),
+        )
 
 
 def by_hash(text: str) -> str:

@@ -21,7 +21,8 @@ from fascicle.evaluation.links.uncertainty import link_difference, link_interval
 from fascicle.knowledge.linking.features import FEATURES
 from fascicle.knowledge.linking.fitting import FitSettings, fit_rankers, teach
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker, Ranked
+from fascicle.knowledge.linking.linker import Linker
+from fascicle.knowledge.linking.ordering import Ranked
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.tasks.link_cases import Reference, linked
 

@@ -87,6 +87,15 @@ def test_thresholds_and_corrections_are_those_of_the_mention() -> None:
     assert plain.correction(given)(scores) == pytest.approx([1 / (1 + np.exp(-wanted[0]))] * 2)
 
 
+def test_a_given_threshold_is_that_of_all(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "_FEWEST_FOUND", 20)
+    settings = msgspec.structs.replace(SETTINGS, threshold=0.9)
+    judged = [as_found(one, 0.9) for one in corpus()]
+    rankers = fit_linker(pack, None, corpus(), settings=settings, judged=judged).rankers
+    assert {one.threshold for one in rankers.values()} == {0.9}
+    assert {one.found.threshold for one in rankers.values() if one.found} == {0.9}
+
+
 def test_no_threshold_is_below_the_lowest_of_its_type(pack: Pack) -> None:
     plain = fit_linker(pack, None, corpus(), settings=SETTINGS).rankers
     settings = msgspec.structs.replace(SETTINGS, lowest=dict.fromkeys(plain, 0.9))

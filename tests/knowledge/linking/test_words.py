@@ -22,6 +22,8 @@ NAMES = {
     "A:4": (["the same", "with the"], ""),
     "A:5": (["x1"], ""),
 }
+PARENTS = {"A:1": ("A:3",), "A:3": ("A:1", "A:2"), "A:5": ("A:6",)}  # A:6 is in no source
+LABELS = {curie: names[0] for curie, (names, _) in NAMES.items()}
 WORDS = [
     "renal",
     "Kidney",
@@ -43,7 +45,13 @@ asked = st.tuples(st.sampled_from(sorted(NAMES)), texts, texts)
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     records = [
-        ConceptRecord(curie=curie, type="Disease", names=tuple(Name(one, "exact") for one in names), definition=told)
+        ConceptRecord(
+            curie=curie,
+            type="Disease",
+            names=tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names)),
+            parents=PARENTS.get(curie, ()),
+            definition=told,
+        )
         for curie, (names, told) in NAMES.items()
     ]
     return build_small(tmp_path_factory.mktemp("pack") / "pack", {"all": records}, parts=REAL_PARTS)
@@ -56,7 +64,8 @@ def words_of(text: str) -> set[str]:
 def expected(pack: Pack, curie: str, text: str, name: str) -> float:
     active, row = pack.active, pack.row(curie)
     names = [active.surfaces[int(active.surface[term])] for term in active.of_concept[row][:20]]
-    words = words_of(" ".join([*names, NAMES[curie][1]])) - words_of(name)
+    above = [LABELS[one] for one in PARENTS.get(curie, ()) if one in LABELS]
+    words = words_of(" ".join([*names, *above, NAMES[curie][1]])) - words_of(name)
     return len(words & words_of(text)) / (len(words) + 3)
 
 

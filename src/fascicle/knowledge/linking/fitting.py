@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
 
@@ -44,6 +45,8 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     Attributes:
         penalty: on squared weights.
         folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
+        threshold: probability from which an answer is given; by default that by which answers are best by F1, and not
+            below `lowest`.
         rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
             identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
         restricted: whether the linker leaves such concepts out too, and not only the fit.
@@ -58,6 +61,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     folds: Annotated[int, Meta(ge=2, le=100)] = 5
+    threshold: Share | None = None
     rare: Share = 0.005
     restricted: bool = True
     order: tuple[str, ...] = ()
@@ -327,7 +331,8 @@ def _ranker(
     best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    threshold = max(lowest, _threshold(told, table.right[best], table.choices.mentions))
+    least = partial(_least, settings, lowest)
+    threshold = least(told, table.right[best], table.choices.mentions)
     answered = best[told >= threshold]
     tiers = {
         tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
@@ -340,13 +345,13 @@ def _ranker(
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, unseen(found, folds, weights), lowest) if found is not None else UNSET,
+        found=_corrected(found, unseen(found, folds, weights), least) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
 
 
-def _corrected(found: Table, scores: Floats, lowest: float) -> Correction:
+def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
     """The correction of links of found mentions, by the probabilities of their candidates."""
     best = first(found.choices, scores)
     right = found.right[best]
@@ -356,10 +361,17 @@ def _corrected(found: Table, scores: Floats, lowest: float) -> Correction:
         scale=fitted.scale,
         shift=fitted.shift,
         mention=fitted.mention,
-        threshold=max(lowest, _threshold(fitted(scores[best], given), right, found.choices.mentions)),
+        threshold=least(fitted(scores[best], given), right, found.choices.mentions),
         mentions=found.choices.mentions,
         right=int(right.sum()),
     )
+
+
+def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int) -> float:
+    """The probability from which an answer is given: that of the settings, or the best by F1."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return max(lowest, _threshold(scores, right, mentions))
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:

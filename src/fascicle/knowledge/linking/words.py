@@ -25,9 +25,9 @@ _BITS: Final = 32
 class ConceptWords:
     """Compares the words of concepts with those of texts; for one thread.
 
-    A word has four letters or more and is not common. The words of a concept are those of its first names and of its
-    definition; of a concept that leads others, also those of their names. Those of the concepts that were met
-    are kept, up to a bound.
+    A word has four letters or more and is not common. The words of a concept are those of its first names, of its
+    definition and of the labels of its parents; of a concept that leads others, also those of their names. Those of the
+    concepts that were met are kept, up to a bound.
     """
 
     def __init__(self, pack: Pack, *, remembered: int = _REMEMBERED) -> None:
@@ -114,8 +114,11 @@ class ConceptWords:
         definitions = [""] * len(rows)
         for row, definition in zip(of_row.tolist(), self._pack.definitions_at(members), strict=True):
             definitions[row] = definitions[row] or definition
-        several = zip(pairwise(bounds), definitions, strict=True)
-        texts = [" ".join([*names[start:end], definition.replace(_END, " ")]) for (start, end), definition in several]
+        several = zip(pairwise(bounds), definitions, self._above(rows), strict=True)
+        texts = [
+            " ".join([*names[start:end], *labels, definition.replace(_END, " ")])
+            for (start, end), definition, labels in several
+        ]
         words = _WORD_OR_END.findall(_END.join([*texts, ""]).lower())
         new = dict.fromkeys(word for word in words if word not in numbers)
         numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
@@ -126,6 +129,13 @@ class ConceptWords:
         self._keys = np.concatenate([self._keys, keys])
         self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
         self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
+
+    def _above(self, rows: Ints) -> list[list[str]]:
+        """The labels of the parents of concepts."""
+        owners, parents = self._pack.parent_rows.take(rows)
+        labels = self._pack.labels_at(parents)
+        bounds = np.searchsorted(owners, np.arange(len(rows) + 1)).tolist()
+        return [labels[start:end] for start, end in pairwise(bounds)]
 
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
         """Whether each word that some concept has stands in each of some texts, ``[texts, words]``."""
