@@ -72,7 +72,7 @@ class Finder:
         rows = self.pack.active.keys.find(keys)
         found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
         meant = self._meant(surfaces, found)
-        return Found(*(column[meant] for column in found))
+        return Found(found.places[meant], found.terms[meant], found.tiers[meant], found.similarity[meant])
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
         """The terms whose names have the same words in another order; nothing without an index."""
