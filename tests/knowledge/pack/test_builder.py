@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.packs import NORMALISER, PARTS, RECORDS, Sources, build_small, key
+from tests.support.packs import NORMALISER, PARTS, REAL_PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
 from fascicle.knowledge.curation.applying import Curation
@@ -26,7 +27,9 @@ from fascicle.knowledge.curation.rules import Rule
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.pack.priors import Style, judged
 from fascicle.knowledge.pack.verifying import verify
+from fascicle.knowledge.pack.writing import _shares
 from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Cross, Name
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -350,3 +353,35 @@ def test_a_killed_build_leaves_nothing_that_loads(tmp_path: Path, step: str) -> 
             verify(Pack.open(path, normaliser=NORMALISER))
     build_small(folder)  # goes on, and clears what is left
     assert [path.name for path in tmp_path.iterdir()] == ["pack"]
+
+
+def test_a_name_written_otherwise_takes_no_share(tmp_path: Path) -> None:
+    genes = [
+        ("NCBIGene:1", "ACE"),
+        ("NCBIGene:2", "Ace"),
+        ("NCBIGene:3", "Ace"),
+        ("NCBIGene:4", "IL7"),
+        ("NCBIGene:5", "Il7"),
+    ]
+    records = [ConceptRecord(curie=curie, type="Gene", names=(Name(name, "label"),)) for curie, name in genes]
+    pack = build_small(tmp_path / "pack", {"genes": records}, parts=REAL_PARTS)
+    terms = {curie: pack.names(curie)[0].prior for curie, _ in genes}
+    assert terms["NCBIGene:1"] == pytest.approx(2 * terms["NCBIGene:2"])
+    assert terms["NCBIGene:2"] == pytest.approx(terms["NCBIGene:3"])
+    assert terms["NCBIGene:1"] == pytest.approx(judged("ACE").probabilities[Style.symbols])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from([0.3, 0.9, 1.0]), st.integers(-1, 2)),
+        min_size=1,
+        max_size=12,
+    ).map(sorted)
+)
+def test_shares_are_those_among_the_names_that_a_text_may_have(rows: list[tuple[int, int, float, int]]) -> None:
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    found = _shares(*columns)
+    for (key_, concept, _, case), share in zip(rows, found.tolist(), strict=True):
+        near = [row for row in rows if row[0] == key_ and (case == -1 or row[3] in (-1, case))]
+        strongest = {one: max(weight for _, other, weight, _ in near if other == one) for _, one, _, _ in near}
+        assert share == pytest.approx(strongest[concept] / sum(strongest.values()))

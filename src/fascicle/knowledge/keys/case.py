@@ -30,7 +30,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
     ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
     neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
     blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most
-    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``.
+    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
 
     Args:
         found: in the text.
@@ -44,7 +44,8 @@ def fits(found: str, surface: str, policy: int) -> bool:
     if policy == CasePolicy.symbol:
         return one == other and not parted
     if policy == CasePolicy.any:
-        if len(other) > _SYMBOL or other != other.upper():
+        numbered = parted and other[:1].isupper() and other[-1:].isdigit()  # ``Per1``, as mice have it
+        if len(other) > _SYMBOL or (other != other.upper() and not numbered):
             return True
         if surface.isalpha():
             return not inflected(found, surface)

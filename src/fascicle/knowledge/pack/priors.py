@@ -101,8 +101,8 @@ def judged(surface: str) -> Judged:
     Careful are names with at most three letters and digits, common words, and names with a capital behind the first
     letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if
     it has none, and without one if it is a common word with a capital in front, unless symbols are written so. All
-    other names may have any case. A careful symbol has no plural. Short names, numbers and common words are rarely
-    meant.
+    other names may have any case. A careful symbol has no plural; one with a capital in front and at most five
+    letters is careful too (``Clock``). Short names, numbers and common words are rarely meant.
 
     Args:
         surface: the name.
@@ -113,6 +113,8 @@ def judged(surface: str) -> Judged:
     inner = surface[1:] != lowered[1:]
     careful = len(bare) <= _SHORT or rank is not None or (inner and len(bare) <= _SHORT_CAPITALS and bare.isalpha())
     case, symbol = (CasePolicy.exact, CasePolicy.symbol) if careful else (CasePolicy.any, CasePolicy.any)
+    if surface[:1].isupper() and bare.isalpha() and len(bare) <= _SHORT_CAPITALS:
+        symbol = CasePolicy.symbol
     if careful and surface == lowered:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:

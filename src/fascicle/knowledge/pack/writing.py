@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, different
 from fascicle.errors import InputError
+from fascicle.knowledge.keys.case import CasePolicy, cased
 from fascicle.knowledge.pack import layout
 from fascicle.knowledge.pack.arrays import Array, ColumnWriter, StringsWriter, grouped, mapped, write_array
 from fascicle.knowledge.pack.lookup import Lookup
@@ -25,6 +26,7 @@ _TAIL: Final = np.dtype(
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
 _LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
+_ANY_CASE: Final = -1
 Told = Callable[[str, int], None]
 
 
@@ -113,7 +115,10 @@ class NamesWriter:
             styles[numbers["kind"] == _LABEL] = Style.own
         judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
-        shares = _shares(np.cumsum(first_of_key) - 1, numbers, preferred=(flags & layout.PREFERRED) > 0)
+        own_case = _own_case([cased(surfaces[place].decode()) for place in places])[of_surface]
+        own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
+        weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where((flags & layout.PREFERRED) > 0, PREFERRED, 1.0)
+        shares = _shares(np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case)
         self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
         self._surfaces.extend([surfaces[place] for place in places])
         columns = self._columns
@@ -170,17 +175,41 @@ def _with_cases(flags: Array, cases: Array) -> Array:
     return np.where(open_, (flags & ~np.uint8(layout.CASE)) | cases, flags)
 
 
-def _shares(keys: Ints, numbers: Array, *, preferred: Bools) -> Floats:
+def _own_case(cases: list[str]) -> Ints:
+    """A number for each way to write a name, equal for equal ones."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(one, len(known)) for one in cases], dtype=np.int64)
+
+
+def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
     """The share of the concept of each row among those of its key: the weight of its strongest name there.
+
+    A name that counts as it is written has no share with one that is written otherwise: where ``ACE`` stands, no gene
+    is meant that is only called ``Ace``.
 
     Args:
         keys: number of the key of each row, rising.
-        numbers: of the rows.
-        preferred: whether a rule prefers the concept.
+        concepts: of the rows.
+        weights: of the rows.
+        own_case: how the name of each row must be written, or `_ANY_CASE`.
     """
-    weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where(preferred, PREFERRED, 1.0)
-    pairs = (keys << 32) | numbers["concept"].astype(np.int64)
-    distinct, owners = np.unique(pairs, return_inverse=True)
+    found = _among(keys, concepts, weights)
+    written = np.flatnonzero(own_case != _ANY_CASE)
+    pairs = np.unique(np.stack([keys[written], own_case[written]]), axis=1)
+    for key in different(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
+        start, end = np.searchsorted(keys, [key, key + 1])
+        own = own_case[start:end]
+        for case in different(own[own != _ANY_CASE]).tolist():
+            rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
+            shares = _among(np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows])
+            same = own_case[rows] == case
+            found[rows[same]] = shares[same]
+    return found
+
+
+def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
+    """The weight of the strongest name of each concept, of all of its key."""
+    distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
     strongest = np.zeros(len(distinct))
     np.maximum.at(strongest, owners, weights)
     totals = np.bincount(distinct >> 32, weights=strongest)
