@@ -171,6 +171,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
         }.items()
         for model in ("biomed@1", "biomed-fast@1")
     },
+    "decision-names": decision_tables.names,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

@@ -95,6 +95,16 @@ def test_typographic_characters_change_no_answer_of_the_shipped_model() -> None:
     assert first
 
 
+def test_a_family_of_genes_is_a_gene_for_a_model_that_knows_no_families() -> None:
+    reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
+    document = Document(id="1", text="Protein Kinase C")
+    how = {"rules": RULES, "pack": "basic@1", "again": reads, "source": "model"}
+    (found,) = with_names([document], [Patch()], types=("Gene",), **how)
+    assert [(m.type, m.spans) for m in found.add] == [("Gene", ((0, 16),))]
+    (found,) = with_names([document], [Patch()], types=("Disease",), **how)
+    assert found.add == ()
+
+
 def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None:
     check_pack(DocumentDecision(pack="basic@1"), model="mine@1")
     check_pack(DocumentDecision(), model="mine@1")

@@ -53,6 +53,20 @@ def ends(name: str) -> str:
     return markdown(("type", "texts", "`--ends corpus`", "`--ends bare`"), rows) if rows else MISSING
 
 
+def names() -> str:
+    """Names given alone and in rows of a table."""
+    ways = {"alone": "alone", "in_rows": "in rows of four cells"}
+    kinds = ("right", "other_type", "nothing", "heads_empty")
+    rows = [
+        [model, f"{ways[way]}, {word}", *(f"{100 * shares[f'{key}_{way}'][kind]:.1f}" for kind in kinds)]
+        for model, shares in result("decision-names").get("models", {}).items()
+        for way in ways
+        for key, word in (("before", "before"), ("after", "with the decision"))
+    ]
+    head = ("model", "given", "right type and ends", "another type", "nothing", "heads of columns: nothing")
+    return markdown(head, rows) if rows else MISSING
+
+
 def _rows(name: str) -> list[tuple[str, Value]]:
     """The rows of a model, by type."""
     return sorted(result(f"decision-{name}").get("rows", {}).items(), key=lambda pair: pair[1]["type"])

@@ -112,7 +112,7 @@ def _documents(manifest: Manifest) -> Iterator[str]:
     yield from ("", decision_tables.foreign(manifest.name), "")
     yield from _told(
         "The values were fitted with `biomed-fast@1` on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
-        "LINNAEUS, BioNLP11ID, BioNLP13CG and BioNLP13GE, and on 18 articles of CRAFT. By the list of its folder none "
+        "LINNAEUS, BioNLP11ID, 13CG, 13GE and 13PC, and on 18 articles of CRAFT. By the list of its folder none "
         f"of their {result('decision-fit')['document']['untaught']:,} texts taught it. `biomed@1` learnt from most "
         "of these dev parts and takes the values of `biomed-fast@1`."
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -18,6 +19,7 @@ from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 if TYPE_CHECKING:
     from fascicle.knowledge.recognising import PackRecogniser
 
+_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not tell families from genes
 Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
 
@@ -56,7 +58,12 @@ def with_names(
     stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
     looked_up = _recogniser(pack).predict([Document(id="", text=text) for text in texts]) if pack else stopped
     for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
-        known = [msgspec.structs.replace(one, source=source, links=()) for one in third.add if one.type in types]
+        kinds = [one.type if one.type in types else _WIDER.get(one.type) for one in third.add]
+        known = [
+            msgspec.structs.replace(one, type=kind, source=source, links=())
+            for one, kind in zip(third.add, kinds, strict=True)
+            if kind in types
+        ]
         for said in (second.add, known):
             if whole := _whole(text, said):
                 found[at] = msgspec.structs.replace(found[at], add=whole)

@@ -28,8 +28,12 @@ _ISOTOPE: Final = re.compile(r"(?:\(\d{1,3}\)|\[\d{1,3}\])\Z")
 _LABELLED: Final = re.compile(r"[A-Z][a-z]?[-\]]")
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+")
 _DANGLING: Final = re.compile(r"(?:\s+(?:of|in|and|or|the|with|to|by|from|for))+\Z")
+_WORD: Final = re.compile(r"the|of|in|and|or|with|to|by|from|for|a|an|on|at|is|was|were")
+_INITIAL_OF: Final = re.compile(r"\.\s?[a-z]")
+_TYPE: Final = re.compile(r"\b[Tt]ype\s\Z")
+_SPECIES_BEHIND: Final = re.compile(r"(?<=[a-z]{4})\s[a-z]{4,}i\b")
 _NUMERAL: Final = re.compile(r"[IVX]+")
-_INDEX: Final = re.compile(r"\((?:\d{1,2}|[a-rt-z])\)(?!\w)")  # as of Lp(a) and vitamin D(3); (s) is a plural
+_INDEX: Final = re.compile(r"\((?:\d{1,2}[A-Z]?|[a-rt-z])\)(?!\w)")  # as of Lp(a) and vitamin D(3); (s) is a plural
 _GLUED_ON: Final = re.compile(r"[^\s()\[\]{}]+")
 _GLUED_TO: Final = re.compile(r"[^\s()\[\]{}]+\Z")
 _SECOND: Final = re.compile(  # what no name begins with
@@ -68,8 +72,11 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
     found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
     found = _begun(text, _without_lists(text, found), kind)
+    found = _with_epithet(text, found)
     said = text[slice(*found)]
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
+        return None
+    if _WORD.fullmatch(said) or (len(said) == 1 and _INITIAL_OF.match(text, found[1])):
         return None
     if text[found[0] - 1 : found[0]] == "-" and (_NUMERAL.fullmatch(said) or _SECOND.fullmatch(said)):
         return None
@@ -176,7 +183,7 @@ def _begun(text: str, span: Span, kind: str) -> Span:
     """With what is before a range and can be left out of no name."""
     start, end = span
     before = text[start - 1 : start]
-    if start == end or before not in _BEGINNING:
+    if start == end or not (before in _BEGINNING or text[start] in _PAIRS):
         return span
     first = None
     if before == "-":
@@ -185,16 +192,27 @@ def _begun(text: str, span: Span, kind: str) -> Span:
     elif before == ",":
         is_half = kind == CHEMICAL and _within_locants(text, start - 1)
         first = _GLUED_TO.search(text, max(0, start - _FAR), start) if is_half else None
+    elif text[start] in _PAIRS and before.isalnum():
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start)
     elif before in _OPENED:
         label = _ISOTOPE.search(text, max(0, start - _GLUED), start) if _LABELLED.match(text, start) else None
         return (label.start(), end) if label else span
     elif text[start].islower() and (initial := _INITIAL.search(text, max(0, start - 4), start)):
         return initial.start(), end
+    elif text[start].isdigit():
+        found = _TYPE.search(text, max(0, start - _GLUED), start)
+        return (found.start(), end) if found else span
     else:
         name, genus = (_EPITHET, _GENUS) if kind == SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
         found = genus.search(text, max(0, start - _GLUED), start) if name.match(text, start, end) else None
         return (found.start(), end) if found else span
     return _trimmed(text, (first.start(), end), kind) if first else span
+
+
+def _with_epithet(text: str, span: Span) -> Span:
+    """With the second word of a species such as ``Helicobacter pylori``, of which the first was found alone."""
+    behind = _SPECIES_BEHIND.match(text, span[1]) if text[span[0] : span[0] + 1].isupper() else None
+    return (span[0], behind.end()) if behind and " " not in text[slice(*span)] else span
 
 
 def _within_locants(text: str, at: int) -> bool:
