@@ -30,6 +30,7 @@ from fascicle.tasks.index_build import build_pack, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
+from fascicle.tasks.index_extend import extend
 from fascicle.tasks.index_sets import sets
 from fascicle.tasks.index_stats import stats
 from fascicle.tasks.index_verify import verify
@@ -44,6 +45,7 @@ def configure(parser: Parser) -> None:
     parser.set_defaults(run=_run_nothing)
     commands = commands_of(parser, dest="index_command")
     _configure_build(add_command(commands, "build", help_text="make a pack from vocabularies"))
+    _configure_extend(add_command(commands, "extend", help_text="add own names and concepts to a pack"))
     count = add_command(commands, "stats", help_text="count concepts, names, types and sources of a pack")
     _add_pack(count, run_stats)
     add_json(count, what="the counts")
@@ -72,6 +74,21 @@ def _configure_build(parser: Parser) -> None:
         metavar="TSV",
         help="also write the labels that are not looked for, each with the reason",
     )
+    add_json(parser, what="the manifest")
+    add_overwrite(parser)
+
+
+def _configure_extend(parser: Parser) -> None:
+    _add_pack(parser, run_extend)
+    parser.add_argument(
+        "own",
+        type=reads,
+        metavar="TABLE",
+        help="a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file",
+    )
+    parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
+    parser.add_argument("--type", default="", help="of the concepts of a table without such a column")
+    parser.add_argument("--linker", type=reads, help="whose rankers are kept; default: the shipped one of the pack")
     add_json(parser, what="the manifest")
     add_overwrite(parser)
 
@@ -167,6 +184,28 @@ def run_build(args: argparse.Namespace) -> int:
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
+    return 0
+
+
+def run_extend(args: argparse.Namespace) -> int:
+    """Extends; returns the exit code."""
+    reports: dict[str, SourceReport] = {}
+    steps = Steps()
+    with closing(steps):
+        found = extend(
+            args.pack,
+            args.own,
+            args.output,
+            kind=args.type,
+            linker=args.linker,
+            overwrite=args.overwrite,
+            told=steps.see,
+            reports=reports,
+        )
+    _say_read(reports, all_lines=args.verbose)
+    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
+    say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
     return 0
 
 
@@ -272,6 +311,6 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 def _run_nothing(args: argparse.Namespace) -> int:
     raise UsageError(
-        "index needs a command of its own: build, stats, verify, sets, why, diff, export or curate; see fascicle index "
-        "--help"
+        "index needs a command of its own: build, extend, stats, verify, sets, why, diff, export or curate; see "
+        "fascicle index --help"
     )

@@ -66,7 +66,7 @@ def build_pack(
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = Seen(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
-    found = [_source(name, source, reports[name], seen) for name, source in settings.sources.items()]
+    found = [source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
@@ -119,7 +119,15 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
     ]
 
 
-def _source(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
+def source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
+    """A vocabulary as the builder takes it.
+
+    Args:
+        name: of the source.
+        settings: of the source.
+        report: receives what reading it met.
+        seen: looks at its names, if there are rules.
+    """
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with about(key=f"sources.{name}"):
         hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)

@@ -111,6 +111,7 @@ def build(
     parts: Parts,
     told: Told = lambda step, count: None,
     overwrite: bool = False,
+    finish: Callable[[Path], None] = lambda folder: None,
 ) -> Manifest:
     """Builds a pack; the folder has its name only when it is complete.
 
@@ -121,6 +122,7 @@ def build(
         parts: keys, table and curation.
         told: is called with what is being done and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
+        finish: is called with the folder of the pack before it has its name; it may write other files beside its own.
 
     Returns:
         The manifest.
@@ -135,7 +137,9 @@ def build(
         building = _Building(sources, settings, parts, told=told, place=place, work=work)
         found = building.run()
         shutil.rmtree(work)
-        return write_manifest(place, msgspec.structs.replace(found, files=_files(place, told)))
+        made = write_manifest(place, msgspec.structs.replace(found, files=_files(place, told)))
+        finish(place)
+        return made
 
 
 def _files(place: Path, told: Told) -> dict[str, FileFacts]:

@@ -193,8 +193,8 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
     taxa, types, gone = pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
     species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
     found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
-    may_be: Bools = found & (gone[one] == 0) & (gone[two] == 0)
-    return may_be
+    found &= (gone[one] == 0) & (gone[two] == 0)
+    return found
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
