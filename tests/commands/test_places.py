@@ -40,6 +40,7 @@ NO_PLACES = {
     "dense": "a name of Hugging Face, a folder that is only read, or a package",
     "dense_types": "types of names",
     "types": "types of the gold",
+    "type": "of concepts",
     "device": "what a network runs on",
     "text": "a text itself",
     "set": "settings of a recipe, whose files are compared with the run folder when it is read",
@@ -338,6 +339,9 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("calibrate",): lambda run, corpus: [run / "best", corpus, "--method", "isotonic"],
     ("ensemble",): lambda run, corpus: ["union", run / "best", "biomed"],
     ("index", "build"): lambda run, corpus: [vocabulary(corpus)],
+    ("index", "extend"): lambda run, corpus: [
+        *(pack(corpus), vocabulary(corpus).parent / "names.tsv", "--type", "Chemical", "--linker", linker(corpus))
+    ],
     ("linker", "fit"): lambda run, corpus: [pack(corpus)],
 }
 

@@ -15,6 +15,7 @@ import msgspec
 from fascicle.core.arguments import checked
 from fascicle.errors import UsageError
 from fascicle.files.atomic import check_folder
+from fascicle.files.source import Source, lines
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.linking.folder import write_linker
 from fascicle.knowledge.linking.index import write_index
@@ -29,7 +30,6 @@ from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.scanning.building import build_table
 from fascicle.knowledge.sources.reading import check_source
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.knowledge.sources.rows import numbered_lines
 from fascicle.knowledge.terms import ConceptRecord
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
@@ -61,7 +61,7 @@ def extend(  # noqa: PLR0913
 
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
-        own: a table with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
+        own: a table (or ``.gz``) with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
             ``id`` and ``name``), and perhaps kind, type, language, taxon, definition, parents and references; or the
             TOML file of several vocabularies.
         output: the folder to write.
@@ -112,7 +112,7 @@ def _seen(source: PackSource, kept: Kept) -> Iterator[ConceptRecord]:
 def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
-    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in numbered_lines(str(own), "utf-8"))
+    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in lines(Source(path=str(own))))
     titles = [title.strip() for title in next(rows, [])]
     at = titles.index("type") if "type" in titles else len(titles)
     types = {row[at].strip(): row[at].strip() for row in rows if len(row) > at and row[at].strip()}

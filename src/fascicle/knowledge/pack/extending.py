@@ -23,11 +23,10 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 def sources_of(pack: Pack) -> list[PackSource]:
     """The sources of a pack; a pack that is built from them and `Kept` has the same concepts, names and priors."""
-    found = []
-    for number, facts in enumerate(pack.manifest.sources):
-        counts = dict(facts.counts)
-        found.append(PackSource(facts, partial(_records, pack, number), lambda counts=counts: counts))
-    return found
+    return [
+        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
+        for number, facts in enumerate(pack.manifest.sources)
+    ]
 
 
 def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
