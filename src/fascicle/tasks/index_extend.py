@@ -61,7 +61,7 @@ def extend(  # noqa: PLR0913
 
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
-        own: a table (or ``.gz``) with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
+        own: a table with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
             ``id`` and ``name``), and perhaps kind, type, language, taxon, definition, parents and references; or the
             TOML file of several vocabularies.
         output: the folder to write.
