@@ -65,8 +65,8 @@ class SmallPack:
         found = [self.rows[row] for row in rows]
         return [ShortTerm(one.surface, one.concept, one.case, one.off, one.prior) for one in found]
 
-    def label_at(self, row: int) -> str:
-        return f"label of {self.curies[row]}"
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        return self.curies[row], f"label of {self.curies[row]}", ()
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         told = [tuple(sorted((link.ontology, "2024") for link in links)) for links in documents]

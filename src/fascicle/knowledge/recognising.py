@@ -85,8 +85,8 @@ class PackLike(Protocol):
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Terms by their rows."""
 
-    def label_at(self, row: int) -> str:
-        """The label of a concept by its row."""
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set."""
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         """What each document says of its links that are of this pack."""
@@ -178,14 +178,16 @@ class _Opened:
         simple = key(surface, 1)
         tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
         best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
-        if len({name.term.concept for name in best}) > 1:
+        priors: dict[int, float] = {}
+        for name in best:
+            priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
+        (curie, label, same), *others = map(self.pack.answer_at, priors)
+        if any(one[0] != curie for one in others):
             return ()
-        name = max(best, key=lambda one: one.term.prior)
-        prefix, _, local = name.term.concept.partition(":")
-        label = self.pack.label_at(name.concept_row)
-        score = round(min(1.0, name.term.prior), _DIGITS)
-        link = Link(id=local, ontology=prefix, name=label, score=score, tier=TIERS[min(tiers)], curie=name.term.concept)
-        return (link,)
+        prefix, _, local = curie.partition(":")
+        score = round(min(1.0, sum(priors.values())), _DIGITS)
+        tier = TIERS[min(tiers)]
+        return (Link(id=local, ontology=prefix, name=label, score=score, tier=tier, curie=curie, same=same),)
 
 
 class PackRecogniser(Annotator):

@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.packs import PARTS, Sources, build_small, without_sets
+from tests.support.packs import PARTS, REAL_PARTS, Sources, build_small, without_sets
 
+from fascicle.core.document import Document
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, build
 from fascicle.knowledge.pack.manifest import SourceFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.sets import EVIDENCE, make_sets
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+from fascicle.loading import load
 
 EXACT = "skos:exactMatch"
 
@@ -174,3 +176,17 @@ def test_sets_keep_what_they_promise(records: list[ConceptRecord], memory: int) 
             concept = pack.concept(curie)
             others = [one.curie for one in concept.references if one.predicate == EXACT]
             assert pack.names(curie) or others or any(curie in str(one.references) for one in records)
+
+
+def test_a_pack_as_a_recogniser_links_to_the_set(tmp_path: Path) -> None:
+    records = [
+        record("DOID:2", "pellagra", "rough skin", same="MESH:2"),
+        record("MESH:2", "Pellagra"),
+        record("MESH:3", "rough skin"),
+    ]
+    build_small(tmp_path / "pack", {"mesh": records[1:], "doid": records[:1]}, parts=REAL_PARTS)
+    text = Document(id="1", text="Severe pellagra with rough skin.")
+    (patch,) = load(tmp_path / "pack").predict([text])
+    first, second = patch.add
+    assert [(one.curie, one.name, one.same) for one in first.links] == [("MESH:2", "Pellagra", ("DOID:2",))]
+    assert not second.links  # two things have the name

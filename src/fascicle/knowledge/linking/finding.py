@@ -50,12 +50,13 @@ class Finder:
         pack: whose names are found.
         index: of the pack, or ``None``.
         dense: vectors of its names, or ``None``.
+        reader: makes keys.
     """
 
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
         """Takes an open pack and its open index."""
         self.pack, self.index = pack, index
-        self._reader = KeyReader() if index is None else index.reader
+        self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
         self._near: dict[Asked, Rows] = {}
         self._dense: dict[Asked, Rows] = {}
@@ -68,17 +69,18 @@ class Finder:
             surfaces: strings.
             types: of each, the type that a concept must have; a pack without the type finds nothing.
         """
-        keys = self._reader(surfaces)
+        keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
         found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
         meant = self._meant(surfaces, found)
-        return Found(found.places[meant], found.terms[meant], found.tiers[meant], found.similarity[meant])
+        places, terms, tiers, similarity = found
+        return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
         """The terms whose names have the same words in another order; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
-        places, rows = self.index.in_any_order(self._reader(surfaces))
+        places, rows = self.index.in_any_order(self.reader(surfaces))
         found = self._of_rows(surfaces, types, places, rows)
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
@@ -86,7 +88,7 @@ class Finder:
         """The terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
-        pairs = list(zip(self._reader(surfaces), types, strict=True))
+        pairs = list(zip(self.reader(surfaces), types, strict=True))
         places, rows, values = _remembered(pairs, self._near, self._asked_near)
         found = self._of_rows(surfaces, types, places, rows, values)
         return found._replace(tiers=np.full(len(found.terms), NEAR))

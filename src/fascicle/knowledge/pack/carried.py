@@ -139,9 +139,9 @@ class CarriedPack:
         concepts = map(str, self.concept[rows].tolist())
         return list(map(ShortTerm, surfaces, concepts, cases, off, self.prior[rows].tolist()))
 
-    def label_at(self, row: int) -> str:
-        """No label goes with a model."""
-        return ""
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """No identifier and no label goes with a model."""
+        return "", "", ()
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         """No link goes with a model."""

@@ -255,6 +255,16 @@ class Pack:
         """The label of a concept by its row."""
         return self._label(int(self.label_rows[row]), row)
 
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set.
+
+        Args:
+            row: of the concept, whose label stands for that of a leading concept without a name.
+        """
+        lead, *others = self.leads.members(row)
+        label = self.label_at(row if self.label_rows[lead] == layout.NONE else lead)
+        return self.curie(lead), label, tuple(map(self.curie, others))
+
     def labels_at(self, rows: Ints) -> list[str]:
         """The labels of several concepts."""
         numbers = self.label_rows[rows]
