@@ -12,9 +12,9 @@ from fascicle.core.document import Document
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.asking import WAYS
+from fascicle.knowledge.linking.candidates import Gathered
 from fascicle.knowledge.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.knowledge.linking.finding import CANONICAL, DENSE, TIERS
-from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.taxa import Near, Species, agreement, one_taxon
 from fascicle.knowledge.linking.words import ConceptWords
 from fascicle.knowledge.pack import layout

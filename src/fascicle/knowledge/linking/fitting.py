@@ -18,10 +18,10 @@ from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.calibrating import fit_calibration
+from fascicle.knowledge.linking.candidates import Gathered
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.finding import TIERS
 from fascicle.knowledge.linking.folder import Correction, Ranker, TierFacts, inputs_of
-from fascicle.knowledge.linking.gathering import Gathered
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.memory import Memory

@@ -24,10 +24,11 @@ from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
 from fascicle.knowledge.linking.asking import told
 from fascicle.knowledge.linking.calibrating import corrected
+from fascicle.knowledge.linking.candidates import Gathered, Unit
 from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
 from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
-from fascicle.knowledge.linking.gathering import Gathered, Gatherer, Unit, Without
+from fascicle.knowledge.linking.gathering import Gatherer, Without
 from fascicle.knowledge.linking.gold import types_of
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.memory import Memory

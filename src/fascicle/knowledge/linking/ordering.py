@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
+from fascicle.knowledge.linking.candidates import Gathered
 from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.gathering import Gathered
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {
