@@ -37,6 +37,7 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.described import CARD
 
 PACK: Final = "basic@1"
+ORDER: Final = ("MESH",)  # of the vocabularies that a mention may be linked to
 JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
 SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)
 
@@ -119,7 +120,7 @@ def main() -> None:
     fitted = fit_linker(pack, None, given, settings=SETTINGS, judged=judged)
     with tempfile.TemporaryDirectory() as place:
         fitted.memory.write(Path(place))
-        made = write_linker(Path(place), pack, fitted.rankers, place=PACK, indexed=False, few=fitted.few)
+        made = write_linker(Path(place), pack, fitted.rankers, place=PACK, indexed=False, few=fitted.few, order=ORDER)
         shutil.copytree(place, args.output, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
     measured = {f"{name}: {kind}": measure(args.output, kind, renewed.of(found)) for name, kind, found in to_measure()}
     sizes = {path.name: path.stat().st_size for path in args.output.iterdir() if path.name != CARD}

@@ -38,6 +38,8 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
             concept("DOID:2", "pellagra", same="MESH:2"),
             concept("DOID:4", "burn"),
             concept("DOID:5", "airway disease"),
+            concept("DOID:6", "eruption", "rash"),
+            concept("DOID:7", "Asthma attack", "skin rash"),
         ],
         "omim": [concept("OMIM:1", same="DOID:1")],
     }
@@ -122,3 +124,22 @@ def test_an_order_changes_the_identifier_and_not_the_set(pack: Pack, order: list
         there = {one.partition(":")[0] for one in (first.curie, *first.same)}
         wanted = next((one for one in order if one in there), first.ontology)
         assert other.ontology == wanted
+
+
+@pytest.mark.parametrize(
+    ("order", "words", "curies"),
+    [
+        ((), "rash", {"MESH:3", "DOID:6"}),
+        (("MESH",), "rash", {"MESH:3"}),
+        (("DOID", "MESH"), "rash", {"DOID:6"}),
+        (("NONE",), "rash", {"MESH:3", "DOID:6"}),
+        (("MESH",), "skin rash", {"DOID:7"}),
+        (("MESH",), "AX", {"MESH:1", "MESH:3"}),
+        (("DOID",), "AX", {"DOID:1"}),
+    ],
+)
+def test_concepts_of_later_vocabularies_stand_only_where_an_earlier_one_has_none(
+    pack: Pack, order: tuple[str, ...], words: str, curies: set[str]
+) -> None:
+    (told,) = Linker(pack, order=order).explained([document(f"With {words} here.", (words, "Disease", ""))])[0]
+    assert {one.curie for one in told.candidates} == curies

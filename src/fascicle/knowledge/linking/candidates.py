@@ -9,7 +9,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.knowledge.linking.asking import Question
-from fascicle.knowledge.linking.finding import DENSE
+from fascicle.knowledge.linking.finding import CANONICAL, DENSE
 
 MOST: Final = 64  # candidates of a unit
 
@@ -94,3 +94,22 @@ def cut(found: Gathered, allowed: Bools) -> Gathered:
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
     columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}
     return Gathered(units=found.units, **columns)
+
+
+def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
+    """Whether each candidate may stay beside those of vocabularies that come before its own.
+
+    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
+    cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
+
+    Args:
+        places: of the vocabulary of each concept of the pack.
+        found: candidates of units.
+        allowed: those that count.
+    """
+    own = places[found.concepts]
+    first = np.full(len(found.units), int(places.max(initial=0)) + 1)
+    equal = allowed & (found.tiers <= CANONICAL)
+    np.minimum.at(first, found.owners[equal], own[equal])
+    may_stay: Bools = own <= first[found.owners]
+    return may_stay

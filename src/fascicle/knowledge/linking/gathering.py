@@ -23,7 +23,7 @@ from fascicle.knowledge.linking.asking import (
     shorter,
     with_short,
 )
-from fascicle.knowledge.linking.candidates import Gathered, Unit, cut
+from fascicle.knowledge.linking.candidates import Gathered, Unit, cut, first_in
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
 from fascicle.knowledge.linking.finding import CANONICAL, EXACT, REMEMBERED, Finder, Found
 from fascicle.knowledge.linking.memory import Memory
@@ -62,7 +62,9 @@ class Gatherer:
         prefix_of: number of the vocabulary of each concept.
     """
 
-    def __init__(self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]], order: Sequence[str] = ()
+    ) -> None:
         """Takes what finds terms.
 
         Args:
@@ -70,9 +72,11 @@ class Gatherer:
             memory: names that annotated texts gave to concepts.
             vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
                 pack by default.
+            order: prefixes of vocabularies; where names equal to a mention are of several, the first of these alone.
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
+        self._places = self._in_order(order) if order else None
         self._wanted = {  # whether each concept may be answered
             kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
             for kind, wanted in vocabularies.items()
@@ -89,6 +93,15 @@ class Gatherer:
         found[leads[chosen]] = True
         wanted: Bools = found[leads]
         return wanted
+
+    def _in_order(self, order: Sequence[str]) -> Ints:
+        """The place of the first vocabulary that the set of each concept is in."""
+        places = np.full(len(self.prefix_of), len(order))
+        for place, prefix in reversed(list(enumerate(order))):
+            if prefix in self.prefixes:
+                rows = np.flatnonzero(self.prefix_of == self.prefixes.index(prefix))
+                places[self.finder.pack.leads.of(rows)] = place
+        return places
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
@@ -234,7 +247,8 @@ class Gatherer:
             remembered=remembered,
             remembered_all=totals[table[0]],
         )
-        return cut(found, (ways & _SHORT == 0) | distinctive | (agrees >= HALF))
+        allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
+        return cut(found, allowed if self._places is None else allowed & first_in(self._places, found, allowed))
 
     def _agreement(self, units: Sequence[Unit], table: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """What speaks for candidates that were found by short forms: see `Gathered`."""

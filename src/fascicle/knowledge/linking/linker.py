@@ -146,7 +146,7 @@ class Linker:
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
             order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
-                default that of the vocabulary which comes first in the pack.
+                default that of the vocabulary which comes first in the pack; see `Gatherer` too.
             ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
                 are no candidates.
 
@@ -158,7 +158,7 @@ class Linker:
         if ontology:
             self._wanted = dict.fromkeys(pack.types, (ontology,))
         self._answering = Answers(pack, order=order, ontology=ontology)
-        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted)
+        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted, () if ontology else order)
         self._describer = Describer(pack)
         self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
