@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from fascicle.core.arrays import Bools
-from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.pack import layout
+from fascicle.knowledge.pack.keying import KeyReader
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.sources.report import LostLabel
 from fascicle.knowledge.terms import NAME_KINDS
@@ -46,11 +46,8 @@ def unsought(
         settings: how names are looked for.
     """
     sought = _sought(pack, settings or RecognitionSettings())
-    for concept, surface, reason in dict.fromkeys(lost):
-        terms = pack.rows([key(surface, 2)])[1]
-        own = terms[pack.active.concept[terms] == pack.concept_rows([concept])[0]]
-        if not sought[own].any():
-            yield Unsought(concept, surface, reason)
+    for one in _missing(pack, list(dict.fromkeys(lost)), sought):
+        yield Unsought(*one)
     for names, chosen in (
         (pack.active, ~sought),
         (pack.silent, (pack.silent.flags[:] & layout.DROPPED) != 0),
@@ -58,6 +55,16 @@ def unsought(
         for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
             term = pack.term(names, row)
             yield Unsought(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
+
+
+def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
+    """The lost labels whose concept has no name of the same key that is looked for."""
+    places, terms = pack.rows(KeyReader()([one.surface for one in lost]))
+    concepts = pack.concept_rows([one.concept for one in lost])
+    own = (pack.active.concept[terms] == concepts[places]) & sought[terms]
+    there = np.zeros(len(lost), dtype=np.bool_)
+    there[places[own]] = True
+    return (one for one, found in zip(lost, there.tolist(), strict=True) if not found)
 
 
 def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
