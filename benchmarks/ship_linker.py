@@ -244,7 +244,7 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "train of NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed",
         "learnt from dev parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to",
         "the power *scale*, those of the mention to the power *mention*, and the answer is given if it is rather right",
-        "than wrong. Types with fewer than 1,000 found mentions there have one probability for both.",
+        "than wrong. Types with fewer than 2,000 found mentions there have one probability for both.",
         "",
         "| type | found mentions | right | scale | mention | shift |",
         "|---|---|---|---|---|---|",

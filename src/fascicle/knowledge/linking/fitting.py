@@ -33,7 +33,7 @@ from fascicle.knowledge.portions import portions
 from fascicle.settings.base import Name, Settings, Share
 
 _FEWEST: Final = 20  # mentions of a type
-_FEWEST_FOUND: Final = 1000  # by which probabilities are corrected
+_FEWEST_FOUND: Final = 2000  # by which probabilities are corrected
 _PORTION: Final = 1 << 18
 _EVEN: Final = 0.5
 Named = tuple[str, str]  # type, and key of level 1
