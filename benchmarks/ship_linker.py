@@ -20,13 +20,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from benchmarks.common import ROOT, write_result
 from benchmarks.studies.concepts.corpora import SOURCES, documents
 from benchmarks.studies.concepts.mentions import found as found_by
+from benchmarks.studies.concepts.neutral import by_hash
 from benchmarks.studies.concepts.renewed import Renewed
 from benchmarks.studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
-from fascicle.core.document import Document, Link
+from fascicle.core.document import Document, Link, Mention
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
@@ -37,6 +39,7 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.described import CARD
 
 PACK: Final = "basic@1"
+LABELS: Final = 400
 ORDER: Final = ("MESH",)  # of the vocabularies that a mention may be linked to
 JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
 SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)
@@ -136,7 +139,7 @@ def main() -> None:
 def fitting_texts(pack: Pack, folder: Path) -> tuple[list[Document], list[Document]]:
     """What the rankers are fitted on, and what probabilities of links of found mentions are corrected by."""
     renewed = Renewed(pack)
-    return renewed.of(to_fit()), renewed.of(to_judge(folder))
+    return [*renewed.of(to_fit()), *labels_of(pack, "Species")], renewed.of(to_judge(folder))
 
 
 def to_judge(folder: Path) -> list[Document]:
@@ -159,6 +162,25 @@ def to_fit() -> list[Document]:
         for document in read(data / path, format="pubtator")
     ]
     return with_abbreviations([*found, *(of_types(one, _CRAFT) for part in _CRAFT_PARTS for one in craft(part))])
+
+
+def labels_of(pack: Pack, kind: str) -> list[Document]:
+    """Labels as mentions of their concepts; they stand last by the hash by which ``studies.concepts.labels`` draws.
+
+    LINNAEUS names no genus and no family, and writes a genus for its best known species: a ranker that has seen nothing
+    else takes a label of one word for wrong.
+    """
+    rows = np.flatnonzero(pack.type_rows == pack.types.index(kind))
+    named = [one for one in zip(pack.curies.strings.take(rows), pack.labels_at(rows), strict=True) if one[0] != one[1]]
+    chosen = sorted(named, key=lambda one: by_hash(one[0]), reverse=True)[:LABELS]
+    return [
+        Document(
+            id=f"label-{curie}",
+            text=f"{label} was seen.",
+            mentions=(Mention(((0, len(label)),), kind, links=(Link(id=curie.partition(":")[2], curie=curie),)),),
+        )
+        for curie, label in chosen
+    ]
 
 
 def to_measure() -> Iterable[tuple[str, str, list[Document]]]:
@@ -221,6 +243,7 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "",
         *(f"- {gold.name} ({', '.join(sorted(set(gold.corpus.types.values())))}): {gold.licence}." for gold in GOLD),
         f"- CRAFT ({', '.join(_CRAFT)}): {_CRAFT_LICENCE}.",
+        f"- Species: {LABELS} labels of the pack too, each as a mention of its concept.",
         "",
         "What has identifiers in several vocabularies is one concept: that of MeSH is answered, and that of DOID or",
         "MONDO where there is none. An answer counts if one of its identifiers is that of the gold.",

@@ -42,6 +42,7 @@ WRITES = {
     "corpus convert": "corpus.jsonl",
     "index build": "pack/manifest.json",
     "index export": "names.tsv",
+    "index extend": "mine/manifest.json",
     "index curate": "rules.tsv",
     "plot": "learning.svg",
     "vectors": "vectors.txt",
@@ -116,6 +117,7 @@ def typer_run(toy_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def make_packs(*folders: str) -> None:
     """Packs of diseases in the working folder, and the list of their sources."""
     Path("diseases.tsv").write_text("id\tname\nDOID:162\tcancer\n", encoding="utf-8")
+    Path("own.tsv").write_text("id\tname\nOWN:1\tswelling\n", encoding="utf-8")
     Path("sources.toml").write_text(
         'name = "toy"\n[sources.diseases]\npath = "diseases.tsv"\nreader = "table"\ntype = "Disease"\n'
         'columns = { id = "id", name = "name" }\n',

@@ -207,7 +207,7 @@ def test_several_packs_are_one_linker(home: Path, tmp_path: Path, cli: Cli) -> N
     (tmp_path / "in.pubtator").write_text("1|t|AT or asthma\n1|a|\n1\t0\t2\tAT\tDisease\n1\t6\t12\tasthma\tDisease\n\n")
     done = cli("link", tmp_path / "in.pubtator", "--linker", tmp_path / "both")
     (document,) = [json.loads(line) for line in done.out.splitlines()]
-    assert [one["links"][0]["curie"] for one in document["mentions"]] == ["MESH:D3", "DOID:2841"]
+    assert [one["links"][0]["curie"] for one in document["mentions"]] == ["MESH:D3", "MESH:D001249"]
 
 
 def test_the_shipped_linker_needs_no_option(home: Path, cli: Cli) -> None:

@@ -41,8 +41,9 @@ class Gilda:
         pairs, species = Pairs(document), species_of(document)
         found = []
         for mention in document.mentions:
-            pair, _ = pairs.of(*mention.spans)
-            surface = pair.long if pair is not None else " ".join(mention.text_in(document.text).split())
+            surface = " ".join(mention.text_in(document.text).split())
+            pair, _ = pairs.of(surface, *mention.spans)
+            surface = pair.long if pair is not None else surface
             curie = self._best(mention.type, surface, species, prefixes)
             if curie:
                 link = Link(id=curie.partition(":")[2], curie=curie)

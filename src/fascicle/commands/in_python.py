@@ -27,6 +27,8 @@ CALLS: Final[Mapping[str, str]] = MappingProxyType(
         "corpus convert": 'fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))',
         "corpus check": 'fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")',
         "index build": 'fascicle.tasks.index_build.build_pack("sources.toml", "pack")',
+        "index extend": 'fascicle.tasks.index_extend.extend("pack", "own.tsv", "mine", kind="Disease")',
+        "index sets": 'fascicle.tasks.index_sets.sets("pack")',
         "index stats": 'fascicle.tasks.index_stats.stats("pack")',
         "index verify": 'fascicle.tasks.index_verify.verify("pack")',
         "index why": 'fascicle.tasks.index_why.why("pack", "cancer")',

@@ -46,14 +46,13 @@ class AbbreviationFinder:
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
-def find_abbreviations(text: Document | str, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
     """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
 
     The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
     Args:
         text: a text or a document; no definition reaches over the border of a section of a document.
-        at: only definitions whose first or second bracket stands there; all by default.
 
     Returns:
         The ranges of each short form and its long form in the text, half-open and in code points, in order.
@@ -61,7 +60,10 @@ def find_abbreviations(text: Document | str, *, at: Collection[int] | None = Non
     Raises:
         InputError: neither a text nor a document.
     """
-    document = document_of(text, 1)
+    return _found(document_of(text, 1))
+
+
+def _found(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
     borders = {border for section in document.sections or () for border in (section.start, section.end)}
     return tuple(
         sorted(
@@ -75,8 +77,13 @@ def find_abbreviations(text: Document | str, *, at: Collection[int] | None = Non
 
 
 def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
-    """Those that a document states, else those that its text defines; see `find_abbreviations`."""
-    return find_abbreviations(document, at=at) if document.abbreviations is None else document.abbreviations
+    """Those that a document states, else those that its text defines.
+
+    Args:
+        document: see `find_abbreviations`.
+        at: of those that its text defines only those whose first or second bracket stands there; all by default.
+    """
+    return _found(document, at) if document.abbreviations is None else document.abbreviations
 
 
 class _Part:
