@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from hypothesis import settings
 from tests.support.tiny_encoder import make_tiny_encoder
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from fascicle.settings.recipes.recogniser import Recipe
 
 # The models of tests are so small that threads only wait for each other, on a busy machine for minutes.
@@ -43,6 +46,20 @@ def _keep_to_one_core(worker: str) -> None:
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium: one for all tests of a process, for a second one cannot be driven beside it."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip(f"none of the browsers {', '.join(names)} is installed")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright, which drives the browser, is not installed")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 class NetworkUsedError(AssertionError):
