@@ -320,3 +320,7 @@ def test_the_labels_that_are_left_out_are_listed(home: Path, tmp_path: Path, cli
     listed.unlink()
     assert cli(*asked).code == 0
     assert "NCBIGene:847\tCAT\twithout" in listed.read_text(encoding="utf-8").splitlines()
+    before = (tmp_path / "genes.tsv").read_bytes()
+    told = refused(*asked[:-1], tmp_path / "genes.tsv", "--overwrite")
+    assert "would be lost" in told
+    assert (tmp_path / "genes.tsv").read_bytes() == before

@@ -20,13 +20,14 @@ from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.files.apart import Inputs
 from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN
 from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
-from fascicle.tasks.index_build import build_pack, write_left_out
+from fascicle.tasks.index_build import build_pack, files_of, write_left_out
 from fascicle.tasks.index_curate import CurateRequest, curate_pack
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
@@ -162,6 +163,7 @@ def run_build(args: argparse.Namespace) -> int:
     findings: list[Finding] = []
     steps = Steps()
     if asked:
+        Inputs.of(files_of(args.sources)).refuse(args.left_out)
         check_target(args.left_out, overwrite=args.overwrite)
     try:
         with closing(steps):

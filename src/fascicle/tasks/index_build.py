@@ -83,6 +83,17 @@ def build_pack(
     return manifest
 
 
+def files_of(sources: str | os.PathLike[str]) -> list[str]:
+    """The files that a list of vocabularies names: what a build reads beside the list itself.
+
+    Raises:
+        RecipeError: the list has a setting that is not allowed.
+    """
+    settings = read_pack_settings(sources)
+    named = [path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path]
+    return [*named, *settings.curation]
+
+
 def write_left_out(
     table: str | os.PathLike[str],
     pack: str | os.PathLike[str],
