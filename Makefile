@@ -1,4 +1,4 @@
-# make demo | test | check | torture | interop | docs | bench | install | clean
+# make demo | test | studies | check | torture | interop | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test check torture interop docs bench install clean
+.PHONY: demo test studies check torture interop docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -19,10 +19,13 @@ demo: $(VENV)/.base
 	@echo "The same annotations as files are in demo-output/."
 
 # Without bytecode, each of the hundreds of processes that tests start compiles the package anew.
-test check: export PYTHONDONTWRITEBYTECODE :=
+test studies check: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
+
+studies: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS) studies
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -49,8 +52,8 @@ docs: $(VENV)/.dev
 	@echo "The documentation is in build/docs/index.html."
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.results_packs unpack
-	$(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m studies.results_packs unpack
+	$(BIN)/python -m studies.tables
 
 install: $(VENV)/.base
 

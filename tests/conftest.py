@@ -29,19 +29,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Unpacks the stored results, once, in the process that starts the others, and gives each of these a core."""
+    """Gives each process of tests a core."""
     if hasattr(config, "workerinput"):
-        _keep_to_one_core(config.workerinput["workerid"])
-        return
-    from benchmarks.results_packs import PackError, unpack_all
-
-    try:
-        unpack_all()
-    except PackError as error:
-        pytest.exit(str(error), returncode=2)
+        keep_to_one_core(config.workerinput["workerid"])
 
 
-def _keep_to_one_core(worker: str) -> None:
+def keep_to_one_core(worker: str) -> None:
     """Models use all cores that there are; where each worker of xdist did so, their threads would only wait."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))

@@ -231,6 +231,13 @@ def test_ray_is_imported_in_one_room_and_late() -> None:
     assert in_sources(wrong) == []
 
 
+def test_the_package_and_its_tests_know_nothing_of_the_studies() -> None:
+    """The studies are a project of their own, which imports the package."""
+    taken = re.compile(r"^\s*(?:from|import) studies\b", re.MULTILINE)
+    files = [*SOURCES, *Path(__file__).parent.rglob("*.py")]
+    assert [path.name for path in files if taken.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_no_import_cycles() -> None:
     graph: dict[str, set[str]] = {}
     for path in SOURCES:

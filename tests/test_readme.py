@@ -1,4 +1,4 @@
-"""The README is followed literally: its numbers, its Python, its commands."""
+"""The README is followed literally: its Python, its commands."""
 
 from __future__ import annotations
 
@@ -31,12 +31,6 @@ def commands() -> list[str]:
         for line in block.splitlines()
         if "fascicle " in line and not line.startswith(("git", "cd"))
     ]
-
-
-def test_every_table_is_what_the_results_say() -> None:
-    command = [sys.executable, "-m", "benchmarks.tables", "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_python_in_the_readme_runs() -> None:

@@ -208,29 +208,6 @@ def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: P
     assert "With 78 pairs and 20 draws no corrected p-value" in result.out
 
 
-def test_real_files(cli: Cli, fascicle_data: Path, tmp_path: Path) -> None:
-    """The laws of combinations on the predictions of the results tables."""
-    folder = Path(__file__).parents[2] / "benchmarks" / "results" / "span-heads" / "predictions"
-    names = ("softmax", "crf", "spanpred-tuned")
-    files = [folder / f"genia-events-{name}-s1.test.tsv.gz" for name in names]
-    gold = [fascicle_data / "genia" / "event-docs.jsonl.gz", "--where", "part=test"]
-    value = json.loads(cli("compare", gold[0], *files, *gold[1:], "--json", "--resamples", 20).out)
-    recalls = [one["recall"]["estimate"] for one in value["systems"]]
-    assert value["union"]["recall"]["estimate"] >= max(recalls)
-    by_rule = {(one["rule"], len(one["systems"]), *one["systems"]): one for one in value["combinations"]}
-    for (rule, size, *members), one in by_rule.items():
-        if size == 2 and rule == "majority":
-            pair = next(p for p in value["pairs"] if {p["first"], p["second"]} == set(members))
-            assert one["tp"] == pair["shared_true"]
-            assert one["tp"] + one["fp"] == pair["shared"]
-    for rule in ("union", "majority"):
-        out = tmp_path / f"{rule}.tsv"
-        assert cli("combine", rule, *files, "-o", out).code == 0
-        scores = json.loads(cli("evaluate", gold[0], out, *gold[1:], "--json").out)["micro"]
-        expected = next(one for (name, size, *_), one in by_rule.items() if (name, size) == (rule, 3))
-        assert {k: scores[k] for k in ("tp", "fp", "fn")} == {k: expected[k] for k in ("tp", "fp", "fn")}
-
-
 def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
     shifted, report = tmp_path / "shifted.tsv", tmp_path / "report.md"
     shifted.write_text(HEADER + "d0\tGene\t1\t2\t\n", encoding="utf-8")

@@ -11,8 +11,6 @@ from tests.pages import blocks
 
 import fascicle
 from fascicle.cli import main
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.distil import DistilRecipe
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "distillation"
@@ -74,11 +72,3 @@ def test_a_distillation_on_text_is_no_pretraining(tmp_path: Path, capsys: pytest
     said = capsys.readouterr().err
     assert "distill" in said
     assert "no table" not in said
-
-
-def test_the_plan_of_shapes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FASCICLE_DATA", "/data")
-    folder = ROOT / "benchmarks" / "studies" / "distillation"
-    recipes = {path.stem: read_recipe(path) for path in sorted(folder.glob("*.toml"))}
-    assert set(recipes) == {"general-3x384", "general-4x312", "general-4x384", "general-6x384"}
-    assert all(isinstance(recipe, DistilRecipe) and recipe.layers for recipe in recipes.values())

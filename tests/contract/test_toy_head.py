@@ -82,8 +82,6 @@ def repository(tmp_path: Path) -> Path:
     for name in ("src", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "assets"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
-    shutil.copy(ROOT / "benchmarks" / "results_packs.py", tmp_path / "benchmarks")  # tests/conftest.py reads it
     for step in steps():
         step.apply(tmp_path)
     return tmp_path

@@ -1,11 +1,9 @@
-"""Scores on flat mentions, against seqeval and nervaluate: random cases, and real predictions on three corpora."""
+"""Scores on flat mentions, against seqeval and nervaluate."""
 
 from __future__ import annotations
 
 import random
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 from nervaluate import Evaluator
@@ -13,15 +11,11 @@ from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as
 from seqeval.metrics.v1 import precision_recall_fscore_support as strict_mode
 from seqeval.scheme import IOB2
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Mention
 from fascicle.core.tags import decode_tags
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.files.source import Source
-from fascicle.formats.files import read
-from fascicle.formats.predictions import read as read_predictions
 
 TYPES = ("Cell", "Gene", "Org")
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 Ranges = list[tuple[int, int, str]]
 Corpus = list[tuple[int, Ranges, Ranges]]  # words of a text, gold and predicted mentions in words
 
@@ -135,30 +129,3 @@ def test_repaired_tags_score_as_in_the_default_mode_of_seqeval() -> None:
         for at, name in enumerate(sorted(found.by_type)):
             rates = found.by_type[name].rates()
             assert (rates.precision, rates.recall, rates.f1) == pytest.approx(tuple(row[at] for row in rows[:3]))
-
-
-def in_words(document: Document, mentions: Sequence[Mention]) -> Ranges:
-    words = document.words or ()
-    starts, ends = [a for a, _ in words], [b for _, b in words]
-    found = [(bisect_left(starts, m.start), bisect_left(ends, m.end) + 1, m.type) for m in mentions]
-    assert all((starts[a], ends[b - 1]) == (m.start, m.end) for (a, b, _), m in zip(found, mentions, strict=True))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("gold", "predictions", "support"),
-    [
-        ("bc5cdr/iob/test.tsv", "first/predictions/bc5cdr-crf-s1.test.tsv.gz", 9809),
-        ("ncbi-disease/iob/test.tsv", "first/predictions/ncbi-disease-crf-s1.test.tsv.gz", 960),
-        ("conll04/conll04_test.json", "span-heads/predictions/conll04-spanner-hybrid-s1.test.tsv.gz", 1079),
-    ],
-)
-def test_real_predictions(fascicle_data: Path, gold: str, predictions: str, support: int) -> None:
-    documents = list(read(str(fascicle_data / gold)))
-    said = {p.id: p.mentions for p in read_predictions(Source(path=str(RESULTS / predictions)))}
-    corpus = [(len(d.words or ()), in_words(d, d.mentions), in_words(d, said.get(d.id, ()))) for d in documents]
-    scores = {rule: ours(corpus, rule=rule) for rule in ("strict", "span", "loose")}
-    assert scores["strict"].counts.support == support
-    assert scores["strict"].counts.tp > support / 2
-    check_seqeval(corpus, scores["strict"])
-    check_nervaluate(corpus, scores)

@@ -16,8 +16,6 @@ from fascicle.experiments.grid import read_grid
 from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.strict import merged
 
-ROOT = Path(__file__).parents[2]
-GRIDS = sorted((ROOT / "benchmarks" / "grids").glob("*.toml"))
 TEXT = """\
 name = "small"
 compare = "plain"
@@ -74,15 +72,6 @@ def write(tmp_path: Path) -> Write:
         return tmp_path / "small.toml"
 
     return grid
-
-
-@pytest.mark.parametrize("path", GRIDS, ids=[p.stem for p in GRIDS])
-def test_the_grids_of_the_project(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FASCICLE_DATA", raising=False)  # a plan can be read where its corpora are not
-    grid = read_grid(path)
-    assert grid.name == path.stem
-    assert grid.results == ROOT / "benchmarks" / "results" / path.stem
-    assert len({run.name for run in grid.runs}) == len(grid.runs) > 0
 
 
 def test_cells_in_the_order_of_the_file(write: Write) -> None:

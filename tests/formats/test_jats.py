@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import benchmarks.studies.formats.craft_text as craft_text
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats import detect, read
@@ -172,12 +171,3 @@ def unnamed(parent: ElementTree.Element, named: set[str]) -> Iterator[ElementTre
         if child.tag not in named:
             yield child
             yield from unnamed(child, named)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
-def test_the_official_texts_of_craft() -> None:
-    kinds: Counter[str] = Counter()
-    for _, official, ours, short in craft_text.texts_of(Path(str(DATA)) / "craft"):
-        kinds.update(kind for kind, _ in craft_text.differences(official, ours, short))
-    assert kinds == {"same": 9_506, "blanks": 82, "added heading": 181, "short abstract": 20, "keywords": 2}

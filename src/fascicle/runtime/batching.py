@@ -14,7 +14,7 @@ __all__ = ["MAX_TOKENS", "TOKENS_A_THREAD", "length_sorted_batches"]
 # Of a network that does not say what it takes best, such as one of torch, where each call has a cost of its own.
 MAX_TOKENS = 1024
 # For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer, 384-wide encoder in
-# int8), and small batches have less padding: 2 % in place of 7 % on sentences (benchmarks/speed/levers.py).
+# int8), and small batches have less padding: 2 % in place of 7 % on sentences (studies/speed/levers.py).
 TOKENS_A_THREAD = 256
 # One float32 attention table of 12 heads over this area is 24 MB.
 MAX_AREA = 512 * 1024

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from itertools import chain
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 import fascicle
-from benchmarks.studies.abbreviations.finder import FILE, records
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
@@ -20,7 +16,7 @@ from fascicle.knowledge.linking.opening import Found, find
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
 
-SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="run python -m benchmarks.ship_linker")
+SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="run python -m studies.ship_linker")
 MOST = 100_000  # bytes
 FITTED = {"Disease", "Chemical", "Gene", "Species", "CellLine", "CellType", "Anatomy"}
 
@@ -180,27 +176,3 @@ def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
 @SHIPPED
 def test_made_pairs_of_the_pack_have_one_answer(found: Found) -> None:
     assert check_pairs(made_pairs(found.parts[0].pack, 5_000)) > 2_000
-
-
-@SHIPPED
-@pytest.mark.parametrize("kind", ["Gene", "Disease", "Chemical"])
-def test_annotated_pairs_have_one_answer(kind: str) -> None:
-    place = Path(os.environ.get("FASCICLE_DATA", "")) / FILE
-    if not place.is_file():
-        pytest.skip("FASCICLE_DATA names no folder of corpora")
-    pairs = {(long, short, kind) for record in records(place) for short, long in record.pairs}
-    assert check_pairs(sorted(pairs)) > 50
-
-
-@SHIPPED
-@pytest.mark.parametrize("kind", ["Gene", "Disease", "Chemical"])
-def test_definitions_in_abstracts_have_one_answer(kind: str) -> None:
-    place = Path(os.environ.get("FASCICLE_DATA", "")) / FILE
-    if not place.is_file():
-        pytest.skip("FASCICLE_DATA names no folder of corpora")
-    texts = ["\n".join(record.lines) for record in records(place)]
-    pairs = [find_abbreviations(text) for text in texts]
-    said = answers([(text, [*chain(*own)], kind) for text, own in zip(texts, pairs, strict=True)])
-    for text, own, found in zip(texts, pairs, said, strict=True):
-        of = dict(found)
-        assert all(of[short] == of[long] for short, long in own), text

@@ -65,7 +65,7 @@ class Style(IntEnum):
 STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {"Gene": Style.symbols, "Species": Style.everyday, "Disease": Style.ailments}
 )
-# By `Style`. All were chosen on dev and train parts, see docs/studies/packs.md.
+# By `Style`. All were chosen on dev and train parts, see studies/docs/packs.md.
 _VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)  # rank of the last of the words that are hardly ever names
 _COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
 _PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits

@@ -1,1 +1,0 @@
-"""One folder for each study: what it measures, and its tables."""

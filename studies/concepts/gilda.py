@@ -1,0 +1,71 @@
+"""Gilda's grounder over the names of our pack, on the same mentions; see ``plan.md``.
+
+The folder that ``RIVALS`` names has its packages (``pip install gilda``, in an environment of its own); nothing of the
+project needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fascicle.core.document import Document
+from fascicle.core.mention import Link, Mention
+from fascicle.knowledge.abbreviations.pairs import Pairs
+from fascicle.knowledge.pack.pack import Pack
+from fascicle.knowledge.terms import NAME_KINDS
+from fascicle.tasks.link_cases import concepts_of
+from studies.linking.rivals import Entry, grounder, species_of
+
+
+class Gilda:
+    """Grounders of the types of a pack, each made when it is needed."""
+
+    def __init__(self, pack: Pack) -> None:
+        """Takes the open pack."""
+        self._pack, self._made = pack, dict[str, Any]()
+
+    def linked(self, given: Sequence[Document], gold: Sequence[Document]) -> Any:
+        """What links the mentions of documents.
+
+        Args:
+            given: documents with mentions.
+            gold: the same with concepts; of the matches the best one of its vocabularies is taken, or else the best.
+        """
+        prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in concepts_of(m)}
+        return lambda: [self._of(one, prefixes) for one in given]
+
+    def _of(self, document: Document, prefixes: set[str]) -> list[Mention]:
+        pairs, species = Pairs(document), species_of(document)
+        found = []
+        for mention in document.mentions:
+            surface = " ".join(mention.text_in(document.text).split())
+            pair, _ = pairs.of(surface, *mention.spans)
+            surface = pair.long if pair is not None else surface
+            curie = self._best(mention.type, surface, species, prefixes)
+            if curie:
+                link = Link(id=curie.partition(":")[2], curie=curie)
+                found.append(Mention(mention.spans, mention.type, links=(link,)))
+        return found
+
+    def _best(self, kind: str, surface: str, species: Sequence[str], prefixes: set[str]) -> str:
+        if kind not in self._made:
+            self._made[kind] = grounder(entries(self._pack, kind))
+        matches = self._made[kind].ground(surface, organisms=[one.partition(":")[2] for one in species])
+        if not matches:
+            return ""
+        best = next((one for one in matches if one.term.db in prefixes), matches[0])
+        return f"{best.term.db}:{best.term.id}"
+
+
+def entries(pack: Pack, kind: str) -> Iterator[Entry]:
+    """The names of the concepts of a type."""
+    active = pack.active
+    terms = np.flatnonzero(pack.type_rows[active.concept] == pack.types.index(kind))
+    rows = active.concept[terms].astype(np.int64)
+    texts, curies = active.surfaces.take(active.surface[terms]), pack.curies.strings.take(rows)
+    taxa = [pack.taxa[int(row)] for row in pack.taxon_rows[rows]]
+    for text, curie, number, taxon in zip(texts, curies, active.kind[terms].tolist(), taxa, strict=True):
+        yield Entry(text, curie, NAME_KINDS[number], taxon)

@@ -1,0 +1,208 @@
+"""What concepts are worth with what ships, in tables, from ``studies/results/concepts-*.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from studies.common import result
+from studies.concepts.worth import SURE
+from studies.tables.grids import MISSING, markdown
+
+Row = Mapping[str, Any]
+_BEFORE, _NOW = "before", "now"
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bc5cdr": "BC5CDR",
+        "ncbi-disease": "NCBI-disease",
+        "biored": "BioRED",
+        "nlm-gene": "NLM-Gene",
+        "gnormplus": "GNormPlus",
+        "linnaeus": "LINNAEUS",
+        "nlm-chem": "NLM-Chem, passages",
+        "bioid": "BioID, captions",
+    }
+)
+_BESIDE: Final = ("biomed-fast", "gold", "pack", "gilda")
+_SHORTS: Final = ("pairs", "short linked", "faults", "contrary", "long loses", "forms differ")
+_VERDICTS: Final = ("right", "namesake", "same name", "wrong", "none")
+
+
+def raw() -> str:
+    """Concepts of documents from raw text, and F1 of other ways."""
+    body = []
+    for corpus, kind, now, before in _rows("biomed"):
+        others = (_now(f"{corpus} {kind} {system}") for system in _BESIDE)
+        body.append(
+            [
+                _NAMES[corpus],
+                kind,
+                f"{now['gold']:,}",
+                _percent(now["precision"]),
+                _percent(now["recall"]),
+                f"**{_percent(now['f1'])}** ({_interval(now['f1'])})",
+                _percent(now["renewed"]["f1"]),
+                _percent(before["f1"]) if before else "",
+                *(_percent(one["f1"]) if one else "" for one in others),
+            ]
+        )
+    head = ["corpus", "type", "concepts", "precision", "recall", "F1", "identifiers of now", "before"]
+    return markdown([*head, "`biomed-fast`", "gold mentions", "pack alone", "Gilda"], body) if body else MISSING
+
+
+def stated() -> str:
+    """What stated probabilities are worth from raw text, before and now."""
+    body = []
+    for corpus, kind, now, before in _rows("biomed"):
+        links = now["renewed"]["links"]
+        earlier = before["renewed"]["links"] if before else None
+        body.append(
+            [
+                _NAMES[corpus],
+                kind,
+                f"{links['links']:,}",
+                *(_share(right, count) for tenth, (count, right) in links["tenths"].items() if float(tenth) < SURE),
+                *(_sure(one) for one in (earlier, links)),
+                *(_error(one) for one in (earlier, links)),
+            ]
+        )
+    head = [
+        "corpus",
+        "type",
+        "links",
+        "0.5",
+        "0.6",
+        "0.7",
+        "0.8",
+        "0.9 before",
+        "0.9 or more",
+        "ECE before",
+        "ECE",
+    ]
+    return markdown(head, body) if body else MISSING
+
+
+def labels() -> str:
+    """Labels of each vocabulary in a neutral sentence."""
+    before, now = (result(f"concepts-labels-{name}").get("rows", {}) for name in (_BEFORE, _NOW))
+    body = [
+        [title, f"{one['labels']:,}", f"{before[title]['right']:,}" if title in before else "", *map(str, _of(one))]
+        for title, one in (now or before).items()
+    ]
+    head = [
+        "vocabulary",
+        "labels",
+        "right before",
+        "right",
+        "gene of another species",
+        "has the name too",
+        "wrong",
+        "none",
+    ]
+    return markdown(head, body) if body else MISSING
+
+
+def everyday() -> str:
+    """Everyday names in a neutral sentence."""
+    body = []
+    for state in (_BEFORE, _NOW):
+        for title, kinds in result(f"concepts-everyday-{state}").get("lists", {}).items():
+            for kind, one in kinds.items():
+                counts = [str(one[verdict]) for verdict in ("names", "right", "wrong", "none")]
+                body.append([title, state, kind or "all", *counts, _share(one["right"], one["names"])])
+    return markdown(["list", "state", "type", "names", "right", "wrong", "none", "right, %"], body) if body else MISSING
+
+
+def shorts() -> str:
+    """Short forms that their texts define."""
+    body = [
+        [title, state, *(f"{one[count]:,}" for count in _SHORTS)]
+        for state in (_BEFORE, _NOW)
+        for title, one in result(f"concepts-shorts-{state}").get("rows", {}).items()
+    ]
+    head = [
+        "pairs of",
+        "state",
+        "pairs",
+        "short form linked",
+        "faults",
+        "another concept",
+        "long form loses its",
+        "differ",
+    ]
+    return markdown(head, body) if body else MISSING
+
+
+def corrections() -> str:
+    """Forms of the correction of probabilities of found mentions, on dev."""
+    body = []
+    for title, links in result("concepts-corrections").get("rows", {}).items():
+        kind, _, form = title.partition(": ")
+        body.append([kind, form, f"{links['links']:,}", _sure(links), _error(links)])
+    return markdown(["type", "correction", "links", "0.9 or more", "ECE"], body) if body else MISSING
+
+
+def cost() -> str:
+    """What linking costs before and after."""
+    titles = {"link_ms": "linking, ms", "open_ms": "opening, ms", "peak_mb": "peak of memory, MB"}
+    rows = result("concepts-cost").get("rows", {})
+    body = [
+        [
+            titles[name],
+            f"{one['before']:,}",
+            f"{one['after']:,}",
+            f"{one['ratio']} ({_between(one['ratio_quartiles'])})",
+        ]
+        for name, one in rows.items()
+    ]
+    return markdown(["", "before", "after", "ratio (quartiles)"], body) if body else MISSING
+
+
+def _rows(system: str) -> Iterator[tuple[str, str, Row, Row | None]]:
+    """Corpus and type, with the figures of a system now and before; those before where there are no others."""
+    before = result(f"concepts-raw-{_BEFORE}").get("rows", {})
+    for key in _all():
+        corpus, kind, name = key.split(" ")
+        if name == system:
+            yield corpus, kind, _all()[key], before.get(key)
+
+
+def _all() -> Mapping[str, Row]:
+    found: Mapping[str, Row] = result(f"concepts-raw-{_NOW}").get("rows") or result(f"concepts-raw-{_BEFORE}").get(
+        "rows", {}
+    )
+    return found
+
+
+def _now(key: str) -> Row | None:
+    """The figures now; those before where it was not measured again."""
+    return _all().get(key) or result(f"concepts-raw-{_BEFORE}").get("rows", {}).get(key)
+
+
+def _of(row: Mapping[str, int]) -> list[int]:
+    return [row[verdict] for verdict in _VERDICTS]
+
+
+def _percent(figure: Mapping[str, float]) -> str:
+    return f"{100 * figure['estimate']:.1f}"
+
+
+def _interval(figure: Mapping[str, float]) -> str:
+    return f"{100 * figure['low']:.1f} to {100 * figure['high']:.1f}"
+
+
+def _between(pair: list[float]) -> str:
+    return f"{pair[0]} to {pair[1]}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "–"
+
+
+def _sure(links: Row | None) -> str:
+    return f"{_share(links['sure_right'], links['sure'])} of {links['sure']:,}" if links else ""
+
+
+def _error(links: Row | None) -> str:
+    return "" if links is None or links["calibration_error"] is None else f"{100 * links['calibration_error']:.1f}"

@@ -1,0 +1,159 @@
+"""Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
+
+usage: python -m studies.decision.development FOLDER
+
+Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
+that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
+texts are left out that have a sentence which taught ``biomed-fast@1``, or which stands in a text by which the decision
+is measured. ``FASCICLE_DATA`` names the corpora.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.formats import read, write
+from fascicle.text.segment import sentences
+from fascicle.text.taught import TAUGHT, sentence_hashes, unpacked
+from studies.common import GRIDS, ROOT
+from studies.packs import gold
+
+BIORED: Final = {
+    "GeneOrGeneProduct": "Gene",
+    "DiseaseOrPhenotypicFeature": "Disease",
+    "ChemicalEntity": "Chemical",
+    "OrganismTaxon": "Species",
+    "CellLine": "CellLine",
+}
+NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
+FOREIGN: Final = {"Protein": "Gene"}
+INFECTION: Final = {"Protein": "Gene", "Chemical": "Chemical", "Organism": "Species"}
+CANCER: Final = {"Gene_or_gene_product": "Gene", "Simple_chemical": "Chemical", "Organism": "Species"}
+PATHWAYS: Final = {"Gene_or_gene_product": "Gene", "Complex": "Gene", "Simple_chemical": "Chemical"}
+CRAFT: Final = {"Species": "Species", "CellType": "CellType"}
+MEASURED: Final = (
+    "biored/Test.PubTator",
+    "nlm-gene/Test.PubTator",
+    "gnormplus-bc2gn/Test.PubTator",
+    "ncbi-disease/pubtator/test.PubTator.txt",
+    "bc5cdr/pubtator/CDR_TestSet.PubTator.txt",
+    "bc2gm/iob/test.tsv",
+    "jnlpba/iob2/test.iob2",
+    "linnaeus/iob/test.tsv",
+    "bioid/Test_revision.PubTator.gz",
+    "cellfinder/cellfinder1-brat.zip",
+    "drugprot/DrugProt_Test.PubTator.gz",
+    "nlm-chem/Test.PubTator.gz",
+    "foreign-genes/aimed.jsonl",
+    "foreign-genes/bioinfer.jsonl",
+    "foreign-genes/exptm-test.jsonl",
+)
+CELLS: Final = {"cell_line": "CellLine", "cell_type": "CellType"}
+ASSETS: Final = ROOT / "src" / "fascicle" / "assets"
+_LEAST: Final = 40  # letters and digits of a sentence that tells where a text is from
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes a file for each corpus."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args(argv).folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, documents in parts(Path(os.environ["FASCICLE_DATA"])).items():
+        write(folder / f"{name}.jsonl", documents, format="native", overwrite=True)
+        print(f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} mentions")
+    return 0
+
+
+def parts(data: Path) -> dict[str, list[Document]]:
+    """Name of each file -> its texts, with gold under the types of the models.
+
+    Args:
+        data: the corpora.
+    """
+    copies, jnlpba = copies_of_tests(data), list(read(data / "jnlpba/iob2/devel.iob2"))
+    dev = {key for one in jnlpba for key in keys(one)}
+    train = list(read(data / "jnlpba/jnlpba-standoff.zip/train"))
+    abstracts = [one for one in train if 2 * len(keys(one) & dev) > len(keys(one))]
+    given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
+        "biored": (list(read(data / "biored/Dev.PubTator")), BIORED),
+        "ncbi-disease": (list(read(data / "ncbi-disease/pubtator/dev.PubTator.txt")), NCBI),
+        "bc5cdr": (
+            list(read(data / "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt")),
+            {"Disease": "Disease", "Chemical": "Chemical"},
+        ),
+        "bc2gm": (list(read(data / "bc2gm/iob/devel.tsv")), {"GENE": "Gene"}),
+        "jnlpba": (abstracts, CELLS),
+        "jnlpba-sentences": (jnlpba, CELLS),
+    }
+    found = {
+        name: [_ready(one, types) for one in documents if not keys(one) & copies]
+        for name, (documents, types) in given.items()
+    }
+    return found | others(data)
+
+
+def others(data: Path) -> dict[str, list[Document]]:
+    """Texts of corpora that have no dev part in the grid, or one of sentences alone; none of them taught."""
+    given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
+        "bionlp13ge-sentences": (list(read(data / "bionlp13ge/iob/devel.tsv")), FOREIGN),
+        "linnaeus-sentences": (list(read(data / "linnaeus/iob/devel.tsv")), {"Species": "Species"}),
+        "bionlp11id": (list(read(data / "bionlp11id/standoff.zip/devel")), INFECTION),
+        "bionlp13cg": (list(read(data / "bionlp13cg/standoff.zip/devel")), CANCER),
+        "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
+        "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
+    }
+    taught = unpacked((ASSETS / "biomed-fast@1" / TAUGHT).read_bytes())
+    tested = frozenset(key for file in MEASURED for one in read(data / file) for key in keys(one))
+    return {
+        name: [
+            _ready(one, types)
+            for one in documents
+            if taught.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
+        ]
+        for name, (documents, types) in given.items()
+    }
+
+
+def keys(document: Document) -> frozenset[str]:
+    """Letters and digits of the longer sentences of a text."""
+    cut = document.sentences or sentences(document.text)
+    found = (re.sub(r"[\W_]+", "", document.text[slice(*one)]).lower() for one in cut)
+    return frozenset(one for one in found if len(one) >= _LEAST)
+
+
+def copies_of_tests(data: Path) -> frozenset[str]:
+    """Sentences of dev texts that are copies of test parts."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    for line in (GRIDS / "six-exclude.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        corpus, part, document, _, _, _, _, of_part, *_ = line.split("\t")
+        if part == "dev" and of_part == "test":
+            listed[corpus].add(document)
+    return frozenset(key for file, ids in listed.items() for one in _of(data, file, ids) for key in keys(one))
+
+
+def _of(data: Path, file: str, ids: set[str]) -> Iterator[Document]:
+    path = data / file
+    return (one for one in read(path) if one.id in ids) if path.exists() else iter(())
+
+
+def _ready(document: Document, types: Mapping[str, str]) -> Document:
+    mentions = {
+        (types[m.type], m.spans): msgspec.structs.replace(m, type=types[m.type], links=())
+        for m in document.layer(GOLD)
+        if m.type in types
+    }
+    return msgspec.structs.replace(document, mentions=tuple(mentions.values()), events=(), abbreviations=None)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,108 @@
+"""Tables of the decision of documents: texts that taught nothing first, then test parts of corpora that taught."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from studies.common import result
+from studies.tables.grids import MISSING, markdown
+
+Value = Mapping[str, Any]
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cellfinder": "CellFinder, full papers",
+        "drugprot": "DrugProt, abstracts",
+        "nlm-chem": "NLM-Chem, passages of papers",
+        "aimed": "AIMed, sentences",
+        "bioinfer": "BioInfer, sentences",
+        "exptm": "Ex-PTM, sentences",
+        "cg": "cancers of BioNLP13CG, abstracts",
+        "biored-test": "BioRED",
+        "nlm-gene-test": "NLM-Gene",
+        "gnormplus-test": "GNormPlus",
+        "ncbi-test": "NCBI disease",
+        "bc5cdr-test": "BC5CDR",
+        "bc2gm-test": "BC2GM, sentences",
+        "jnlpba-test": "JNLPBA",
+        "linnaeus-test": "LINNAEUS, sentences",
+        "bioid-test": "BioID",
+    }
+)
+HEAD: Final = ("type", "texts", "mentions", "F1 before", "F1", "gain (95 %)", "F1 by overlap", "ECE before", "ECE")
+
+
+def foreign(name: str) -> str:
+    """Texts that taught nothing."""
+    return _table(name, foreign=True)
+
+
+def corpora(name: str) -> str:
+    """Test parts of corpora that taught."""
+    return _table(name, foreign=False)
+
+
+def ends(name: str) -> str:
+    """Strict F1 with names as corpora have them, and without their affixes, where the two differ."""
+    rows = [
+        [*_what(key, one), *(f"{100 * one['ends'][kind]:.1f}" for kind in ("corpus", "bare"))]
+        for key, one in _rows(name)
+        if one["ends"]["bare"] != one["ends"]["corpus"]
+    ]
+    return markdown(("type", "texts", "`--ends corpus`", "`--ends bare`"), rows) if rows else MISSING
+
+
+def names() -> str:
+    """Names given alone and in rows of a table."""
+    ways = {"alone": "alone", "in_rows": "in rows of four cells"}
+    kinds = ("right", "other_type", "nothing", "heads_empty")
+    rows = [
+        [model, f"{ways[way]}, {word}", *(f"{100 * shares[f'{key}_{way}'][kind]:.1f}" for kind in kinds)]
+        for model, shares in result("decision-names").get("models", {}).items()
+        for way in ways
+        for key, word in (("before", "before"), ("after", "with the decision"))
+    ]
+    head = ("model", "given", "right type and ends", "another type", "nothing", "heads of columns: nothing")
+    return markdown(head, rows) if rows else MISSING
+
+
+def _rows(name: str) -> list[tuple[str, Value]]:
+    """The rows of a model, by type."""
+    return sorted(result(f"decision-{name}").get("rows", {}).items(), key=lambda pair: pair[1]["type"])
+
+
+def _what(key: str, one: Value) -> list[str]:
+    return [one["type"], _NAMES[key.partition(" ")[0]]]
+
+
+def _table(name: str, *, foreign: bool) -> str:
+    rows = [line for key, one in _rows(name) if one["foreign"] is foreign for line in _lines(key, one)]
+    return markdown(HEAD, rows) if rows else MISSING
+
+
+def _lines(key: str, one: Value) -> Iterator[list[str]]:
+    before, after, less = one["before"], one["after"], one["less_before"]
+    gain = f"{100 * less['estimate']:+.1f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
+    yield [
+        *_what(key, one),
+        f"{one['mentions']:,}",
+        f"{100 * before['f1']:.1f}",
+        f"{100 * after['f1']:.1f}",
+        gain,
+        f"{100 * after['overlap_f1']:.1f}",
+        *(f"{100 * side['calibration_error']:.1f}" for side in (before, after)),
+    ]
+    for rival, said in one.get("rivals", {}).items():
+        where = f"{_NAMES[key.partition(' ')[0]]}: {rival}"
+        yield [
+            one["type"],
+            where,
+            f"{one['mentions']:,}",
+            "",
+            f"{100 * said['f1']:.1f}",
+            "",
+            f"{100 * said['overlap_f1']:.1f}",
+            "",
+            "",
+        ]

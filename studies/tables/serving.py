@@ -1,0 +1,96 @@
+"""Tables of the service: what it withstands and costs, and what the order of uncertainty teaches."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from studies.common import result
+from studies.tables.grids import MISSING, markdown
+
+_FAULT = 500
+
+
+def measured(results: Path) -> str:
+    """What the service withstands, and what it costs beside the pipeline in it."""
+    rows = [
+        [what, goal, show(found) if (found := result(name, results)) else MISSING] for what, goal, name, show in ROWS
+    ]
+    return markdown(("what", "goal", "measured"), rows)
+
+
+def curve(results: Path) -> str:
+    """F1 on dev against documents, for a curator who reads what is least sure, and for one who reads by chance."""
+    rows = result("curation-curve", results).get("rows", [])
+    seeds = sorted({row["seed"] for row in rows})
+    at = {(row["seed"], row["arm"], row["documents"]): row for row in rows}
+    body = []
+    for count in sorted({row["documents"] for row in rows}):
+        pairs = [(at[seed, "uncertainty", count], at[seed, "random", count]) for seed in seeds]
+        cells = ["; ".join(f"{100 * pair[side]['f1']:.1f}" for pair in pairs) for side in (0, 1)]
+        sizes = [f"{statistics.mean(pair[side]['characters'] for pair in pairs):,.0f}" for side in (0, 1)]
+        body.append([str(count), *cells, *sizes])
+    head = ("documents", "F1, least sure first", "F1, by chance", "characters, least sure first", "by chance")
+    told = f"F1 on dev in percent; seeds: {', '.join(map(str, seeds))}, in this order where there are several."
+    return f"{markdown(head, body)}\n\n{told}" if rows else MISSING
+
+
+def _killed(found: dict[str, Any]) -> str:
+    lost = sum(found[name] for name in ("answers_wrong", "given_up", "jobs_wrong", "decisions_lost", "errors"))
+    kept = f"{found['answers']:,} answers, {found['jobs']:,} jobs, {found['decisions']:,} decisions"
+    return f"{found['kills']} kills, {found['kills_when_ready']} of them when ready; {kept}: {lost} lost or wrong"
+
+
+def _tail(found: dict[str, Any]) -> str:
+    half, twice = found["half"]["p99"], found["twice"]["p99"]
+    return f"{twice / half:.2f} times ({1000 * half:,.0f} ms, {1000 * twice:,.0f} ms)"
+
+
+def _answered(found: dict[str, Any]) -> str:
+    parts = (found["half"], found["twice"])
+    faults = sum(count for part in parts for status, count in part["statuses"].items() if int(status) >= _FAULT)
+    silent = sum(part["statuses"].get("0", 0) for part in parts)
+    return f"{sum(part['wrong'] for part in parts)} wrong, {faults} with 5xx, {silent} without an answer"
+
+
+def _refused(found: dict[str, Any]) -> str:
+    statuses = found["twice"]["statuses"]
+    return f"{statuses.get('200', 0):,} accepted, {statuses.get('429', 0):,} refused, of {found['twice']['sent']:,}"
+
+
+def _memory(found: dict[str, Any]) -> str:
+    sizes = [size for _, size in found["memory_mib"]]
+    part = max(1, len(sizes) // 5)
+    first, last = statistics.mean(sizes[:part]), statistics.mean(sizes[-part:])
+    return f"{first:,.0f} MiB in the first fifth, {last:,.0f} MiB in the last"
+
+
+def _throughput(found: dict[str, Any]) -> str:
+    return f"{found['ratio']:.2f}"
+
+
+def _latency(at: int) -> Callable[[dict[str, Any]], str]:
+    def show(found: dict[str, Any]) -> str:
+        took, bar, model = (1000 * found[name] for name in (f"service_p{at}", f"bar_p{at}", f"model_p{at}"))
+        return f"{took:.1f} ms (goal {bar:.1f} ms; `model(text)` {model:.1f} ms)"
+
+    return show
+
+
+ROWS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], str]], ...] = (
+    ("killed with all its processes while clients ask", "50 kills, nothing lost", "killed-service", _killed),
+    ("p99 of accepted requests at twice the capacity, against half of it", "at most 3", "serving-load", _tail),
+    ("answers in it, each compared with the offline pipeline", "0 wrong, no 5xx", "serving-load", _answered),
+    ("requests at twice the capacity", "the rest refused with 429", "serving-load", _refused),
+    ("memory meanwhile", "flat", "serving-load", _memory),
+    ("throughput for a client against the offline pipeline", "at least 0.85", "serving-throughput", _throughput),
+    (
+        "250 words, one client: median",
+        "at most 1.3 times `model(text)` plus 5 ms",
+        "serving-latency",
+        _latency(50),
+    ),
+    ("the same: 95th percentile", "at most twice the goal above", "serving-latency", _latency(95)),
+)

@@ -1,0 +1,1 @@
+"""Tests of the scripts, the tables and the pages of the studies."""
