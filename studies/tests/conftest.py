@@ -11,6 +11,7 @@ from tests.conftest import (  # noqa: F401
     no_network,
     tiny_encoder,
     tiny_recipe,
+    tiny_run,
     toy_corpus,
     toy_dictionary,
     toy_types,
