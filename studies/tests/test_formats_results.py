@@ -11,10 +11,10 @@ import pytest
 
 import studies.speed.data_frames as data_frames
 from fascicle.formats import read, write
-from studies.common import RESULTS
+from studies.common import HERE, RESULTS
 from studies.formats.craft_text import differences
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+PAGE = HERE / "docs" / "formats.md"
 
 
 def test_the_page_has_the_stored_counts() -> None:

@@ -1,4 +1,4 @@
-"""The page of formats names every format, what is read and written, every suffix and every shape."""
+"""The pages of formats name every format, what is read and written, every suffix and every shape."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from fascicle.formats.catalogue import FORMATS, format_to_write
 from fascicle.formats.shapes import SHAPES
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("formats.md", "formats/annotation.md"))
 
 
 def rows(first: str) -> list[list[str]]:

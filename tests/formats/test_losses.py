@@ -360,7 +360,7 @@ def test_a_field_that_a_document_has_not_is_not_lost(tmp_path: Path) -> None:
         assert write_documents([document], WriteRequest(path=str(tmp_path / name), format=name)).losses == {}
 
 
-FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+FORMATS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "losses.md"
 
 
 def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
