@@ -12,7 +12,7 @@ from tests.support.grids import ON_DEV, both, make_grid, store, write_json
 from tests.support.tables import rows
 
 from benchmarks.studies.bundling import gains, pooled, study_tables, tables
-from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
+from benchmarks.studies.bundling.hierarchical import bootstrap_pooled
 from fascicle.experiments.grid import Grid
 
 SINGLES = ("SeqNER", "SpanNER")

@@ -10,7 +10,7 @@ part again, and the values become histograms: gold spans, other spans, threshold
 (Figures 2 and 3).
 
 Writes ``results/binder_analysis.json``, in which the runs that are not named stay, and
-``results/binder-densities/RUN.json`` for each run, which ``fascicle plot densities`` draws.
+``results/binder-densities/RUN.json`` for each run, which ``density_picture`` draws.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ import torch
 
 from benchmarks import common
 from benchmarks.common import write_result
+from benchmarks.studies.binder.densities import Histogram, Panel, panels_as_dict
+from benchmarks.studies.binder.partly_right import PartlyRight, partly_right, summary
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
 from fascicle.evaluation.breakdown.lexicon import lexicon
-from fascicle.evaluation.breakdown.partly_right import PartlyRight, partly_right, summary
-from fascicle.evaluation.calibration.densities import Histogram, Panel, panels_as_dict
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import score

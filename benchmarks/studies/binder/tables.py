@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
+from benchmarks.studies.bundling.hierarchical import bootstrap_pooled
 from benchmarks.tables.grids import MISSING, NOT_RUN, Row, markdown, over_seeds, points, rows_of
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import Measure, bootstrap_difference
-from fascicle.evaluation.uncertainty.pooled import bootstrap_pooled
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import read_result, scores_of
 

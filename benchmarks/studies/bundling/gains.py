@@ -18,8 +18,8 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.studies.bundling.hierarchical import Pair
 from benchmarks.tables.grids import Row, Value, rows_of
-from fascicle.evaluation.uncertainty.pooled import Pair
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import scores_of
 

@@ -83,5 +83,5 @@ class Panel:
 
 
 def panels_as_dict(panels: Iterable[Panel]) -> dict[str, Any]:
-    """The content of a densities file, which ``fascicle plot densities`` draws (docs/pictures.md)."""
+    """The content of a densities file, which ``density_picture`` draws."""
     return {"fascicle_densities": SCHEMA, "panels": [panel.as_dict() for panel in panels]}
