@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.studies.binder.densities import Histogram, Panel, panels_as_dict
-from benchmarks.studies.binder.density_picture import main
+from fascicle.cli import main
 
 VALUES = st.lists(st.floats(-2.0, 3.0, width=32), max_size=30)
 
@@ -45,12 +45,11 @@ def test_a_histogram_needs_bins(low: float, high: float, bins: int) -> None:
         Histogram(low=low, high=high, bins=bins)
 
 
-def test_the_data_file_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_data_file_is_drawn(tmp_path: Path) -> None:
     histogram = Histogram(low=0.0, high=2.0, bins=2)
     histogram.add([0.5, 1.5])
     (tmp_path / "d.json").write_text(json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})])))
-    monkeypatch.setattr("sys.argv", ["density_picture", str(tmp_path / "d.json"), str(tmp_path / "d.svg")])
-    assert main() == 0
+    assert main(["plot", "densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
     assert (tmp_path / "d.svg").stat().st_size > 0
 
 

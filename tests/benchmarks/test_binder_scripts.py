@@ -15,11 +15,11 @@ from benchmarks import common
 from benchmarks.common import GRIDS, ROOT
 from benchmarks.speed import int8_heads
 from benchmarks.studies.binder import analysis, distant, unseen_types
-from benchmarks.studies.binder.density_picture import load_densities
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.experiments.grid import GridRun
 from fascicle.loading import load
+from fascicle.reports.plots.densities import load_densities
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part

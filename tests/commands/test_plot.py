@@ -127,6 +127,7 @@ def test_misuse_of_plot(refused: Refused, distributions: Path, toy_corpus: Path,
     for kind in ("pca", "violin", "volcano"):
         assert "not a distributions file" in refused("plot", kind, toy_corpus, *out)
         assert "cannot be read" in refused("plot", kind, tmp_path / "nothing.jsonl", *out)
+    assert "not a densities file" in refused("plot", "densities", distributions, *out)
     assert "no run folder" in refused("plot", "learning", distributions, *out)
     assert "incomplete" in refused("plot", "learning", tmp_path, *out)
     one = Header(model="m", family="span", definition="softmax", types=("A",))

@@ -10,7 +10,7 @@ part again, and the values become histograms: gold spans, other spans, threshold
 (Figures 2 and 3).
 
 Writes ``results/binder_analysis.json``, in which the runs that are not named stay, and
-``results/binder-densities/RUN.json`` for each run, which ``density_picture`` draws.
+``results/binder-densities/RUN.json`` for each run, which ``fascicle plot densities`` draws.
 """
 
 from __future__ import annotations

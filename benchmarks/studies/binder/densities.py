@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fascicle.core.arrays import Floats, Ints
+from fascicle.reports.plots.densities import SCHEMA
 
-SCHEMA: Final = 1  # of the densities file
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
 
 
@@ -83,5 +83,5 @@ class Panel:
 
 
 def panels_as_dict(panels: Iterable[Panel]) -> dict[str, Any]:
-    """The content of a densities file, which ``density_picture`` draws."""
+    """The content of a densities file, which ``fascicle plot densities`` draws (docs/pictures.md)."""
     return {"fascicle_densities": SCHEMA, "panels": [panel.as_dict() for panel in panels]}

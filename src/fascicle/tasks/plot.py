@@ -13,6 +13,8 @@ from fascicle.core.arguments import checked
 from fascicle.errors import OutputError, UsageError
 from fascicle.files.atomic import check_target
 from fascicle.reports.plots.canvas import SUFFIXES, save, sheet
+from fascicle.reports.plots.densities import draw_densities, load_densities
+from fascicle.reports.plots.densities import size as size_of_densities
 from fascicle.reports.plots.distribution_data import load_distributions
 from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
 from fascicle.reports.plots.learning import draw_learning, load_runs
@@ -91,6 +93,9 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "volcano": _one(
             load_distributions, draw_volcano, lambda _: (6.4, 4.8), "a distributions file: other classes against gold"
+        ),
+        "densities": _one(
+            load_densities, draw_densities, size_of_densities, "a densities file: similarities of a bi-encoder"
         ),
         **{name: _of_report(name) for name in REPORT_PLOTS},
     }

@@ -1,37 +1,32 @@
 """Similarity densities of a bi-encoder (*binder* Figures 2 and 3): entity, non-entity and threshold spans.
 
-usage: python -m benchmarks.studies.binder.density_picture FILE.json PICTURE
-
 A densities file is one JSON object::
 
     {"fascicle_densities": 1,
      "similarity": "cosine / temperature",
      "panels": [{"title": "PER", "edges": [-14.0, -13.5, ...], "counts": {"entity": [0, 3, ...], "non-entity": [...]}}]}
 
-``edges`` are the n + 1 borders of n bins, rising; ``counts`` says of each group how many similarities fell into each. Groups
-with other names are drawn too, up to seven.
+``edges`` are the n + 1 borders of n bins, rising; ``counts`` says of each group how many similarities fell into each.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 
-from benchmarks.studies.binder.densities import SCHEMA
 from fascicle.core.arrays import Floats
 from fascicle.errors import FormatError
 from fascicle.files.source import file_bytes
-from fascicle.reports.plots.canvas import STYLES, save, sheet, style
+from fascicle.reports.plots.canvas import STYLES, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SCHEMA: Final = 1
 MOST_PANELS: Final = 24
 ZOOM: Final = 0.1  # the lower row shows so much of the height of the upper one
 _ACROSS: Final = 4
@@ -112,7 +107,9 @@ def load_densities(path: str) -> Densities:
         if len(found.groups) > len(STYLES):
             raise ValueError(f"it has {len(found.groups)} groups; allowed are up to {len(STYLES)}")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not a densities file ({error})", file=path) from None
+        raise FormatError(
+            f"{path} is not a densities file ({error}); docs/pictures.md shows its form", file=path
+        ) from None
     return found
 
 
@@ -162,19 +159,3 @@ def _panel(axes: Axes, panel: Panel, groups: list[str]) -> None:
         }
         axes.stairs(heights, panel.edges, fill=True, alpha=0.25, **shade)
     axes.set_xlim(panel.edges[0], panel.edges[-1])
-
-
-def main() -> int:
-    """Draws a densities file; returns the exit code."""
-    source, picture = sys.argv[1:]
-    data = load_densities(source)
-    width, height = size(data)
-    with sheet(width=width, height=height) as figure:
-        draw_densities(figure, data)
-        save(figure, Path(picture), overwrite=True)
-    sys.stdout.write(data.note)
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.studies.binder.density_picture import ZOOM, draw_densities, load_densities, size
 from fascicle.errors import FormatError, InputError
 from fascicle.reports.plots.canvas import sheet
+from fascicle.reports.plots.densities import ZOOM, draw_densities, load_densities, size
 
 PANEL: dict[str, Any] = {
     "title": "PER",
