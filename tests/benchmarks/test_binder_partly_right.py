@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.studies.binder.partly_right import partly_right, summary
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.breakdown.errors import mistakes
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 
 TEXT = "the human GR and human lymphocytes in a cell"

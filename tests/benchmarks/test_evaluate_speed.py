@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed import evaluate as script
 from benchmarks.tables import evaluation as tables
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 

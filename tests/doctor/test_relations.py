@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, unique
 from fascicle.core.spans import as_fragments
-from fascicle.doctor.checks.boundaries import edge_space, inside_word
-from fascicle.doctor.checks.hits import Hit
+from fascicle.doctor.checks.contract import Hit
 from fascicle.doctor.checks.relations import (
     across_sentences,
     crossing,
     discontinuous,
+    edge_space,
+    inside_word,
     nested,
     nested_in_own_type,
     same_span,

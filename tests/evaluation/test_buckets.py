@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
+from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler, real_ranges, whole_ranges
 from fascicle.evaluation.breakdown.buckets import CUTTINGS, NEEDS_TRAINING, Bucketing, f1_differences
-from fascicle.evaluation.breakdown.layout import UNITS, TextUnit
-from fascicle.evaluation.breakdown.lexicon import lexicon
-from fascicle.evaluation.breakdown.ranges import real_ranges, whole_ranges
+from fascicle.evaluation.breakdown.layout import UNITS, TextUnit, lexicon
 from fascicle.evaluation.scoring.scores import score
 
 from .strategies import TEXT, Corpus, characters, corpora, documents, mentions, sides

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from fascicle.decoding.calibration import CLIP
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.calibrators import LEAST, MOST, fit_isotonic, fit_temperature
+from fascicle.evaluation.calibration.fitting import LEAST, MOST, fit_isotonic, fit_temperature
 from fascicle.evaluation.calibration.reliability import Judged, expected_calibration_error, reliability
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)

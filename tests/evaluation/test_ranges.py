@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.breakdown.attributes import ATTRIBUTES
-from fascicle.evaluation.breakdown.ranges import Range, assign, check_ranges, quantile_ranges, real_ranges, whole_ranges
+from fascicle.evaluation.breakdown.attributes import (
+    ATTRIBUTES,
+    Range,
+    assign,
+    check_ranges,
+    quantile_ranges,
+    real_ranges,
+    whole_ranges,
+)
 
 VALUES = st.lists(st.integers(0, 12) | st.floats(0, 3), min_size=1, max_size=30)
 

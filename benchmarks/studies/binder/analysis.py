@@ -31,7 +31,7 @@ from benchmarks.studies.binder.partly_right import PartlyRight, partly_right, su
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import score

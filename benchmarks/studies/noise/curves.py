@@ -18,7 +18,7 @@ from benchmarks.studies.binder.tables import NAMES, NOISED, Found, noises
 from benchmarks.studies.noise.labels import SHARES
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.series import legend, look
+from fascicle.reports.plots.drawing import legend, look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.common import RESULTS, ROOT, result
 from benchmarks.studies.six.tables import FULL, SHIPPED, mean_strict
 from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.series import legend, look
+from fascicle.reports.plots.drawing import legend, look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

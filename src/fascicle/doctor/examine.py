@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fascicle.doctor.checks.columns import Lines
-from fascicle.doctor.checks.contract import Check, Corpus
-from fascicle.doctor.checks.hits import Detail, Hit
+from fascicle.doctor.checks.contract import Check, Corpus, Detail, Hit
+from fascicle.doctor.checks.reading import Lines
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.copies.copies import find_copies
 from fascicle.doctor.copies.leaks import exclusions

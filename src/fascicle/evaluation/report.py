@@ -12,9 +12,8 @@ from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.buckets import Bucket, Bucketing, Cutting, f1_differences
 from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
 from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
-from fascicle.evaluation.breakdown.layout import TextUnit
-from fascicle.evaluation.breakdown.lexicon import Lexicon
-from fascicle.evaluation.calibration.calibrators import fit_temperature
+from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit
+from fascicle.evaluation.calibration.fitting import fit_temperature
 from fascicle.evaluation.calibration.reliability import (
     Judged,
     best_threshold,
@@ -33,8 +32,8 @@ from fascicle.evaluation.scoring.inputs import drawn_unit, layers, unit_of
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.scoring.subsets import SUBSETS, subset_recall
 from fascicle.evaluation.scoring.systems import Scored
-from fascicle.evaluation.uncertainty.differences import paired_tests
 from fascicle.evaluation.uncertainty.intervals import bootstrap_types
+from fascicle.evaluation.uncertainty.significance import paired_tests
 
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
 _MOST_CONFUSIONS: Final = 30

@@ -20,8 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
-from fascicle.files.foreign import binary_kind
+from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, by_mark, is_western
 from fascicle.files.pipes import unreadable
 from fascicle.files.source import GIVE_ENCODING, STDIN, Source, binary
 

@@ -14,9 +14,8 @@ from fascicle.errors import FormatError, Place
 from fascicle.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.bioc import Entry, document_of
 from fascicle.formats.bioc_write import SOURCE, entry_of, holds_of
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.writing import Encode, Put
 
 DOCUMENTS: Final = ("documents", "PubTator3")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])

@@ -19,11 +19,10 @@ from fascicle.formats.bioc import (
     Passage,
     read_links,
 )
+from fascicle.formats.handlers import checked_name
 from fascicle.formats.losses import Holds
-from fascicle.formats.pubtator import RAW_ID
-from fascicle.formats.pubtator_write import concept_column, count_links
+from fascicle.formats.pubtator import RAW_ID, concept_column, count_links
 from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import checked_name
 
 SOURCE: Final = "Fascicle"  # of collections
 _PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes", "meta"})

@@ -24,9 +24,8 @@ from fascicle.formats.bioc import (
     document_of,
 )
 from fascicle.formats.bioc_write import SOURCE, entry_of, holds_of
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.writing import Encode, Put
 
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
 _HEAD: Final = (

@@ -135,7 +135,7 @@ _ROWS: Final = (
         means="PubTator",
         suffixes=(".pubtator",),
         reads="fascicle.formats.pubtator:READER",
-        writes="fascicle.formats.pubtator_write:WRITER",
+        writes="fascicle.formats.pubtator:WRITER",
     ),
     Format(
         name="bioc",
@@ -201,7 +201,7 @@ _ROWS: Final = (
         means="tasks for Label Studio in JSON",
         suffixes=(".label-studio.json",),
         reads="fascicle.formats.jsonl:READER",
-        writes="fascicle.formats.label_studio_write:WRITER",
+        writes="fascicle.formats.label_studio:WRITER",
     ),
     Format(
         name="pubtator3",
@@ -238,8 +238,8 @@ _ROWS: Final = (
         name="html",
         means="read: the text that a page shows; written: one page of marked texts",
         suffixes=(".html", ".htm"),
-        reads="fascicle.formats.html_read:READER",
-        writes="fascicle.formats.html_write:WRITER",
+        reads="fascicle.formats.web_page:READER",
+        writes="fascicle.formats.web_page:WRITER",
     ),
     Format(
         name="medline",

@@ -16,8 +16,16 @@ import msgspec
 
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
-from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, is_docbin, is_html, markup_kind, package_kind, root_of
+from fascicle.files.encodings import (
+    AUTO,
+    binary_kind,
+    head_text,
+    is_docbin,
+    is_html,
+    markup_kind,
+    package_kind,
+    root_of,
+)
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of

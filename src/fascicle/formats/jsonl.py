@@ -18,12 +18,11 @@ from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_by
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.json_shape import Shapes
 from fascicle.formats.label_names import check_labels
-from fascicle.formats.label_studio_min import merged
+from fascicle.formats.label_studio import merged
 from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
+from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
 
 HOLDS: Final = Holds(
     format="JSON records",

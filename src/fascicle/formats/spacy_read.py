@@ -32,8 +32,9 @@ from fascicle.formats.spacy_doc import (
     SENT_START,
     SPAN,
     Tokens,
+    names_of,
+    symbols,
 )
-from fascicle.formats.spacy_strings import names_of, symbols
 
 STEP: Final = "spacy"
 _CHUNK: Final = 2**20

@@ -25,13 +25,11 @@ from fascicle.core.mention import link_of, told
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Encode, Put, Writer
 from fascicle.formats.losses import Holds
-from fascicle.formats.pubtator_write import count_links
+from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
-from fascicle.formats.spacy_doc import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens
-from fascicle.formats.spacy_strings import number_of
-from fascicle.formats.writing import Encode, Put
+from fascicle.formats.spacy_doc import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, number_of
 
 _PARTLY: Final = frozenset({"words", "sentences", "links", "link-ontologies", "link-curies"})
 HOLDS: Final = Holds(

@@ -20,10 +20,9 @@ import msgspec
 from fascicle.core.document import Mention
 from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Put, Writer, checked_name
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import Put, checked_name
 
 HEADER: Final = ("document", "type", "start", "end", "score")
 LINKS: Final = ("links", "names")  # further columns of documents

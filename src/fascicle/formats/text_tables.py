@@ -22,11 +22,10 @@ from fascicle.errors import FormatError, Place, UsageError
 from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.json_shape import Shapes
-from fascicle.formats.label_studio_min import ANNOTATION, ANNOTATOR, is_flat, merged
+from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
 from fascicle.formats.mixed import put_together
 from fascicle.formats.report import ReadReport
-from fascicle.formats.shapes import JsonShape, adjusted
+from fascicle.formats.shapes import JsonShape, Shapes, adjusted
 from fascicle.formats.unread import fields_argument, offset_fields, unread
 
 STEP: Final = "table"

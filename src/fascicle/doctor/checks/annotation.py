@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fascicle.doctor.checks import boundaries, columns, reading, relations, unreachable
+from fascicle.doctor.checks import reading, relations, unreachable
 from fascicle.doctor.checks.contract import Check, each
 
 READING: Final[tuple[Check, ...]] = (
@@ -62,7 +62,7 @@ READING: Final[tuple[Check, ...]] = (
         severity="warning",
         means="A tag continues a mention that has no beginning.",
         remedy="Make the first tag of each mention a B tag; the reader began a mention there.",
-        find=columns.tag_without_begin,
+        find=reading.tag_without_begin,
     ),
     Check(
         code="duplicate-mention",
@@ -128,14 +128,14 @@ MENTIONS: Final[tuple[Check, ...]] = (
         severity="error",
         means="A mention begins or ends with white space.",
         remedy="Move the offset to the next character that is not white space; no model returns such a mention.",
-        find=each(boundaries.edge_space),
+        find=each(relations.edge_space),
     ),
     Check(
         code="inside-word",
         severity="warning",
         means="A mention begins or ends inside a word, of the source or of the segmenter rules@1.",
         remedy="Correct the offset, or split the word there; models over words return whole words.",
-        find=each(boundaries.inside_word),
+        find=each(relations.inside_word),
     ),
     Check(
         code="across-sentences",
@@ -149,7 +149,7 @@ MENTIONS: Final[tuple[Check, ...]] = (
         severity="note",
         means="A mention ends one marked sentence, and one of its type begins the next.",
         remedy="Check whether the split of sentences cut one mention in two.",
-        find=boundaries.at_break,
+        find=relations.at_break,
     ),
     Check(
         code="crossing-mentions",

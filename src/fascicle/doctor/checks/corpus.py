@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fascicle.doctor.checks import characters, splits, strings, texts
+from fascicle.doctor.checks import splits, strings, texts
 from fascicle.doctor.checks.contract import Check, each, with_summary
 from fascicle.doctor.copies import leaks
 
@@ -177,34 +177,34 @@ TEXTS: Final[tuple[Check, ...]] = (
         severity="warning",
         means="A text contains U+FFFD, which replaces a lost character.",
         remedy="Convert the source again from the original, with its true encoding.",
-        find=each(characters.replacement_character),
+        find=each(texts.replacement_character),
     ),
     Check(
         code="mojibake",
         severity="warning",
         means="A text looks like UTF-8 that was read as another encoding.",
         remedy="Convert the source again with its true encoding; then offsets change, so map the annotation too.",
-        find=each(characters.mojibake),
+        find=each(texts.mojibake),
     ),
     Check(
         code="control-character",
         severity="warning",
         means="A text contains control characters other than tabs and line ends.",
         remedy="Replace each with one blank, so that offsets stay valid.",
-        find=each(characters.control_character),
+        find=each(texts.control_character),
     ),
     Check(
         code="invisible-character",
         severity="note",
         means="A text contains invisible or private-use characters.",
         remedy="Strings that look alike differ; tokenizers drop these characters or treat them as unknown.",
-        find=each(characters.invisible_character),
+        find=each(texts.invisible_character),
     ),
     Check(
         code="mixed-normal-forms",
         severity="note",
         means="A text is not in the Unicode normal form NFC, while others have composed characters.",
         remedy="Strings that look alike differ; normalising changes offsets, so map the annotation too.",
-        find=characters.mixed_forms,
+        find=texts.mixed_forms,
     ),
 )

@@ -9,8 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.contract import Corpus
-from fascicle.doctor.checks.hits import Detail, Found, Hit
+from fascicle.doctor.checks.contract import Corpus, Detail, Found, Hit
 from fascicle.doctor.checks.relations import crossing, discontinuous, nested, nested_in_own_type, same_span
 from fascicle.doctor.parts import SPLITS, Item, Part
 

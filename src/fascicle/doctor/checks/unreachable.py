@@ -9,8 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.contract import Corpus
-from fascicle.doctor.checks.hits import Detail, Found, hit_of, percent
+from fascicle.doctor.checks.contract import Corpus, Detail, Found, hit_of, percent
 from fascicle.doctor.parts import Item
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer

@@ -23,9 +23,7 @@ from typing import Final, Literal
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
-from fascicle.doctor.copies.fingerprints import Hashes, digest, normal_words, shingles
-from fascicle.doctor.copies.near import NearIndex
-from fascicle.doctor.copies.passages import ANCHOR, Passages
+from fascicle.doctor.copies.fingerprints import ANCHOR, Hashes, NearIndex, Passages, digest, normal_words, shingles
 from fascicle.doctor.parts import SPLITS, Given, Item, Part, Unread, as_far_as_possible, own_id
 from fascicle.formats.predictions import text_hash
 

@@ -17,8 +17,16 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
-from fascicle.evaluation.breakdown.ranges import Range, Ranges, Values, assign, check_ranges, quantile_ranges
+from fascicle.evaluation.breakdown.attributes import (
+    ATTRIBUTES,
+    Range,
+    Ranges,
+    Ruler,
+    Values,
+    assign,
+    check_ranges,
+    quantile_ranges,
+)
 from fascicle.evaluation.report_parts import BucketLine
 from fascicle.evaluation.scoring.figures import figures, figures_row
 from fascicle.evaluation.scoring.scores import Counts

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fascicle.errors import UsageError
-from fascicle.reports.plots.canvas import STYLES, style
-from fascicle.reports.plots.labels import shown
+from fascicle.reports.plots.canvas import STYLES, shown, style
 from fascicle.reports.plots.runs import RunCurves, read_run
 
 _MARKS = 12  # on a curve of many places
