@@ -12,7 +12,7 @@ from typing import Final
 from zlib import crc32
 
 from fascicle.core.html import Html, faithful, join, tag, text, user
-from fascicle.core.mention import Link, Mention, identifier_of
+from fascicle.core.mention import Mention, identifier_of
 from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 
@@ -201,14 +201,6 @@ def _isolated(cell: str) -> Html:
     return tag("bdi", faithful(cell)) if cell else Html("")
 
 
-def _offsets(mention: Mention) -> str:
-    return ", ".join(f"{start}–{end}" for start, end in mention.spans)
-
-
-def _links(links: Iterable[Link]) -> str:
-    return ", ".join(f"{identifier_of(link)} {link.name}".rstrip() for link in links)
-
-
 def _identifier(mention: Mention) -> str:
     return ", ".join(identifier_of(link) for link in mention.links if not link.nil)
 
@@ -217,15 +209,11 @@ def _name(mention: Mention) -> str:
     return ", ".join(link.name for link in mention.links if link.name)
 
 
-def _attributes(mention: Mention) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in mention.attributes)
-
-
 _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (
     ("Type", lambda mention: mention.type),
-    ("Characters", _offsets),
+    ("Characters", lambda mention: ", ".join(f"{start}–{end}" for start, end in mention.spans)),
     ("Score", lambda mention: "" if mention.score is None else repr(mention.score)),
     ("Source", lambda mention: mention.source),
-    ("Links", lambda mention: _links(mention.links)),
-    ("Attributes", _attributes),
+    ("Links", lambda mention: ", ".join(f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links)),
+    ("Attributes", lambda mention: ", ".join(f"{name} = {value}" for name, value in mention.attributes)),
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Section
 from fascicle.core.wording import shortened
 from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_target
@@ -160,3 +160,15 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
         return
     rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
     raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
+
+
+def separate_sections(document: Document, report: WriteReport) -> list[Section]:
+    """The sections that can be passages: with a name and a text, none in another; counts the others."""
+    kept: list[Section] = []
+    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
+        fits = section.name == section.name.strip() != "" and section.start < section.end
+        if fits and section.start >= (kept[-1].end if kept else 0):
+            kept.append(section)
+    if lost := len(document.sections or ()) - len(kept):
+        report.lose("sections", document, count=lost)
+    return kept

@@ -84,7 +84,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
             be read.
     """
-    for number, group in enumerate(grouped(_chosen(source, options, report), _group), 1):
+    for number, group in enumerate(grouped(_chosen(source, options, report), lambda record: record.group), 1):
         with report.aside.one():
             yield document_of(sound(group), source, number, report)
 
@@ -151,10 +151,6 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
     except FormatError as error:
         return error
     return Record(value, shape, place, events=events)
-
-
-def _group(record: Record) -> object:
-    return record.group
 
 
 def records(source: Source) -> Iterator[tuple[str, Any]]:

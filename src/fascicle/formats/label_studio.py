@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, BinaryIO, Final, TypeVar
@@ -111,15 +111,15 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
     layers, events = _layers(given, annotator)
     collector = MentionCollector(text, step=STEP)
     events += _add(collector, text, layers)
-    meta = {key: str(value) for key, value in given.data.items() if key != name and _is_fact(value)}
+    meta = {
+        key: str(value)
+        for key, value in given.data.items()
+        if key != name and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
+    }
     events += collector.events
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
     return Document(id=identifier, text=text, mentions=collector.mentions, meta=meta, events=tuple(events))
-
-
-def _is_fact(value: object) -> bool:
-    return isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
 
 
 def _text_field(data: Mapping[str, Any], field: str) -> str:
@@ -198,36 +198,30 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
     return events
 
 
-class _Places:
-    """Offsets of regions as code points of the text."""
-
-    def __init__(self, starts: Sequence[int] = ()) -> None:
-        self._at = {unit: at for at, unit in enumerate(starts)}
-
-    def __call__(self, one: _Labels) -> Span:
-        if not self._at:
-            return one.start, one.end
-        return self._at.get(one.start, -1), self._at.get(one.end, -1)
+_Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
 
 
-def _places(text: str, found: Sequence[_Labels]) -> tuple[_Places, list[Event]]:
+def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     """Code points, or UTF-16 units (of versions before 1.4) where only those give the texts of all regions."""
-    as_given = _Places()
-    if _agrees(text, found, as_given) or text.isascii():
+
+    def as_given(one: _Labels) -> Span:
+        return one.start, one.end
+
+    def moved(one: _Labels) -> Span:
+        return at.get(one.start, -1), at.get(one.end, -1)
+
+    if text.isascii() or _agrees(text, found, as_given):
         return as_given, []
-    moved = _Places(list(_unit_starts(text)))
+    # For each character the number of UTF-16 units before it, and that of all.
+    units = accumulate((1 + (ord(sign) > _LAST_OF_ONE_UNIT) for sign in text), initial=0)
+    at = {unit: number for number, unit in enumerate(units)}
     if not _agrees(text, found, moved):
         return as_given, []
     message = "the offsets of the task count UTF-16 units; moved to code points, where all texts of mentions agree"
     return moved, [event_of("offsets-moved", step=STEP, message=message)]
 
 
-def _unit_starts(text: str) -> Iterator[int]:
-    """For each character the number of UTF-16 units before it, and that of all."""
-    return accumulate((1 + (ord(sign) > _LAST_OF_ONE_UNIT) for sign in text), initial=0)
-
-
-def _agrees(text: str, found: Sequence[_Labels], place: _Places) -> bool:
+def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
     return all(one.text is None or text[slice(*place(one))] == one.text for one in found)
 
 

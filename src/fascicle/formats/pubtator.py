@@ -19,7 +19,7 @@ from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader, Writer, checked_name
+from fascicle.formats.handlers import Writer, checked_name
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -67,7 +67,7 @@ def _blocks(source: Source) -> Iterator[_Block]:
         if match and block.begun and block.is_other(match):
             yield block
             block = _Block()
-        block.take(line, match, _place(source, number))
+        block.take(line, match, Place(source.path, number))
     if block.begun:
         yield block
 
@@ -196,13 +196,6 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
     return tuple(link_of(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
         attributes
     )
-
-
-def _place(source: Source, number: int) -> str:
-    return Place(source.path, number)
-
-
-READER: Final = Reader(read=read)
 
 
 _PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})

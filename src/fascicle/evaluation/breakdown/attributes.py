@@ -26,7 +26,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Identity
 from fascicle.core.spans import Fragments
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit
 from fascicle.evaluation.scoring.rules import joined, properly_inside, touching
 
@@ -50,18 +50,6 @@ class Range:
     with_low: bool = True
     with_high: bool = True
     whole: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses an interval without values.
-
-        Raises:
-            UsageError: the ends are reversed, or equal and not both inside.
-        """
-        closed = self.with_low and self.with_high
-        if not (self.low < self.high or (closed and self.low == self.high)):
-            raise UsageError(
-                f"the interval from {self.low:g} to {self.high:g} holds no value; give its lower end first"
-            )
 
     @property
     def label(self) -> str:
@@ -102,27 +90,24 @@ def real_ranges(*ends: float) -> Ranges:
     )
 
 
-def quantile_ranges(values: Values, *, parts: int = 4, whole: bool = False) -> Ranges:
-    """Intervals that hold about equally many of some values, and together every number from 0.
+def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
+    """Four intervals that hold about equally many of some values, and together every number from 0.
 
     Where one value is so frequent that two ends fall on it, there are fewer intervals.
 
     Args:
         values: not negative, at least one.
-        parts: intervals wanted.
         whole: whether the values are whole numbers.
 
     Raises:
         InputError: no values.
-        UsageError: fewer than one interval.
     """
-    if parts < 1:
-        raise UsageError(f"{parts} quantiles were asked for; give at least 1")
     if not len(values):
         raise InputError("there is no gold mention to take quantiles of; give fixed intervals")
-    shares = np.arange(1, parts) / parts
     # Ends are values that occur: the share of values up to each is at least the wanted one.
-    ends = sorted({float(end) for end in np.quantile(values, shares, method="inverted_cdf")} - {float(values.max())})
+    ends = sorted(
+        {float(end) for end in np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")} - {float(values.max())}
+    )
     cuts = [0.0, *ends, math.inf]
     return tuple(
         Range(low=low, high=high, with_low=at == 0, with_high=not math.isinf(high), whole=whole)
@@ -130,32 +115,12 @@ def quantile_ranges(values: Values, *, parts: int = 4, whole: bool = False) -> R
     )
 
 
-def check_ranges(ranges: Sequence[Range], *, name: str) -> None:
-    """Refuses intervals of which two hold the same value.
-
-    Args:
-        ranges: of one attribute.
-        name: of the attribute, for the message.
-
-    Raises:
-        UsageError: none, not in rising order, or two that overlap.
-    """
-    if not ranges:
-        raise UsageError(f"no interval was given for {name}; give at least one")
-    for before, after in pairwise(ranges):
-        if after.low < before.high or (after.low == before.high and after.with_low and before.with_high):
-            raise UsageError(
-                f"the intervals {before.label} and {after.label} of {name} overlap or are out of order; "
-                "give intervals that rise and share no value"
-            )
-
-
 def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
     """The interval of each value.
 
     Args:
         values: shape ``[n]``.
-        ranges: see ``check_ranges``.
+        ranges: in rising order, without a value in common.
         name: of the attribute, for the message.
 
     Returns:
@@ -293,7 +258,9 @@ class Ruler:
         for at, (document, _, _) in enumerate(mentions):
             places.setdefault(document, []).append(at)
         for identifier, rows in places.items():
-            sheet = self._sheet(identifier)
+            if identifier not in self._sheets:
+                self._sheets[identifier] = _Sheet(self._documents[identifier], unit=self._unit)
+            sheet = self._sheets[identifier]
             spans = [mentions[at][2] for at in rows]
             depths = sheet.depths(spans)
             values[:, rows] = np.array(
@@ -303,11 +270,6 @@ class Ruler:
                 ]
             ).T
         return dict(zip(self.names, values, strict=True))
-
-    def _sheet(self, identifier: str) -> _Sheet:
-        if identifier not in self._sheets:
-            self._sheets[identifier] = _Sheet(self._documents[identifier], unit=self._unit)
-        return self._sheets[identifier]
 
     def _row(self, sheet: _Sheet, *, type_: str, spans: Fragments, depth: int) -> tuple[float, ...]:
         """The values of one mention, in the order of ``names``."""

@@ -109,7 +109,7 @@ def lexicon(documents: Iterable[Document]) -> Lexicon:
         documents: with gold mentions.
     """
     layouts = [Layout(document, unit="document") for document in documents]
-    gold = [_distinct(layout.document) for layout in layouts]
+    gold = [list({(m.type, m.spans): m for m in layout.document.layer(GOLD)}.values()) for layout in layouts]
     frequency = Counter(layout.surface(m.spans) for layout, part in zip(layouts, gold, strict=True) for m in part)
     frequency.pop((), None)  # mentions that touch no word
     return Lexicon(
@@ -122,10 +122,6 @@ def lexicon(documents: Iterable[Document]) -> Lexicon:
             (m.text_in(layout.document.text), m.type) for layout, part in zip(layouts, gold, strict=True) for m in part
         ),
     )
-
-
-def _distinct(document: Document) -> list[Mention]:
-    return list({(m.type, m.spans): m for m in document.layer(GOLD)}.values())
 
 
 def _consistency(

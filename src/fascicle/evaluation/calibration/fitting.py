@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats
-from fascicle.decoding.calibration import calibrated, interpolated, logits, sigmoid, tempered, thresholds
+from fascicle.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.reliability import (
     Judged,
@@ -44,10 +44,6 @@ class Temperature:
 
     value: float
     at_bound: bool = False
-
-    def apply(self, scores: Floats) -> Floats:
-        """Calibrated scores, shape as given."""
-        return tempered(scores, self.value)
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, ready for JSON."""
@@ -95,32 +91,7 @@ def fit_temperature(data: Judged) -> Temperature:
     return Temperature(value=1.0 / math.sqrt(low * high))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Isotonic:
-    """A function that never falls: linear between knots, level beyond them.
-
-    Attributes:
-        scores: of the knots, rising.
-        values: calibrated score of each, not falling.
-    """
-
-    scores: tuple[float, ...]
-    values: tuple[float, ...]
-
-    def apply(self, scores: Floats) -> Floats:
-        """Calibrated scores, shape as given."""
-        return interpolated(scores, self.scores, self.values)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The knots, ready for JSON."""
-        return {"scores": list(self.scores), "values": list(self.values)}
-
-    def curve(self) -> IsotonicCurve:
-        """As a model folder has it."""
-        return IsotonicCurve(scores=self.scores, values=self.values)
-
-
-def fit_isotonic(data: Judged) -> Isotonic:
+def fit_isotonic(data: Judged) -> IsotonicCurve:
     """The rising function with the smallest squared distance to the truth, by pooling adjacent violators.
 
     Args:
@@ -144,7 +115,7 @@ def fit_isotonic(data: Judged) -> Isotonic:
     needed = np.ones(len(knots), dtype=bool)
     if len(knots) > 2:
         needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
-    return Isotonic(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
+    return IsotonicCurve(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
 
 
 def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
@@ -305,7 +276,7 @@ def fit_calibration(
 def _curve(data: Judged, method: Method) -> Curve | None:
     if method == "none":
         return None
-    return (fit_temperature(data) if method == "temperature" else fit_isotonic(data)).curve()
+    return fit_temperature(data).curve() if method == "temperature" else fit_isotonic(data)
 
 
 def _with_thresholds(

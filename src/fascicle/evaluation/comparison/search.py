@@ -6,9 +6,10 @@ the one that was chosen on test data, once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     count = len(cells.systems)
     if count > MOST:
         raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
-    weights = [_as_weight(cells.counts(cells.predicted[:, at]).rates().f1) for at in range(count)]
+    weights = [f"{cells.counts(cells.predicted[:, at]).rates().f1:.{DIGITS}f}" for at in range(count)]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
@@ -110,10 +111,6 @@ def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) ->
         ordered.append(replace(candidate, repeats=kept in seen))
         seen.add(kept)
     return tuple(ordered)
-
-
-def _as_weight(f1: float) -> str:
-    return f"{f1:.{DIGITS}f}"
 
 
 def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...], Rule]]:
@@ -225,22 +222,18 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
     single = max(range(len(singles)), key=lambda at: singles[at].f1)
     recall = singles[single].recall if floors.recall is None else floors.recall
     precision = singles[single].precision if floors.precision is None else floors.precision
-    aims: list[tuple[str, float, Callable[[Candidate], float], Callable[[Candidate], float]]] = [
-        ("f1", 0.0, _f1, _f1),
-        ("precision", recall, _precision, _recall),
-        ("recall", precision, _recall, _precision),
-    ]
     choices = []
-    for aim, floor, wanted, demanded in aims:
-        found = _best([one for one in candidates if demanded(one) >= floor], wanted)
+    for aim, floor, demanded in (
+        ("f1", 0.0, "f1"),
+        ("precision", recall, "recall"),
+        ("recall", precision, "precision"),
+    ):
+        able = [one for one in candidates if getattr(one, demanded) >= floor]
+        found = max(able, key=attrgetter(aim, "f1"), default=None)  # of equals the one with the higher F1, the earlier
         chosen = None if found is None else _chosen(cells, drawn, found, single=single, seed=seed)
-        choices.append(Choice(aim=aim, floor=floor, chosen=chosen, reachable=max(map(demanded, candidates))))
+        reachable = max(map(attrgetter(demanded), candidates))
+        choices.append(Choice(aim=aim, floor=floor, chosen=chosen, reachable=reachable))
     return Choices(single=single, choices=tuple(choices), candidates=tuple(candidates))
-
-
-def _best(candidates: Sequence[Candidate], wanted: Callable[[Candidate], float]) -> Candidate | None:
-    """Of equals the one with the higher F1, then the earlier."""
-    return max(candidates, key=lambda one: (wanted(one), one.f1), default=None)
 
 
 def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
@@ -252,18 +245,6 @@ def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, see
         measured=measured(cells, drawn, kept, seed=seed),
         gain=interval_of(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
     )
-
-
-def _f1(candidate: Candidate) -> float:
-    return candidate.f1
-
-
-def _precision(candidate: Candidate) -> float:
-    return candidate.precision
-
-
-def _recall(candidate: Candidate) -> float:
-    return candidate.recall
 
 
 def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import Any, Final
 from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluation.report_parts import Report
-from fascicle.reports.links import LinkTable, example, link_tables, percent, told
+from fascicle.reports.links import LinkTable, example, link_tables, told
+from fascicle.reports.markdown import percent
 from fascicle.reports.page.errors import calibration_section, errors_section, system_calibration, system_errors
 from fascicle.reports.page.examples import examples_section
-from fascicle.reports.page.html import UNDEFINED, Pictures, Section, Table, paragraphs
+from fascicle.reports.page.html import Pictures, Section, Table, paragraphs
 from fascicle.reports.page.scores import (
     buckets_section,
     headline,
@@ -159,7 +160,7 @@ def _reliability(system: Mapping[str, Any]) -> Html:
         return paragraphs("No answer has a probability.")
     table = Table("probability", "answers", "mean probability", "precision")
     for row in system["reliability"]:
-        shown = (UNDEFINED if row[name] is None else percent(row[name]) for name in ("mean_score", "precision"))
+        shown = map(percent, (row["mean_score"], row["precision"]))
         table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shown)
     means = (("precision", "of these answers, in percent; where it equals the mean, probabilities tell the truth"),)
     return table.html(means=means, label="reliability")

@@ -11,8 +11,9 @@ from fascicle.evaluation.headline import BUCKETS_UNCORRECTED, intervals_told, le
 from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
+from fascicle.reports.markdown import percent
 from fascicle.reports.page import words as page_words
-from fascicle.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, percent, points
+from fascicle.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, points
 
 _LEVEL: Final = 0.05
 _COUNTS: Final = ("gold", "predicted", "tp", "fp", "fn")

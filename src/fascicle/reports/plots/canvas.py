@@ -61,6 +61,11 @@ class Style:
     line: str | tuple[int, tuple[int, ...]]
     hatch: str
 
+    @property
+    def of_line(self) -> dict[str, Any]:
+        """As Matplotlib takes it for a line with marks."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
+
 
 STYLES: Final = (
     Style(colour="#0072B2", marker="o", line="-", hatch=""),

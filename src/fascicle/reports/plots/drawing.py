@@ -106,8 +106,7 @@ MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with
 def look(number: int) -> dict[str, Any]:
     """The look of a series of points that a line joins."""
     found = style(number)
-    face = found.colour if number < len(STYLES) else "white"
-    return {"color": found.colour, "marker": found.marker, "linestyle": found.line, "markerfacecolor": face}
+    return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}
 
 
 def too_many(series: int) -> Drawing | None:
