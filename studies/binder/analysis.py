@@ -24,12 +24,14 @@ from typing import Any
 
 import torch
 
+from benchmarks import common
+from studies.common import write_result
+from studies.binder.densities import Histogram, Panel, panels_as_dict
+from studies.binder.partly_right import PartlyRight, partly_right, summary
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
-from fascicle.evaluation.breakdown.lexicon import lexicon
-from fascicle.evaluation.breakdown.partly_right import PartlyRight, partly_right, summary
-from fascicle.evaluation.calibration.densities import Histogram, Panel, panels_as_dict
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import score

@@ -4,7 +4,7 @@ usage: python -m studies.bundling.pooled
 
 Reads the results files of ``studies/grids/bundling.toml``; no corpus is needed. For each head: the gain on each
 corpus, with seeds and test units drawn with replacement, and the mean gain over the corpora, with corpora, seeds and
-test units drawn (``evaluation.uncertainty.pooled``). Takes a minute or so for the whole grid, so the tables read
+test units drawn (``hierarchical``). Takes a minute or so for the whole grid, so the tables read
 ``results/bundling-gains.json``, and show an interval only while the results are those that it was made from.
 """
 
@@ -17,8 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from studies.common import GRIDS, write_result
+from studies.bundling.gains import SINGLES, Corpus, corpora_of
+from studies.bundling.hierarchical import Pair, bootstrap_pooled
 from fascicle.errors import InputError
-from fascicle.evaluation.uncertainty.pooled import Pair, bootstrap_pooled
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.experiments.results import read_result
 from studies.bundling.gains import SINGLES, Corpus, corpora_of

@@ -4,7 +4,7 @@ usage: python -m studies.combining.agreement CORPUS [--runs FOLDER]
 
 The plan, committed before it was run:
 
-- question: does a logistic regression over agreement, scores and rivals (``fascicle.combination.agreement``) beat the
+- question: does a logistic regression over agreement, scores and rivals (``agreement_filter``) beat the
   best vote, where the learned filter of the paper does not?
 - corpora: ncbi-disease, genia-events, bc5cdr; genia-resplit and livingner-resplit were added when the others were
   measured, before their members were trained, and are no part of the bar
@@ -31,7 +31,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fascicle.combination.agreement import AgreementFilter, fit_agreement
+from studies.common import GRIDS, row, write_result
+from studies.combining.agreement_filter import AgreementFilter, fit_agreement
+from studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
 from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import majority
 from fascicle.core.document import Mention

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats
+from fascicle.decoding.calibration import interpolated
 from fascicle.evaluation.calibration.fitting import fit_isotonic
 from fascicle.evaluation.calibration.reliability import Judged
 from fascicle.knowledge.linking.calibrating import fit_calibration
@@ -51,7 +52,7 @@ def _isotonic(scores: Floats, right: Bools, mentions: Floats) -> Apply:
     linear = fit_calibration(scores, right, mentions)
     data = Judged(scores=linear(scores, mentions), right=right, types=("",) * len(scores), gold={})
     curve = fit_isotonic(data)
-    return lambda found, given: curve.apply(linear(found, given))
+    return lambda found, given: interpolated(linear(found, given), curve.scores, curve.values)
 
 
 FORMS: Final[Mapping[str, Form]] = {

@@ -23,7 +23,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.attributes import Ruler
 from fascicle.evaluation.breakdown.buckets import Bucketing
 from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake, mistakes
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import percentiles
 from fascicle.experiments.grid import Grid, read_grid

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING
 
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.series import legend, look
-from studies.binder.tables import NAMES, NOISED, Found, noises
-from studies.common import GRIDS, ROOT
-from studies.noise.labels import SHARES
+from fascicle.reports.plots.drawing import legend, look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

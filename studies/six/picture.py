@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.series import legend, look
-from studies.common import RESULTS, ROOT, result
-from studies.six.tables import FULL, SHIPPED, mean_strict
+from fascicle.reports.plots.drawing import legend, look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

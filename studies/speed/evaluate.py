@@ -33,7 +33,7 @@ from fascicle.evaluation.breakdown.attributes import Ruler
 from fascicle.evaluation.breakdown.buckets import Bucketing
 from fascicle.evaluation.breakdown.errors import error_rates, mistakes
 from fascicle.evaluation.breakdown.examples import class_table
-from fascicle.evaluation.breakdown.lexicon import Lexicon, lexicon
+from fascicle.evaluation.breakdown.layout import Lexicon, lexicon
 from fascicle.evaluation.report import build_report
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from studies.speed import evaluate as script

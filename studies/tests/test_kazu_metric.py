@@ -8,9 +8,8 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.formats import predictions, write
-from fascicle.formats.predictions import prediction_of
-from studies.multilabel.kazu_metric import kazu_counts, main
+from fascicle.formats import write
+from fascicle.formats.predictions import prediction_of, write_tsv
 
 GOLD = (("A", 0, 4), ("A", 5, 9), ("B", 0, 9), ("A", 12, 14))
 FOUND = (("A", 3, 6), ("A", 9, 12), ("C", 0, 4))
@@ -36,7 +35,8 @@ def test_files_give_the_same(
         for rows, source in ((GOLD, "gold"), (FOUND, "x"))
     )
     write(tmp_path / "gold.jsonl", [gold])
-    predictions.write(tmp_path / "found.tsv", [prediction_of(found, source="x")])
+    with (tmp_path / "found.tsv").open("wb") as stream:
+        write_tsv([prediction_of(found, source="x")], stream)
     monkeypatch.setattr("sys.argv", ["kazu_metric", str(tmp_path / "gold.jsonl"), str(tmp_path / "found.tsv")])
     assert main() == 0
     printed = capsys.readouterr().out

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.doctor.checks.characters import control_character, invisible_character, mojibake
+from fascicle.doctor.checks.texts import control_character, invisible_character, mojibake
 from fascicle.doctor.examine import Examination
 from fascicle.doctor.parts import Given, Item, Part, load
 

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.doctor.checks.table import CHECKS
-from fascicle.doctor.copies import near
+from fascicle.doctor.copies import fingerprints
 from fascicle.doctor.examine import Examination
 from fascicle.doctor.settings import SEVERITIES
 
@@ -311,7 +311,7 @@ def test_unreachable_mentions_are_told_by_reason(examine_documents: Examine, tmp
 
 
 def test_what_was_not_compared_is_a_finding(examine_documents: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near, "_MOST", -24)  # four pairs for each of six texts make it good, and no more
+    monkeypatch.setattr(fingerprints, "_MOST", -24)  # four pairs for each of six texts make it good, and no more
     texts = [LONG.replace("ten", f"x{number}") for number in range(6)]
     documents = [Document(id=str(number), text=text) for number, text in enumerate(texts)]
     found = examine_documents({"train": documents}, near="0.6")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.tags import TagCensus
-from fascicle.doctor.checks.columns import Lines
+from fascicle.doctor.checks.reading import Lines
 from fascicle.doctor.examine import Examination
 from fascicle.doctor.parts import Given, Part, load
 from fascicle.formats import ConllOptions, ReadReport, read

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.doctor.copies import passages
-from fascicle.doctor.copies.passages import ANCHOR, Passages
+from fascicle.doctor.copies import fingerprints
+from fascicle.doctor.copies.fingerprints import ANCHOR, Passages
 
 # Few letters and pieces that repeat, so that beginnings are shared and hits overlap.
 _PIECES = st.lists(st.sampled_from(["ab", "aab", "b", "a" * 20, "é", "𝛼"]), min_size=1, max_size=8).map("".join)
@@ -34,7 +34,7 @@ def test_every_place_is_found_once(sentences: list[str], texts: list[str]) -> No
 def test_long_texts_are_searched_in_slices_that_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [f"sentence{number:04d}" + "x" * number + "endofthesentence" for number in range(40)]
     text = "".join(f"{sentence}filler{number}" for number, sentence in enumerate(sentences)) * 3
-    monkeypatch.setattr(passages, "_SLICE", 50)
+    monkeypatch.setattr(fingerprints, "_SLICE", 50)
     assert set(Passages(sentences).found(text)) == naive(sentences, text)
 
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, unique
-from fascicle.core.spans import as_fragments
-from fascicle.doctor.checks.boundaries import edge_space, inside_word
-from fascicle.doctor.checks.hits import Hit
+from fascicle.doctor.checks.contract import Hit
 from fascicle.doctor.checks.relations import (
     across_sentences,
     crossing,
     discontinuous,
+    edge_space,
+    inside_word,
     nested,
     nested_in_own_type,
     same_span,
@@ -37,7 +37,7 @@ _MENTIONS = st.lists(st.tuples(_FRAGMENTS, st.sampled_from("XY")), max_size=8)
 
 
 def item_of(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> Item:
-    mentions, _ = unique(Mention(as_fragments(spans), kind) for spans, kind in found)
+    mentions, _ = unique(Mention(tuple(sorted(spans)), kind) for spans, kind in found)
     document = Document(id="a", text=TEXT, words=WORDS, sentences=SENTENCES, mentions=mentions)
     given = Given(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
     return load([given])[0][0]

@@ -10,7 +10,7 @@ SCRIPT = """
 import random
 from fractions import Fraction
 from fascicle.doctor.copies.fingerprints import normal_words, shingles
-from fascicle.doctor.copies.near import NearIndex
+from fascicle.doctor.copies.fingerprints import NearIndex
 
 chance = random.Random(0)
 texts = [" ".join(chance.choices(["one", "two", "three", "four"], k=10)) for _ in range(80)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.systems import score_system
 

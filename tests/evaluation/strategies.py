@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fascicle.combination.align import System
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments, as_fragments
+from fascicle.core.spans import Fragments
 from fascicle.evaluation.comparison.cells import Cells, cells_of
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"
@@ -38,7 +38,7 @@ def fragments(draw: st.DrawFn, *, length: int = len(TEXT)) -> Fragments:
     spans = list(zip(cuts[::2], cuts[1::2], strict=True))
     if count > 1 and draw(st.booleans()):
         spans[1] = (spans[0][1], spans[1][1])
-    return as_fragments(spans)
+    return tuple(spans)
 
 
 @st.composite

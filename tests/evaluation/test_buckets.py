@@ -13,12 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.buckets import CUTTINGS, NEEDS_TRAINING, Bucketing, f1_differences
-from fascicle.evaluation.breakdown.layout import UNITS, TextUnit
-from fascicle.evaluation.breakdown.lexicon import lexicon
-from fascicle.evaluation.breakdown.ranges import real_ranges, whole_ranges
+from fascicle.evaluation.breakdown.layout import UNITS, TextUnit, lexicon
 from fascicle.evaluation.scoring.scores import score
 
 from .strategies import TEXT, Corpus, characters, corpora, documents, mentions, sides
@@ -122,26 +120,9 @@ def test_without_training_some_attributes_say_why() -> None:
     assert not set(bucketing.count({"0": []})) & set(bucketing.undefined)
 
 
-def test_a_value_outside_the_intervals_is_an_error_on_either_side() -> None:
-    ruler = Ruler(gold_of([((GENE,), ())]))
-    with pytest.raises(InputError, match=r"mention length lie outside all intervals \(2\+\), the first is 1"):
-        Bucketing({"0": [GENE]}, ruler, ranges={"length": whole_ranges(2)})
-    only_one = Bucketing({"0": [GENE]}, ruler, ranges={"length": whole_ranges(1, 2)[:1]})
-    with pytest.raises(InputError, match="the first is 2"):
-        only_one.count({"0": [LONG]})
-
-
-def test_own_intervals_and_impossible_ones() -> None:
-    ruler = Ruler(gold_of([((GENE,), ())]))
-    ranges = {"place": real_ranges(0, 0.5, 1)}
-    found = Bucketing({"0": [GENE]}, ruler, cutting="quantiles", ranges=ranges).count({"0": []})
-    assert [b.range.label for b in found["place"]] == ["[0, 0.5]", "(0.5, 1]"]
-    with pytest.raises(UsageError, match="'colour' is not known; choose from length"):
-        Bucketing({}, ruler, ranges={"colour": whole_ranges(0)})
+def test_only_two_cuttings_are_known() -> None:
     with pytest.raises(UsageError, match=r"'thirds'.*fixed, quantiles"):
-        Bucketing({}, ruler, cutting="thirds")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="overlap or are out of order"):
-        Bucketing({}, ruler, ranges={"length": whole_ranges(0, 1)[::-1]})
+        Bucketing({}, Ruler(gold_of([((GENE,), ())])), cutting="thirds")  # type: ignore[arg-type]
 
 
 def test_empty_buckets_and_differences() -> None:

@@ -15,8 +15,6 @@ from sklearn.metrics import average_precision_score, brier_score_loss, precision
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.reliability import (
-    BINNINGS,
-    Binning,
     Judged,
     best_threshold,
     brier_score,
@@ -36,13 +34,12 @@ def arrays(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s for s, _ in rows], dtype=np.float64), np.array([r for _, r in rows], dtype=bool)
 
 
-@pytest.mark.parametrize("binning", BINNINGS)
 @given(ROWS, st.integers(1, 12))
-def test_reliability_against_a_loop(binning: Binning, rows: list[tuple[float, bool]], count: int) -> None:
-    bins = reliability(*arrays(rows), bins=count, binning=binning)
+def test_reliability_against_a_loop(rows: list[tuple[float, bool]], count: int) -> None:
+    bins = reliability(*arrays(rows), bins=count)
     assert (bins[0].low, bins[-1].high) == (0.0, 1.0)
     assert all(a.high == b.low for a, b in pairwise(bins))
-    assert len(bins) == count if binning == "width" else 1 <= len(bins) <= count
+    assert len(bins) == count
     error = 0.0
     for at, one in enumerate(bins):
         inside = [(s, r) for s, r in rows if one.low < s <= one.high or (at == 0 and s == 0.0)]
@@ -55,13 +52,6 @@ def test_reliability_against_a_loop(binning: Binning, rows: list[tuple[float, bo
         error += abs(said - right) * len(inside) / len(rows)
     assert sum(one.count for one in bins) == len(rows)
     assert expected_calibration_error(bins) == (pytest.approx(error) if rows else None)
-    if rows and binning == "mass":
-        assert all(one.count for one in bins[1:])
-
-
-def test_bins_of_equal_mass() -> None:
-    scores = np.linspace(0.5, 0.99, 50)
-    assert [one.count for one in reliability(scores, scores > 0.7, bins=5, binning="mass")] == [10] * 5
 
 
 @given(ROWS.filter(bool), st.integers(0, 5))
@@ -185,8 +175,6 @@ def test_what_does_not_fit_together() -> None:
         precision_recall(one, np.array([True]), gold=0)
     with pytest.raises(UsageError, match="0 bins"):
         reliability(one, np.array([True]), bins=0)
-    with pytest.raises(UsageError, match="width, mass"):
-        reliability(one, np.array([True]), binning="size")  # type: ignore[arg-type]
     curve = precision_recall(one, np.array([True]), gold=1)
     with pytest.raises(UsageError, match="give one of them"):
         threshold_for(curve)

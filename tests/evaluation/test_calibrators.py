@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -11,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
-from fascicle.decoding.calibration import CLIP
+from fascicle.decoding.calibration import CLIP, interpolated, tempered
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.calibrators import LEAST, MOST, fit_isotonic, fit_temperature
+from fascicle.evaluation.calibration.fitting import LEAST, MOST, fit_isotonic, fit_temperature
 from fascicle.evaluation.calibration.reliability import Judged, expected_calibration_error, reliability
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)
@@ -54,7 +52,8 @@ def test_a_temperature_that_was_put_in_comes_out(temperature: float, seed: int) 
     found = fit_temperature(judged)
     assert found.value == pytest.approx(temperature, rel=0.06)
     before, after = (
-        expected_calibration_error(reliability(scores, right)) for scores in (judged.scores, found.apply(judged.scores))
+        expected_calibration_error(reliability(scores, right))
+        for scores in (judged.scores, tempered(judged.scores, found.value))
     )
     assert after is not None
     assert before is not None
@@ -72,8 +71,8 @@ def test_temperatures_at_the_bounds() -> None:
 
 def test_extreme_scores_stay_finite() -> None:
     found = fit_temperature(data([(1.0, True), (1.0, False), (0.0, False), (0.6, True)]))
-    assert np.isfinite(found.apply(np.array([0.0, 0.5, 1.0]))).all()
-    assert found.apply(np.array([0.5]))[0] == 0.5
+    assert np.isfinite(tempered(np.array([0.0, 0.5, 1.0]), found.value)).all()
+    assert tempered(np.array([0.5]), found.value)[0] == 0.5
 
 
 def min_max(rows: list[tuple[float, bool]]) -> dict[float, float]:
@@ -95,15 +94,14 @@ def test_isotonic_is_the_formula_and_that_of_scikit_learn(rows: list[tuple[float
     judged = data(rows)
     found = fit_isotonic(judged)
     wanted = min_max(rows)
-    fitted = found.apply(np.array(list(wanted)))
+    fitted = interpolated(np.array(list(wanted)), found.scores, found.values)
     assert fitted == pytest.approx(list(wanted.values()))
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(judged.scores, judged.right)
     between = np.linspace(0, 1, 101)
-    assert found.apply(between) == pytest.approx(theirs.predict(between), abs=1e-9)
+    assert interpolated(between, found.scores, found.values) == pytest.approx(theirs.predict(between), abs=1e-9)
     assert list(found.scores) == sorted(set(found.scores))
     assert list(found.values) == sorted(found.values)
-    assert (np.diff(found.apply(between)) >= -1e-12).all()
-    json.dumps(found.as_dict(), allow_nan=False)
+    assert (np.diff(interpolated(between, found.scores, found.values)) >= -1e-12).all()
 
 
 def test_nothing_to_fit_on() -> None:

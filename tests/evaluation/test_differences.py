@@ -5,9 +5,8 @@ from __future__ import annotations
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.systems import Scored, score_system
-from fascicle.evaluation.uncertainty.differences import paired_tests
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.evaluation.uncertainty.significance import holm, randomisation
+from fascicle.evaluation.uncertainty.significance import holm, paired_tests, randomisation
 
 GENE = Mention(((0, 4),), "Gene")
 

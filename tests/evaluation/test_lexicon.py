@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.layout import Layout
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import Layout, lexicon
 
 from .strategies import TEXT, characters, mentions
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.spans import Fragments
-from fascicle.evaluation.scoring.overlaps import joined, overlap, properly_inside, size, touching
+from fascicle.evaluation.scoring.rules import joined, overlap, properly_inside, size, touching
 
 from .strategies import characters, fragments
 

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
-from fascicle.evaluation.breakdown.lexicon import lexicon
+from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT

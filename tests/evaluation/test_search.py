@@ -16,8 +16,7 @@ from fascicle.combination.rules import combine, k_of_n, majority, union, weighte
 from fascicle.core.document import Mention
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells
-from fascicle.evaluation.comparison.choice import Floors, choose
-from fascicle.evaluation.comparison.search import MOST, Candidate, search
+from fascicle.evaluation.comparison.search import MOST, Candidate, Floors, choose, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.errors import OutputError
-from fascicle.files.journal import Journal
-from fascicle.files.part import PartFile, part_of
+from fascicle.files.part import Journal, PartFile, part_of
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from fascicle.errors import OutputError
 from fascicle.files.atomic import atomic_folder, renewed_folder
-from fascicle.files.owned import RECORD, Ledger, owned, remove_owned
+from fascicle.files.owned import RECORD, Ledger, remove_owned
 from fascicle.files.temporary import old_name
 
 
@@ -173,12 +172,6 @@ def test_only_what_is_ours_is_removed(tmp_path: Path) -> None:
     assert not place.exists()
 
 
-def test_a_state_of_an_older_release_is_replaced(tmp_path: Path) -> None:
-    fill(tmp_path / "state", {"state.json": "1", "state.safetensors": "2"})
-    renew(tmp_path / "state", {"state.json": "3", "state.safetensors": "4"})
-    assert content(tmp_path / "state") == {"state.json": "3", "state.safetensors": "4"}
-
-
 # A process that dies in the middle of a replacement
 
 
@@ -202,42 +195,6 @@ def test_what_a_killed_replacement_left_is_cleared_and_files_of_others_are_kept(
         write(place, {"a": "4"})
     assert content(place) == {"a": "3", "notes.txt": "mine"}
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
-
-
-# Folders of older releases, without a record
-
-
-def older_model(folder: Path) -> None:
-    import hashlib
-
-    fill(folder, {"model.onnx": "weights", "tokenizer.json": "{}", "README.md": "a card"})
-    hashes = {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("model.onnx", "tokenizer.json")
-    }
-    fill(folder, {"model.json": json.dumps({"name": "x", "files": hashes})})
-    os.utime(folder / "README.md", (1, 1))
-
-
-def test_a_model_of_an_older_release_is_known_by_its_manifest(tmp_path: Path) -> None:
-    older_model(tmp_path / "m")
-    assert owned(tmp_path / "m", kind="model").others == ()
-    write(tmp_path / "m", {"a": "1"}, overwrite=True)
-    assert content(tmp_path / "m") == {"a": "1"}
-
-
-@pytest.mark.parametrize("name", ["model.onnx", "README.md", "notes.txt", "inner/model.onnx"])
-def test_what_is_not_in_its_manifest_is_the_users(tmp_path: Path, name: str) -> None:
-    older_model(tmp_path / "m")
-    fill(tmp_path / "m", {name: "mine"})
-    with pytest.raises(OutputError, match=name):
-        write(tmp_path / "m", {"a": "1"}, overwrite=True)
-
-
-@pytest.mark.parametrize("kind", ["filter", "ensemble", "typer", "brat", "vectors"])
-def test_a_manifest_stands_for_its_own_kind(tmp_path: Path, kind: str) -> None:
-    older_model(tmp_path / "m")
-    with pytest.raises(OutputError, match=r"model\.onnx"):
-        write(tmp_path / "m", {"a": "1"}, kind=kind, overwrite=True)
 
 
 # Files that are written one by one beside others

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.effects import event_of
 from fascicle.formats import read
-from fascicle.formats.fitting import judged
+from fascicle.formats.files import judged
 
 TEXT = "IL-2 binds IL-6 and IL-8."
 FITTING = [(0, 4), (11, 15), (20, 24)]

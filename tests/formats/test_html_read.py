@@ -82,7 +82,7 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     write(tmp_path / "ours.html", [Document(id="1", text="asthma")])
     with pytest.raises(FormatError, match="Fascicle"):
         list(read(tmp_path / "ours.html"))
-    monkeypatch.setattr("fascicle.formats.html_read.MAX_PAGE", 100)
+    monkeypatch.setattr("fascicle.formats.web_page.MAX_PAGE", 100)
     with pytest.raises(FormatError, match="100 characters"):
         of(tmp_path, f"<p>{'x' * 100}</p>")
 

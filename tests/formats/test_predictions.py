@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Event, Mention
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.files.source import Source
-from fascicle.formats.predictions import Prediction, prediction_of, read, text_hash, write, write_jsonl, write_tsv
+from fascicle.formats.outputs import write_predictions
+from fascicle.formats.predictions import Prediction, json_line, prediction_of, read, text_hash, write_tsv
+from fascicle.formats.requests import WriteRequest
 
 EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
 DOCUMENT = Document(
@@ -37,9 +39,7 @@ def _read(folder: Path, content: str, **options: str) -> list[Prediction]:
 def test_json_lines_hold_everything_but_the_text(tmp_path: Path) -> None:
     prediction = prediction_of(DOCUMENT)
     assert prediction.sha256 == text_hash(DOCUMENT.text)
-    stream = io.BytesIO()
-    write_jsonl([prediction], stream)
-    content = stream.getvalue().decode()
+    content = json_line(prediction).decode()
     assert "secret" not in content
     assert "Asthma" not in content
     assert _read(tmp_path, content) == [prediction]
@@ -61,9 +61,7 @@ def test_one_source(tmp_path: Path) -> None:
 
 
 def test_another_name_for_the_source(tmp_path: Path) -> None:
-    stream = io.BytesIO()
-    write_jsonl([prediction_of(DOCUMENT)], stream)
-    (found,) = _read(tmp_path, stream.getvalue().decode(), mention_source="mine")
+    (found,) = _read(tmp_path, json_line(prediction_of(DOCUMENT)).decode(), mention_source="mine")
     assert [(m.spans, m.source) for m in found.mentions] == [(((0, 2), (4, 6)), "mine"), (((0, 6),), "mine")]
 
 
@@ -81,15 +79,18 @@ def test_what_tsv_cannot_hold() -> None:
 
 def test_files(tmp_path: Path) -> None:
     prediction = prediction_of(DOCUMENT, source="seq")
-    for name in ("a.jsonl", "b.tsv", "c.tsv.gz"):
-        write(tmp_path / name, [prediction])
+    for name in ("a.predictions.jsonl", "b.tsv", "c.tsv.gz"):
+        write_predictions([prediction], WriteRequest(path=str(tmp_path / name)))
         (found,) = read(Source(path=str(tmp_path / name)), mention_source="seq")
-        assert (found.id, found.mentions) == (prediction.id, prediction.mentions)
+        assert (found.id, [(m.type, m.spans, m.score) for m in found.mentions]) == (
+            prediction.id,
+            [(m.type, m.spans, m.score) for m in prediction.mentions],
+        )
     with pytest.raises(OutputError, match="exists already"):
-        write(tmp_path / "a.jsonl", [prediction])
+        write_predictions([prediction], WriteRequest(path=str(tmp_path / "a.predictions.jsonl")))
     bad = Prediction(id="a\tb", mentions=prediction.mentions)
     with pytest.raises(InputError, match="write JSON Lines"):
-        write(tmp_path / "d.tsv", [prediction, bad])
+        write_predictions([prediction, bad], WriteRequest(path=str(tmp_path / "d.tsv")))
     assert not (tmp_path / "d.tsv").exists()
 
 

@@ -16,7 +16,7 @@ from fascicle.core.mention import identifier_of
 from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.collect import joined_document
-from fascicle.formats.predictions import Prediction, prediction_of, write_jsonl, write_tsv
+from fascicle.formats.predictions import Prediction, json_line, prediction_of, write_tsv
 from fascicle.formats.predictions import read as read_predictions
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -95,9 +95,7 @@ def test_native(found: list[Document]) -> None:
 @few
 @given(st.lists(documents().map(prediction_of), min_size=1, max_size=3).filter(_unique_ids))
 def test_predictions_as_json_lines(found: list[Prediction]) -> None:
-    stream = io.BytesIO()
-    write_jsonl(found, stream)
-    assert _predictions(stream, "") == found
+    assert _predictions(io.BytesIO(b"".join(map(json_line, found))), "") == found
 
 
 @st.composite

@@ -11,10 +11,8 @@ import pytest
 from fascicle.combination.align import System
 from fascicle.core.document import Mention
 from fascicle.evaluation.comparison.cells import Cells, cells_of
-from fascicle.evaluation.comparison.choice import Choices, Floors, choose
 from fascicle.evaluation.comparison.comparing import Comparison, compare
-from fascicle.evaluation.comparison.record import as_dict
-from fascicle.evaluation.comparison.search import search
+from fascicle.evaluation.comparison.search import Choices, Floors, as_dict, choose, search
 from fascicle.reports.comparison_table import SHOWN, as_markdown, as_text, sections_of
 
 GOLD = {str(d): [Mention(((n, n + 1),), "XY"[n % 2]) for n in range(6)] for d in range(30)}

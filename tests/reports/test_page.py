@@ -20,7 +20,8 @@ from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.subsets import SUBSETS
 from fascicle.evaluation.scoring.systems import score_system
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
-from fascicle.reports.page.html import Picture, percent, points
+from fascicle.reports.markdown import percent
+from fascicle.reports.page.html import Picture, points
 from fascicle.reports.page.page import page
 from fascicle.reports.page.words import CLASSES as CLASS_WORDS
 from fascicle.reports.page.words import RULES as RULE_WORDS

@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError, InputError
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.systems import score_system
-from fascicle.reports.plots.report_file import load_report
+from fascicle.reports.plots.report_plots import load_report
 
 TEXT = "aspirin for pain"
 GOLD = (Mention(((0, 7),), "Chemical"), Mention(((12, 16),), "Disease"))

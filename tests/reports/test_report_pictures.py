@@ -16,11 +16,9 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.errors import CLASSES, mistakes
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.systems import score_system
-from fascicle.reports.plots.canvas import STYLES, sheet, style
-from fascicle.reports.plots.confusion import Matrix, confusion, confusion_matrix, folded
+from fascicle.reports.plots.canvas import STYLES, Labels, labels, sheet, style
 from fascicle.reports.plots.drawing import Drawing, side_by_side
-from fascicle.reports.plots.heat import heat_maps
-from fascicle.reports.plots.labels import Labels, labels
+from fascicle.reports.plots.matrices import Matrix, confusion, confusion_matrix, folded, heat_maps
 from fascicle.reports.plots.report_pictures import bucket_f1, precision_recall, reliability, report_pictures
 from fascicle.reports.plots.scores import f1_by_type, f1_intervals
 

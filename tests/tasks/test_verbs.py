@@ -14,7 +14,7 @@ from fascicle.combination.rules import RuleRequest
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.fitting import Target
-from fascicle.evaluation.comparison.record import as_dict
+from fascicle.evaluation.comparison.search import as_dict
 from fascicle.files.source import Source
 from fascicle.formats import read, write
 from fascicle.formats.account import Account

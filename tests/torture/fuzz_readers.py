@@ -637,7 +637,7 @@ def check_predictions(path: Path, folder: Path) -> bool:
     _until_error(_opened(lambda: read(path)))  # never documents by mistake, whatever it is
     again = folder / "again.jsonl"
     try:
-        predictions.write(again, found, overwrite=True)
+        again.write_bytes(b"".join(map(predictions.json_line, found)))
     except InputError as error:
         _sentence(error)
         return bool(found)

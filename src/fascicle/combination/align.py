@@ -17,7 +17,7 @@ A document that one system lists and another does not is never silently taken fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -220,8 +220,9 @@ def _check_shared(systems: Sequence[System]) -> None:
         if all(system.mentions.keys().isdisjoint(other.mentions) for other in others):
             ids, theirs = sorted(system.mentions), sorted({i for other in others for i in other.mentions})
             raise InputError(
-                f"{system.name} ({some_documents(ids)}) and {_names(others)} ({some_documents(theirs)}) have no "
-                "document in common; give predictions for the same corpus, with the same document ids"
+                f"{system.name} ({some_documents(ids)}) and {', '.join(other.name for other in others)} "
+                f"({some_documents(theirs)}) have no document in common; give predictions for the same corpus, with "
+                "the same document ids"
             )
 
 
@@ -243,7 +244,7 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
         owner, other = different[identifier]
         raise InputError(
             f"{owner} and {other} were made on different texts of document {identifier!r} "
-            f"({len(different):,} such {_noun(len(different))} in all), so their offsets cannot be compared; predict "
+            f"({counted(len(different), 'such document')} in all), so their offsets cannot be compared; predict "
             "on the same texts"
         )
     return {identifier: value for identifier, (value, _) in known.items()}
@@ -280,13 +281,4 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
 def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
     """How many documents, and the names of the first."""
     names = ", ".join(map(repr, identifiers[:shown]))
-    return f"{len(identifiers):,} {_noun(len(identifiers))}: {names}{', ...' if len(identifiers) > shown else ''}"
-
-
-def _noun(count: int) -> str:
-    return "document" if count == 1 else "documents"
-
-
-def _names(systems: Iterable[System]) -> str:
-    names: Iterator[str] = (system.name for system in systems)
-    return ", ".join(names)
+    return f"{counted(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"

@@ -19,9 +19,7 @@ from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natur
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.errors import InputError
-from fascicle.evaluation.comparison.choice import Chosen, Floors
-from fascicle.evaluation.comparison.record import as_dict
-from fascicle.evaluation.comparison.search import MOST
+from fascicle.evaluation.comparison.search import MOST, Chosen, Floors, as_dict
 from fascicle.files.atomic import atomic_text_writer, check_target
 from fascicle.files.encodings import AUTO
 from fascicle.formats.requests import ReadRequest

@@ -73,7 +73,7 @@ def _file(report: Mapping[str, Any], suffix: str) -> str:
         return _json(report)
     if suffix == ".md":
         return links_markdown(report)
-    from fascicle.reports.page.links import links_page  # late: figures alone need no page
+    from fascicle.reports.page.page import links_page  # late: figures alone need no page
 
     return links_page(report)
 

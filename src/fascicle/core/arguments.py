@@ -142,13 +142,10 @@ def _check(value: Any, hint: Any, name: str) -> None:
 
 def _first_wrong(value: object, hint: Any) -> int | None:
     """The place of the item for which a list is refused; of several kinds of lists, by the kind that fits longest."""
-    lists = [one for one in _alternatives(hint) if get_origin(one) in _LISTS]
+    several = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    lists = [one for one in several if get_origin(one) in _LISTS]
     wrong = [next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None) for kind in lists]
     return max((at for at in wrong if at is not None), default=None)
-
-
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
 def _items(value: object) -> Iterator[tuple[int, Any]]:

@@ -205,7 +205,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text with its mentions marked."""
-        from fascicle.core.annotated import html_of  # late: most programs show no page
+        from fascicle.core.marks import html_of  # late: most programs show no page
 
         return html_of(self.text, self.mentions, self.origins)
 

@@ -24,16 +24,6 @@ def contains(outer: Span, inner: Span) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def crosses(a: Span, b: Span) -> bool:
-    """Whether two spans overlap and neither contains the other."""
-    return overlaps(a, b) and not contains(a, b) and not contains(b, a)
-
-
-def hull(fragments: Fragments) -> Span:
-    """The smallest span that covers all fragments."""
-    return fragments[0][0], fragments[-1][1]
-
-
 def fragments_overlap(a: Fragments, b: Fragments) -> bool:
     """Whether any fragment of one overlaps any fragment of the other."""
     return any(overlaps(x, y) for x in a for y in b)
@@ -42,20 +32,6 @@ def fragments_overlap(a: Fragments, b: Fragments) -> bool:
 def fragments_contain(outer: Fragments, inner: Fragments) -> bool:
     """Whether every fragment of ``inner`` lies inside some fragment of ``outer``."""
     return all(any(contains(o, i) for o in outer) for i in inner)
-
-
-def as_fragments(spans: Iterable[Span]) -> Fragments:
-    """Sorts spans and checks that they are a legal set of fragments.
-
-    Args:
-        spans: pairs of code-point offsets, in any order.
-
-    Raises:
-        ValueError: no span, a negative start, an empty span, or two that overlap.
-    """
-    fragments = tuple(sorted((int(start), int(end)) for start, end in spans))
-    check_fragments(fragments)
-    return fragments
 
 
 def check_fragments(fragments: Fragments) -> None:

@@ -229,16 +229,11 @@ def _prepared(document: Document, sources: tuple[str, ...]) -> Document:
             events.append(Event(step=STEP, kind="note", code="replaced", message=message))
             kept = tuple(mention for mention in document.mentions if mention.source != source)
             document = msgspec.structs.replace(document, mentions=kept)
-    if not _can_be_seen(document.text):
+    if not any(character.isprintable() and not character.isspace() for character in document.text):
         kind, code = EMPTY_TEXT
         message = "the text is empty or of invisible characters alone, so it has no mentions"
         events.append(Event(step=STEP, kind=kind, code=code, message=message))
     return document.with_events(*events) if events else document
-
-
-def _can_be_seen(text: str) -> bool:
-    """Whether anything of a text shows: no white space, zero-width space or soft hyphen does."""
-    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def answered(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from fascicle.doctor.checks.columns import Lines
-from fascicle.doctor.checks.contract import Check, Corpus
-from fascicle.doctor.checks.hits import Detail, Hit
+from fascicle.doctor.checks.contract import Check, Corpus, Detail, Hit
+from fascicle.doctor.checks.reading import Lines
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.copies.copies import find_copies
 from fascicle.doctor.copies.leaks import exclusions
@@ -95,7 +94,8 @@ def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
         counts[found.counted_under] += 1
         if len(kept[found.counted_under]) < most:
             kept[found.counted_under].append(found)
-    examples = (_example(hit, lines) for hit in islice(_in_turn(list(kept.values())), most))
+    in_turn = (row[place] for place in range(most) for row in kept.values() if place < len(row))
+    examples = (_example(hit, lines) for hit in islice(in_turn, most))
     return Finding(
         code=check.code,
         severity=check.severity,
@@ -106,13 +106,6 @@ def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
         details=tuple(details),
         examples=tuple(examples),
     )
-
-
-def _in_turn(rows: Iterable[list[Hit]]) -> Iterator[Hit]:
-    """The first of each row, then the second of each."""
-    rows = list(rows)
-    for place in range(max(map(len, rows), default=0)):
-        yield from (row[place] for row in rows if place < len(row))
 
 
 def _example(hit: Hit, lines: Lines) -> Example:

@@ -147,7 +147,10 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
         yield ""
         yield from _table(
             ("severity", "finding", "cases", "where"),
-            [(f.severity, f"`{f.code}`", f"{f.count:,}", _by_part(f)) for f in report.findings],
+            [
+                (f.severity, f"`{f.code}`", f"{f.count:,}", ", ".join(f"{name} {n:,}" for name, n in f.by_part.items()))
+                for f in report.findings
+            ],
         )
     for finding in report.findings:
         yield from _section(finding)
@@ -174,10 +177,6 @@ def _shown(example: Example) -> str:
     text = f" {_code(example.text)}" if example.text else ""
     message = f" ({_escaped(example.message)})" if example.message else ""
     return f"{_escaped(', '.join(part for part in parts if part)) or example.part}{text}{message}"
-
-
-def _by_part(finding: Finding) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in finding.by_part.items())
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:

@@ -12,9 +12,8 @@ from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.buckets import Bucket, Bucketing, Cutting, f1_differences
 from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
 from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
-from fascicle.evaluation.breakdown.layout import TextUnit
-from fascicle.evaluation.breakdown.lexicon import Lexicon
-from fascicle.evaluation.calibration.calibrators import fit_temperature
+from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit
+from fascicle.evaluation.calibration.fitting import fit_temperature
 from fascicle.evaluation.calibration.reliability import (
     Judged,
     best_threshold,
@@ -33,8 +32,8 @@ from fascicle.evaluation.scoring.inputs import drawn_unit, layers, unit_of
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.scoring.subsets import SUBSETS, subset_recall
 from fascicle.evaluation.scoring.systems import Scored
-from fascicle.evaluation.uncertainty.differences import paired_tests
 from fascicle.evaluation.uncertainty.intervals import bootstrap_types
+from fascicle.evaluation.uncertainty.significance import paired_tests
 
 _WANTED: Final = (0.8, 0.9, 0.95)  # precision
 _MOST_CONFUSIONS: Final = 30
@@ -267,25 +266,19 @@ def _errors(
 
 def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
     """Micro F1 of one system less that of another under each rule."""
-    numbers: list[dict[str, float | None]] = [
-        {rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline)
-    ]
-    return _less(numbers[0], numbers[1], why="the F1 of one of the two is undefined")
+    pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
+    return _less(*pair, why="the F1 of one of the two is undefined")
 
 
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
     """TE-Rate and BE-Rate of one system less those of another: a row of *bundling-learning*, Table 7."""
     rates = [error_rates(found) for found in (of, baseline)]
-    numbers: list[dict[str, float | None]] = [
-        {"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates
-    ]
-    return _less(numbers[0], numbers[1], why="one of the two has no error")
+    pair = ({"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates)
+    return _less(*pair, why="one of the two has no error")
 
 
-def _less(of: Mapping[str, float | None], baseline: Mapping[str, float | None], *, why: str) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for name, first in of.items():
-        second = baseline[name]
-        value[name] = None if first is None or second is None else first - second
+def _less(of: Mapping[Any, float | None], baseline: Mapping[Any, float | None], *, why: str) -> dict[str, Any]:
+    pairs = {name: (first, baseline[name]) for name, first in of.items()}
+    value: dict[str, Any] = {name: None if a is None or b is None else a - b for name, (a, b) in pairs.items()}
     missing = [name for name, number in value.items() if number is None]
     return value | ({"undefined": dict.fromkeys(missing, why)} if missing else {})

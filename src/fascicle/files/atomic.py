@@ -247,7 +247,10 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
             temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
         yield temporary
         write_record(temporary, kind=kind)
-        _sync_files(temporary)
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with file.open("rb") as stream:
+                    os.fsync(stream.fileno())
         _swap(temporary, target, own, overwrite=overwrite)
         sync_folder(target.parent)
 
@@ -324,13 +327,6 @@ def like(there: Path, new: Path) -> None:
                 os.chown(new, user, group)
     with contextlib.suppress(OSError):
         new.chmod(found.st_mode & 0o7777)
-
-
-def _sync_files(folder: Path) -> None:
-    for file in folder.rglob("*"):
-        if file.is_file():
-            with file.open("rb") as stream:
-                os.fsync(stream.fileno())
 
 
 def sync_folder(folder: Path) -> None:

@@ -25,8 +25,8 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from fascicle.errors import OutputError
 from fascicle.files.atomic import check_target, place_errors
-from fascicle.files.journal import Journal, is_journal
 from fascicle.files.owned import Ledger
+from fascicle.files.part import Journal, is_journal
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 UNNAMED: Final = ".fascicle-unnamed"

@@ -2,8 +2,7 @@
 
 A folder that Fascicle writes holds a hidden record of its files, ``.fascicle-written.jsonl``: first the kind of the
 folder, then a line for each file with its size and hash. What is not in the record, or is no longer as it was written,
-belongs to the user. Folders of older releases have no record; a model folder among them is known by its manifest, which
-lists the hashes of its files.
+belongs to the user.
 """
 
 from __future__ import annotations
@@ -16,17 +15,12 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from fascicle.errors import OutputError
 
 RECORD: Final = ".fascicle-written.jsonl"
 _FORMAT: Final = 1
-_CARD: Final = "README.md"
-# Kind of a folder -> the file that describes it, of which older releases kept the hashes of the others.
-_MANIFESTS: Final = {"model": "model.json", "filter": "filter.json", "typer": "typer.json"}
-_DESCRIBED: Final = {**_MANIFESTS, "ensemble": "ensemble.json"}
-_STATE: Final = ("state.json", "state.safetensors")  # what training goes on from: no release lists their hashes
 _SHOWN: Final = 3  # names in a sentence
 
 _Facts = tuple[int, str]  # size and hash
@@ -61,7 +55,7 @@ def owned(folder: Path, *, kind: str) -> Owned:
         OutputError: the folder cannot be read.
     """
     found = _read(folder)
-    expected = (found[1] if found[0] == kind else {}) if found else _by_manifests(folder, kind)
+    expected = found[1] if found and found[0] == kind else {}
     files, others = dict[str, _Stamp](), []
     for name in entries(folder):
         if name == RECORD and found:
@@ -277,56 +271,6 @@ def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
         return str(head["kind"]), [(line["file"], (line["size"], line["sha256"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _by_manifests(folder: Path, kind: str) -> dict[str, _Facts]:
-    """Files of a folder of an older release, as its own manifest lists them."""
-    if kind == "run":
-        states = (name for name in _STATE if _stamp(folder / name) is not None)
-        known = {name: file_facts(folder / name) for name in states}
-        return known or _by_manifest(folder, tuple(_MANIFESTS.values()))
-    if kind in _MANIFESTS:
-        return _by_manifest(folder, (_MANIFESTS[kind],))
-    described = _json(folder / _DESCRIBED["ensemble"]) if kind == "ensemble" else {}
-    hashes = described.get("described")
-    members = described.get("members")
-    if not isinstance(hashes, list) or not isinstance(members, list):
-        return {}
-    found = {_DESCRIBED["ensemble"]: file_facts(folder / _DESCRIBED["ensemble"])}
-    for inner in (*(f"members/{member}" for member in members), "filter"):
-        own = _by_manifest(folder / inner, tuple(_MANIFESTS.values()))
-        if any(own[name][1] in hashes for name in _MANIFESTS.values() if name in own):
-            found |= {f"{inner}/{name}": facts for name, facts in own.items()}
-    return found
-
-
-def _by_manifest(folder: Path, names: Iterable[str]) -> dict[str, _Facts]:
-    for name in names:
-        path = folder / name
-        files = _json(path).get("files")
-        if not isinstance(files, dict):
-            continue
-        there = (file for file in files if isinstance(file, str) and _stamp(folder / file) is not None)
-        found = {file: (_size(folder / file), str(files[file])) for file in there}
-        found[name] = file_facts(path)
-        card = folder / _CARD
-        # Its hash is nowhere; it was written before the manifest, and has been edited if it is younger.
-        if _stamp(card) is not None and card.stat().st_mtime_ns <= path.stat().st_mtime_ns:
-            found[_CARD] = file_facts(card)
-        return found
-    return {}
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.errors import FormatError, UsageError
-from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
-from fascicle.files.foreign import HEAD, binary_kind
+from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, by_mark, is_western
 from fascicle.files.long_lines import cut_long, reading_first, too_long
 from fascicle.files.pipes import is_pipe, opened, unreadable
 

@@ -12,7 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, by_mark, is_western
-from fascicle.files.foreign import binary_kind
+from fascicle.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, by_mark, is_western
 from fascicle.files.pipes import unreadable
 from fascicle.files.source import GIVE_ENCODING, STDIN, Source, binary
 
@@ -254,12 +253,13 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         path = str(place / beside.parent)
     below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
     names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
-    reader = partial(_reader, archive=archive, members=below, place=place)
-    return Tree(path=path, names=names, reader=reader, unnamed=unnamed, others=tuple(members))
-
-
-def _reader(name: str, *, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], place: Path) -> bytes:
-    return _member(archive, members[name], place)
+    return Tree(
+        path=path,
+        names=names,
+        reader=lambda name: _member(archive, below[name], place),
+        unnamed=unnamed,
+        others=tuple(members),
+    )
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:

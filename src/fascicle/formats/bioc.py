@@ -1,4 +1,4 @@
-"""BioC: a collection of documents of passages with annotations; the part that XML and JSON have in common.
+"""BioC: a collection of documents of passages with annotations; what reading and writing XML and JSON have in common.
 
 Comeau et al. (2013), BioC: a minimalist approach to interoperability for biomedical text processing, Database 2013,
 bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
@@ -6,19 +6,22 @@ bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
-from fascicle.core.mention import is_curie, link_of
+from fascicle.core.mention import is_curie, link_of, told
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.pubtator import links_of
+from fascicle.formats.handlers import checked_name, separate_sections
+from fascicle.formats.losses import Holds
+from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, links_of
+from fascicle.formats.report import WriteReport
 
 STEP: Final = "bioc"
 TYPE, SECTION, IDENTIFIER, BLANKS = "type", "section_type", "identifier", "blanks-before"
@@ -149,11 +152,13 @@ def _made(
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
         events.append(event_of("offsets-moved", step=STEP, message=message))
+    # Where some passages have no sentences, nobody knows them all.
+    is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
     return Document(
         id=identifier,
         text=text,
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
-        sentences=_sentences(entry.passages, pieces, ranges),
+        sentences=tuple((one.start, one.start + len(one.text)) for one in pieces if one.text) if is_known else None,
         mentions=collector.mentions,
         meta={key: shown for key, value in entry.infons.items() if (shown := _shown(value)) is not None},
         events=(*events, *collector.events),
@@ -293,18 +298,10 @@ def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[ra
             yield Section(pieces[own[0]].start, end, name.lower() if SECTION in passage.infons else name)
 
 
-def _sentences(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> tuple[Span, ...] | None:
-    """The ranges of sentences; where some passages have none, nobody knows them all."""
-    if not passages or not all(passage.sentences and not passage.text for passage in passages):
-        return None
-    return tuple((one.start, one.start + len(one.text)) for one in pieces if one.text)
-
-
 def _left_out(entry: Entry) -> Iterator[Event]:
     holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
     if count := sum(len(holder.relations) for holder in holders):
-        message = f"relations are not read ({count:,})"
-        yield event_of("relations-left-out", step=STEP, message=message)
+        yield event_of("relations-left-out", step=STEP, message=f"relations are not read ({count:,})")
     keys = {key for holder in holders[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
@@ -316,3 +313,87 @@ def _shown(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
+
+
+SOURCE: Final = "Fascicle"  # of collections
+_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes", "meta"})
+FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested"}
+
+
+def holds_of(name: str) -> Holds:
+    """What BioC holds; ``name`` is what it is called in sentences."""
+    return Holds(format=name, fields=FIELDS, partly=_PARTLY)
+
+
+def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
+    """Makes what is written of a document: a passage for each section, and one for the text between two sections.
+
+    Blanks alone between two sections stand in no passage; what is no simple blank among them is noted in the fact
+    ``blanks-before`` of the passage after them.
+
+    Args:
+        document: what is to be written.
+        report: receives the counts of what cannot be held.
+        can_hold: whether the file can hold a fact.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    identifier = checked_name(document.id, what="the document id")
+    report.mentions += len(document.mentions)
+    passages = _passages(document, report)
+    for number, mention in enumerate(document.mentions):
+        home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
+        home.annotations.append(_annotation(mention, number, document, report, can_hold))
+    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    infons = {key: value for key, value in facts.items() if can_hold(key) and can_hold(value)}
+    if lost := len(facts) - len(infons):
+        report.lose("meta", document, count=lost)
+    return Entry(id=identifier, infons=infons, passages=passages)
+
+
+def _passages(document: Document, report: WriteReport) -> list[Passage]:
+    text, found, at = document.text, [], 0
+    for section in separate_sections(document, report):
+        gap, infons = text[at : section.start], {TYPE: section.name}
+        if gap.strip():
+            found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
+        elif gap.strip(" "):
+            infons[BLANKS] = gap
+        found.append(
+            Passage(offset=section.start, text=text[section.start : section.end], annotations=[], infons=infons)
+        )
+        at = section.end
+    if at < len(text) or not found:
+        found.append(Passage(offset=at, text=text[at:], annotations=[], infons={}))
+    return found
+
+
+def _annotation(
+    mention: Mention, number: int, document: Document, report: WriteReport, can_hold: Callable[[str], bool]
+) -> Annotation:
+    kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+    infons, lost = {TYPE: kind}, 0
+    concept = concept_column(mention)
+    concept = concept if can_hold(concept) else ""
+    if concept:
+        infons[IDENTIFIER] = concept
+        names = [link_of(told(link)).ontology or link.ontology for link in mention.links]
+        vocabulary = names[0] if len(set(names)) == 1 else BETWEEN.join(names)
+        if names and all(names) and can_hold(vocabulary) and not any(BETWEEN in name for name in names):
+            infons[VOCABULARY] = vocabulary
+    links, raw = read_links(rest := dict(infons))
+    if rest.pop(VOCABULARY, ""):  # it would be read as a fact: the ids are fewer than their vocabularies
+        del infons[VOCABULARY]
+        links, raw = read_links(dict(infons))
+    count_links(mention, links, document, report)
+    for key, value in mention.attributes:
+        if key == RAW_ID or key in infons or not (can_hold(key) and can_hold(value)):
+            lost += (key, value) not in raw
+        else:
+            infons[key] = value
+    if lost:
+        report.lose("attributes", document, mention, count=lost)
+    locations = [Location(start, end - start) for start, end in mention.spans]
+    text = mention.text_in(document.text)
+    return Annotation(id=str(number), infons=infons, text=text, locations=locations)

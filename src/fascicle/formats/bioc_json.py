@@ -12,11 +12,9 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
-from fascicle.formats.bioc import Entry, document_of
-from fascicle.formats.bioc_write import SOURCE, entry_of, holds_of
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.bioc import SOURCE, Entry, document_of, entry_of, holds_of
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.writing import Encode, Put
 
 DOCUMENTS: Final = ("documents", "PubTator3")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -108,17 +106,13 @@ def _document(data: bytes, place: Place) -> Document:
     return document_of(entry, at=place)
 
 
-def _holds_all(text: str) -> bool:
-    return True
-
-
 def encode(document: Document, report: WriteReport) -> bytes:
     """One document as an object.
 
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    return _ENCODER.encode(entry_of(document, report, can_hold=_holds_all))
+    return _ENCODER.encode(entry_of(document, report))
 
 
 @contextmanager
@@ -156,7 +150,7 @@ def encode_answer(document: Document, report: WriteReport) -> bytes:
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    entry = entry_of(document, report, can_hold=_holds_all)
+    entry = entry_of(document, report)
     ids = {"pmid": int(document.id) if is_integer(document.id) else None, "pmcid": document.meta.get("pmc")}
     return _ENCODER.encode({"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids})
 

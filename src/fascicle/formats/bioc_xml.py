@@ -15,6 +15,7 @@ from fascicle.errors import FormatError, Place
 from fascicle.files.elements import elements
 from fascicle.files.source import Source, is_integer
 from fascicle.formats.bioc import (
+    SOURCE,
     STEP,
     Annotation,
     Entry,
@@ -22,11 +23,11 @@ from fascicle.formats.bioc import (
     Passage,
     Sentence,
     document_of,
+    entry_of,
+    holds_of,
 )
-from fascicle.formats.bioc_write import SOURCE, entry_of, holds_of
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.writing import Encode, Put
 
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
 _HEAD: Final = (
@@ -129,17 +130,13 @@ def _number(text: str, place: Place) -> int:
     return int(text)
 
 
-def _can_hold(text: str) -> bool:
-    return not FORBIDDEN.search(text)
-
-
 def encode(document: Document, report: WriteReport) -> bytes:
     """One document as an element; a picture stands for each control character of its text, which is counted.
 
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    entry = entry_of(document, report, can_hold=_can_hold)
+    entry = entry_of(document, report, can_hold=lambda text: not FORBIDDEN.search(text))
     if count := len(FORBIDDEN.findall(document.text)):
         report.lose("control-characters", document, count=count)
     made = f"<document><id>{faithful(str(entry.id))}</id>{_facts(entry.infons)}"

@@ -19,8 +19,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.files.source import Source
 from fascicle.files.tree import Tree, open_tree, suffix_of
-from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT, TextBound, agrees, document_id
-from fascicle.formats.brat_parse import STEP, Standoff
+from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
@@ -33,7 +33,7 @@ class Format:
         name: in options, recipes and Python.
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
-        reads: ``module:name`` of its `Reader`; empty if its files hold no texts.
+        reads: ``module:name`` of its `Reader` in this room; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
@@ -59,9 +59,7 @@ class Format:
                 f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
                 f"{', '.join(READABLE)}"
             )
-        found = _loaded(self.reads)
-        assert isinstance(found, Reader)
-        return found
+        return cast(Reader, _loaded(self.reads))
 
     @cached_property
     def writer(self) -> Writer:
@@ -74,9 +72,7 @@ class Format:
             raise UsageError(
                 f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
             )
-        found = _loaded(self.writes)
-        assert isinstance(found, Writer)
-        return found
+        return cast(Writer, _loaded(self.writes))
 
 
 class _Plugged(Format):
@@ -115,161 +111,80 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
     )
 
 
+def _row(  # noqa: PLR0913 - the columns of the table
+    name: str,
+    means: str,
+    *,
+    ends: str = "",
+    both: str = "",
+    reads: str = "",
+    writes: str = "",
+    many: bool = False,
+    annotated: bool = True,
+) -> Format:
+    """One row of the table: suffixes with blanks between them, and the module that reads, writes, or does both."""
+    return Format(
+        name=name,
+        means=means,
+        suffixes=tuple(ends.split()),
+        reads=(reads or both) and f"{reads or both}:READER",
+        writes=(writes or both) and f"{writes or both}:{_WRITERS.get(name, 'WRITER')}",
+        many=many,
+        annotated=annotated,
+    )
+
+
+_WRITERS: Final = MappingProxyType({"pubtator3": "PUBTATOR3_WRITER", "tsv": "TSV_WRITER", "csv": "CSV_WRITER"})
+_BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
+_OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
+_PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
+_PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
+_HTML: Final = "read: the text that a page shows; written: one page of marked texts"
 _ROWS: Final = (
-    Format(
-        name="jsonl",
-        means="everything, one document per line",
-        suffixes=(".jsonl", ".jsonlines", ".json"),
-        reads="fascicle.formats.native:READER",
-        writes="fascicle.formats.native:WRITER",
+    _row("jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"),
+    _row(
+        "records",
+        "simple JSON records with text and entities; the JSON of other tools is read",
+        ends=".records.jsonl",
+        both="jsonl",
     ),
-    Format(
-        name="records",
-        means="simple JSON records with text and entities; the JSON of other tools is read",
-        suffixes=(".records.jsonl",),
-        reads="fascicle.formats.jsonl:READER",
-        writes="fascicle.formats.jsonl:WRITER",
+    _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
+    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_xml"),
+    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_json"),
+    _row(
+        "conll",
+        "a token per line with its IOB2 tag",
+        ends=".conll .iob2 .iob .bio",
+        reads="conll",
+        writes="conll_write",
     ),
-    Format(
-        name="pubtator",
-        means="PubTator",
-        suffixes=(".pubtator",),
-        reads="fascicle.formats.pubtator:READER",
-        writes="fascicle.formats.pubtator_write:WRITER",
+    _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
+    _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
+    _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
+    _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
+    _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
+    _row(
+        "label-studio",
+        "tasks for Label Studio in JSON",
+        ends=".label-studio.json",
+        reads="jsonl",
+        writes="label_studio",
     ),
-    Format(
-        name="bioc",
-        means="BioC in XML",
-        suffixes=(".bioc.xml", ".xml"),
-        reads="fascicle.formats.bioc_xml:READER",
-        writes="fascicle.formats.bioc_xml:WRITER",
+    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_json"),
+    _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
+    _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
+    _row(
+        "predictions",
+        "mentions and a hash of the text, never the text",
+        ends=".predictions.jsonl",
+        writes="predictions",
     ),
-    Format(
-        name="bioc-json",
-        means="BioC in JSON",
-        suffixes=(".bioc.json",),
-        reads="fascicle.formats.bioc_json:READER",
-        writes="fascicle.formats.bioc_json:WRITER",
-    ),
-    Format(
-        name="conll",
-        means="a token per line with its IOB2 tag",
-        suffixes=(".conll", ".iob2", ".iob", ".bio"),
-        reads="fascicle.formats.conll:READER",
-        writes="fascicle.formats.conll_write:WRITER",
-    ),
-    Format(
-        name="brat",
-        means="a folder, or a .zip, of .txt and .ann files",
-        suffixes=(".zip", ".ann", ".a1", ".a2"),
-        reads="fascicle.formats.brat:READER",
-        writes="fascicle.formats.brat_write:WRITER",
-        many=True,
-    ),
-    Format(
-        name="offsets",
-        means="a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them",
-        suffixes=(),
-        reads="fascicle.formats.offsets:READER",
-        many=True,
-        annotated=False,
-    ),
-    Format(
-        name="parquet",
-        means="a folder with a table of mentions, for data frames, and one of documents",
-        suffixes=(".parquet",),
-        reads="fascicle.formats.parquet:READER",
-        writes="fascicle.formats.parquet:WRITER",
-        many=True,
-    ),
-    Format(
-        name="spacy",
-        means="binary files of spaCy (DocBin)",
-        suffixes=(".spacy",),
-        reads="fascicle.formats.spacy_read:READER",
-        writes="fascicle.formats.spacy_write:WRITER",
-    ),
-    Format(
-        name="kazu",
-        means="documents of Kazu in JSON",
-        suffixes=(".kazu.jsonl", ".kazu.json"),
-        reads="fascicle.formats.kazu:READER",
-        writes="fascicle.formats.kazu:WRITER",
-    ),
-    Format(
-        name="label-studio",
-        means="tasks for Label Studio in JSON",
-        suffixes=(".label-studio.json",),
-        reads="fascicle.formats.jsonl:READER",
-        writes="fascicle.formats.label_studio_write:WRITER",
-    ),
-    Format(
-        name="pubtator3",
-        means="BioC in JSON, as the service of PubTator 3 answers",
-        suffixes=(".pubtator3.json",),
-        reads="fascicle.formats.bioc_json:READER",
-        writes="fascicle.formats.bioc_json:PUBTATOR3_WRITER",
-    ),
-    Format(
-        name="tsv",
-        means="mentions only: document, type, start, end, score, text",
-        suffixes=(".tsv",),
-        writes="fascicle.formats.tables:TSV_WRITER",
-    ),
-    Format(
-        name="csv",
-        means="the same for spreadsheets",
-        suffixes=(".csv",),
-        writes="fascicle.formats.tables:CSV_WRITER",
-    ),
-    Format(
-        name="predictions",
-        means="mentions and a hash of the text, never the text",
-        suffixes=(".predictions.jsonl",),
-        writes="fascicle.formats.predictions:WRITER",
-    ),
-    Format(
-        name="text",
-        means="for reading",
-        suffixes=(".txt",),
-        writes="fascicle.formats.textview:WRITER",
-    ),
-    Format(
-        name="html",
-        means="read: the text that a page shows; written: one page of marked texts",
-        suffixes=(".html", ".htm"),
-        reads="fascicle.formats.html_read:READER",
-        writes="fascicle.formats.html_write:WRITER",
-    ),
-    Format(
-        name="medline",
-        means="citations of PubMed in XML",
-        suffixes=(".xml",),
-        reads="fascicle.formats.medline:READER",
-        annotated=False,
-    ),
-    Format(
-        name="jats",
-        means="articles in XML, as PubMed Central has them",
-        suffixes=(".nxml",),
-        reads="fascicle.formats.jats:READER",
-        annotated=False,
-    ),
-    Format(
-        name="table",
-        means="CSV or TSV with a column of texts",
-        suffixes=(),
-        reads="fascicle.formats.text_tables:READER",
-        annotated=False,
-    ),
-    Format(
-        name="plain",
-        means="the text of one document alone",
-        suffixes=(".txt", ".text"),
-        annotated=False,
-        reads="fascicle.formats.plain:READER",
-        writes="fascicle.formats.plain:WRITER",
-    ),
+    _row("text", "for reading", ends=".txt", writes="textview"),
+    _row("html", _HTML, ends=".html .htm", both="web_page"),
+    _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
+    _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
+    _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
+    _row("plain", "the text of one document alone", ends=".txt .text", both="plain", annotated=False),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
@@ -294,7 +209,9 @@ def format_named(name: str) -> Format:
     """
     found = FORMATS.get(canonical_name(name)) or _plugged(name)
     if found is None:
-        near = difflib.get_close_matches(name, [*FORMATS, *EARLIER, *_plugged_names()], n=1)
+        near = difflib.get_close_matches(
+            name, [*FORMATS, *EARLIER, *plugins.names("readers"), *plugins.names("writers")], n=1
+        )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
         raise UsageError(
             f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
@@ -348,10 +265,6 @@ def plugged_by_suffix(end: str, group: str) -> str:
     return found[0] if found else ""
 
 
-def _plugged_names() -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*plugins.names("readers"), *plugins.names("writers"))))
-
-
 def _plugged(name: str) -> Format | None:
     reads, writes = (name in plugins.names(group) for group in ("readers", "writers"))
     if not (reads or writes):
@@ -386,5 +299,4 @@ def format_to_write(path: str, asked: str = "auto") -> str:
 
 def _loaded(place: str) -> object:
     module, _, name = place.partition(":")
-    found: object = getattr(import_module(module), name)
-    return found
+    return vars(import_module(f"fascicle.formats.{module}"))[name]

@@ -14,10 +14,9 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Writer, checked_name
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import checked_name
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
 

@@ -16,8 +16,16 @@ import msgspec
 
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
-from fascicle.files.encodings import AUTO, head_text
-from fascicle.files.foreign import binary_kind, is_docbin, is_html, markup_kind, package_kind, root_of
+from fascicle.files.encodings import (
+    AUTO,
+    binary_kind,
+    head_text,
+    is_docbin,
+    is_html,
+    markup_kind,
+    package_kind,
+    root_of,
+)
 from fascicle.files.pipes import is_pipe, refuse_pipe
 from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.files.tree import archive_of, open_tree, suffix_of
@@ -112,7 +120,9 @@ def _told(path: str) -> str | None:
         return "html"
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
-    found = _by_content(_lines(head, is_whole=is_whole), path) or _unlike_jsonl(by_suffix(path))
+    told = by_suffix(path)
+    # A file that is not what Fascicle writes has records, whatever its suffix stands for: its first line tells so.
+    found = _by_content(_lines(head, is_whole=is_whole), path) or ("records" if told == "jsonl" else told)
     return found if found or head else None
 
 
@@ -163,11 +173,6 @@ def format_to_read(path: str, asked: str) -> str:
         return detect(path)
     found = _told(path) if name in _JSON and not is_pipe(path) else name
     return found if found in _JSON else name
-
-
-def _unlike_jsonl(name: str) -> str:
-    """The format that a suffix stands for, of a file that is not what Fascicle writes, whose first line tells so."""
-    return "records" if name == "jsonl" else name
 
 
 def _of_archive(path: str) -> str:

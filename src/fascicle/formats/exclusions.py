@@ -131,7 +131,10 @@ def _columns(row: Exclusion) -> Iterator[str]:
 def _exclusion(columns: list[str], place: str) -> Exclusion:
     if len(columns) != len(HEADER):
         raise FormatError(f"{counted(len(columns), 'column')}; allowed are the {len(HEADER)} of the header", at=place)
-    values = {name: re.sub(r"\\.", _meant, value) for name, value in zip(HEADER, columns, strict=True)}
+    values = {
+        name: re.sub(r"\\.", lambda found: _MEANT.get(found[0], found[0]), value)
+        for name, value in zip(HEADER, columns, strict=True)
+    }
     similarity = values.pop("similarity")
     if not _SHA256.fullmatch(values["sha256"]):
         raise FormatError(
@@ -147,7 +150,3 @@ def _exclusion(columns: list[str], place: str) -> Exclusion:
         return Exclusion(similarity=float(similarity) if similarity else None, **values)
     except ValueError:
         raise FormatError(f"the similarity {similarity!r} is no number", at=place) from None
-
-
-def _meant(found: re.Match[str]) -> str:
-    return _MEANT.get(found[0], found[0])

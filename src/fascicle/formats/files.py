@@ -11,17 +11,53 @@ from typing import Any, Final, cast
 import msgspec
 
 from fascicle.core.arguments import check_argument, check_optional
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.errors import InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import Source, stem
 from fascicle.formats.catalogue import Format, format_named
-from fascicle.formats.fitting import judged
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.seen import Seen
 from fascicle.formats.sources import expanded, note_unread_tables
+
+_MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
+_FEW: Final = 2  # misfits that say nothing of the whole file
+
+
+def judged(documents: Iterable[Document]) -> Iterator[Document]:
+    """Streams the documents of one file; the last says so if most mentions of all do not fit.
+
+    Only documents after the first misfit are held back, each until the next one comes.
+
+    Args:
+        documents: of one file.
+    """
+    mentions = misfits = 0
+    held: Document | None = None
+    for document in documents:
+        if held is not None:
+            yield held
+        wrong = [event.code for event in document.events if event.code in _MISFITS]
+        misfits += len(wrong)
+        mentions += len(document.mentions) + wrong.count("offset-outside")
+        held = document if misfits else None
+        if held is None:
+            yield document
+    if held is not None:
+        yield held.with_events(*_verdict(mentions, misfits))
+
+
+def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
+    if misfits < _FEW or 2 * misfits <= mentions:
+        return
+    message = (
+        f"{misfits:,} of {mentions:,} mentions of the file do not fit its texts; their offsets were counted in other "
+        "texts, or in another unit"
+    )
+    yield event_of("most-offsets-wrong", step=STEP, message=message)
+
 
 ORIGINAL_ID: Final = "original-id"
 

@@ -2,19 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
-from fascicle.core.document import Document
-from fascicle.errors import UsageError
+from fascicle.core.document import Document, Section
+from fascicle.core.wording import shortened
+from fascicle.errors import InputError, UsageError
 from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN, Source
-from fascicle.formats.losses import Holds
-from fascicle.formats.report import ReadReport
-from fascicle.formats.writing import Encode, Put
+from fascicle.formats.losses import LENIENT, Holds, Said, Strictness, held_part
+from fascicle.formats.report import ReadReport, WriteReport
+
+Encode = Callable[[Any, WriteReport], Any]
+Put = Callable[[Any], object]
+_NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_MARK: Final = "\ufeff"
+
+
+def write_each(
+    documents: Iterable[Said],
+    encode: Encode,
+    put: Put,
+    *,
+    holds: Holds,
+    report: WriteReport,
+    strictness: Strictness = LENIENT,
+) -> None:
+    """Writes documents one by one.
+
+    Nothing of a document is written before all of it is encoded. A document that cannot be encoded is set aside if the
+    report says so; errors of reading the documents are never caught here.
+
+    Args:
+        documents: may be a stream; predictions are written in the same way.
+        encode: makes what is written of one document; counts its mentions and losses in the report that it is given.
+        put: writes that.
+        holds: what the format holds; the rest is counted.
+        report: receives the counts of the documents that are written.
+        strictness: whether a document is refused that would lose something.
+
+    Raises:
+        LossError: a document would lose something, and that is refused.
+        InputError: a document that the format cannot hold at all.
+    """
+    for document in documents:
+        with report.aside.one():
+            part = WriteReport()
+            content = _encoded(held_part(document, holds, part), encode, part)
+            strictness.check(document, part, format_name=holds.format)
+            put(content)
+            part.documents = 1
+            report.add(part)
+
+
+def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
+    """An id or a type as it is, if a line can hold it.
+
+    Args:
+        value: the id or type.
+        what: for the message, e.g. ``"the type"``.
+        forbidden: characters that it may not hold, beside control characters and ends of lines.
+        trimmed: whether readers leave out blanks at its ends.
+        advice: what to do.
+
+    Raises:
+        InputError: it is empty, has blanks at its ends (where that matters), begins with U+FEFF (which readers take for
+            a byte order mark), or holds what it may not hold.
+    """
+    bad = _NOT_IN_NAMES.search(value) or any(sign in value for sign in forbidden)
+    if bad or not value or value.startswith(_MARK) or (trimmed and value != value.strip()):
+        signs = "".join(f", {sign!r}" for sign in forbidden)
+        blanks = ", nor begin or end with a blank" if trimmed else ""
+        raise InputError(
+            f"{what} {shortened(repr(value), most=100)} cannot be written in this format: it may not be empty, hold "
+            f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; {advice}"
+        )
+    return value
+
+
+def _encoded(document: Said, encode: Encode, part: WriteReport) -> Any:
+    try:
+        return encode(document, part)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"document {document.id!r} holds {error.object[error.start : error.end]!r}, half of a character, in its id "
+            "or its annotation, which no file can hold; repair the source"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,3 +160,15 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
         return
     rule = f"they must be {allowed.__name__}" if allowed is not None else "it has none"
     raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
+
+
+def separate_sections(document: Document, report: WriteReport) -> list[Section]:
+    """The sections that can be passages: with a name and a text, none in another; counts the others."""
+    kept: list[Section] = []
+    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
+        fits = section.name == section.name.strip() != "" and section.start < section.end
+        if fits and section.start >= (kept[-1].end if kept else 0):
+            kept.append(section)
+    if lost := len(document.sections or ()) - len(kept):
+        report.lose("sections", document, count=lost)
+    return kept

@@ -230,10 +230,6 @@ def _is_read(element: Element) -> bool:
     return local(element.tag) in _READ or element.get("pub-id-type") in _IDS
 
 
-def _first(path: str) -> Callable[[Element], str]:
-    return lambda article: characters(article.find(path))
-
-
 def _id(kind: str) -> Callable[[Element], str]:
     def find(article: Element) -> str:
         ids = article.iterfind("front/article-meta/article-id")
@@ -253,7 +249,7 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "pmid": _id("pmid"),
         "doi": _id("doi"),
         "journal": lambda article: characters(article.find("front/journal-meta//journal-title")),
-        "year": _first("front/article-meta/pub-date/year"),
+        "year": lambda article: characters(article.find("front/article-meta/pub-date/year")),
         "article-type": lambda article: article.get("article-type", ""),
         "keywords": lambda article: "|".join(
             filter(None, map(characters, article.iterfind("front/article-meta/kwd-group//kwd")))

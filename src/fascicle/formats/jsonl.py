@@ -18,12 +18,11 @@ from fascicle.files.source import STDIN, Source, lines, lines_or_errors, open_by
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.json_shape import Shapes
 from fascicle.formats.label_names import check_labels
-from fascicle.formats.label_studio_min import merged
+from fascicle.formats.label_studio import merged
 from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, adjusted
+from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
 
 HOLDS: Final = Holds(
     format="JSON records",
@@ -85,7 +84,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
             be read.
     """
-    for number, group in enumerate(grouped(_chosen(source, options, report), _group), 1):
+    for number, group in enumerate(grouped(_chosen(source, options, report), lambda record: record.group), 1):
         with report.aside.one():
             yield document_of(sound(group), source, number, report)
 
@@ -152,10 +151,6 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
     except FormatError as error:
         return error
     return Record(value, shape, place, events=events)
-
-
-def _group(record: Record) -> object:
-    return record.group
 
 
 def records(source: Source) -> Iterator[tuple[str, Any]]:

@@ -18,9 +18,8 @@ from fascicle.core.mention import is_curie
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError
 from fascicle.files.source import Source
-from fascicle.formats.bioc_write import separate_sections
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.jsonl import records
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
@@ -125,7 +124,10 @@ def _document(value: Any, place: str) -> Document:
             sections=tuple(_sections(given.sections, starts)) or None,
             sentences=_sentences(given.sections, starts),
             mentions=collector.mentions,
-            meta={key: _shown(one) for key, one in given.metadata.items()},
+            meta={
+                key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
+                for key, one in given.metadata.items()
+            },
             events=(*collector.events, *_left_out(given)),
         )
     except (msgspec.ValidationError, ValueError, TypeError) as error:
@@ -201,10 +203,6 @@ def _link(mapping: _Mapping) -> Link:
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _left_out(given: _Document) -> Iterator[Event]:

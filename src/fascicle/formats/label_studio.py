@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Event, Link
+from fascicle.core.document import GOLD, Document, Event, Link, Mention
 from fascicle.core.effects import event_of
+from fascicle.core.mention import identifier_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.handlers import Encode, Put, Writer
+from fascicle.formats.losses import OF_LINKS, Holds
+from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
@@ -106,15 +111,15 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
     layers, events = _layers(given, annotator)
     collector = MentionCollector(text, step=STEP)
     events += _add(collector, text, layers)
-    meta = {key: str(value) for key, value in given.data.items() if key != name and _is_fact(value)}
+    meta = {
+        key: str(value)
+        for key, value in given.data.items()
+        if key != name and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
+    }
     events += collector.events
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
     return Document(id=identifier, text=text, mentions=collector.mentions, meta=meta, events=tuple(events))
-
-
-def _is_fact(value: object) -> bool:
-    return isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
 
 
 def _text_field(data: Mapping[str, Any], field: str) -> str:
@@ -193,34 +198,152 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
     return events
 
 
-class _Places:
-    """Offsets of regions as code points of the text."""
-
-    def __init__(self, starts: Sequence[int] = ()) -> None:
-        self._at = {unit: at for at, unit in enumerate(starts)}
-
-    def __call__(self, one: _Labels) -> Span:
-        if not self._at:
-            return one.start, one.end
-        return self._at.get(one.start, -1), self._at.get(one.end, -1)
+_Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
 
 
-def _places(text: str, found: Sequence[_Labels]) -> tuple[_Places, list[Event]]:
+def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     """Code points, or UTF-16 units (of versions before 1.4) where only those give the texts of all regions."""
-    as_given = _Places()
-    if _agrees(text, found, as_given) or text.isascii():
+
+    def as_given(one: _Labels) -> Span:
+        return one.start, one.end
+
+    def moved(one: _Labels) -> Span:
+        return at.get(one.start, -1), at.get(one.end, -1)
+
+    if text.isascii() or _agrees(text, found, as_given):
         return as_given, []
-    moved = _Places(list(_unit_starts(text)))
+    # For each character the number of UTF-16 units before it, and that of all.
+    units = accumulate((1 + (ord(sign) > _LAST_OF_ONE_UNIT) for sign in text), initial=0)
+    at = {unit: number for number, unit in enumerate(units)}
     if not _agrees(text, found, moved):
         return as_given, []
     message = "the offsets of the task count UTF-16 units; moved to code points, where all texts of mentions agree"
     return moved, [event_of("offsets-moved", step=STEP, message=message)]
 
 
-def _unit_starts(text: str) -> Iterator[int]:
-    """For each character the number of UTF-16 units before it, and that of all."""
-    return accumulate((1 + (ord(sign) > _LAST_OF_ONE_UNIT) for sign in text), initial=0)
-
-
-def _agrees(text: str, found: Sequence[_Labels], place: _Places) -> bool:
+def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
     return all(one.text is None or text[slice(*place(one))] == one.text for one in found)
+
+
+P = TypeVar("P", bound=str)
+ANNOTATION: Final = "annotation_id"
+ANNOTATOR: Final = "annotator"
+# What the export itself says of an annotation; all other fields are the data of the task, or what was annotated.
+_OF_EXPORT: Final = frozenset(
+    {
+        *("id", ANNOTATION, ANNOTATOR, "created_at", "updated_at", "lead_time"),
+        *("agreement", "history", "predictions", "comments"),
+    }
+)
+
+
+def is_flat(names: object) -> bool:
+    """Whether these are the fields of such a record, or the columns of such a table."""
+    return isinstance(names, dict | list | tuple) and ANNOTATION in names and ANNOTATOR in names
+
+
+def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
+    """Tasks in place of such records: consecutive records of one id and one text are one task. Others stay as they are.
+
+    Args:
+        records: each with its place.
+    """
+    waiting: list[tuple[P, Any]] = []  # one task, until it is known what comes after it
+    for place, value in records:
+        if not isinstance(value, dict) or not is_flat(value):
+            yield from waiting
+            waiting = []
+            yield place, value
+            continue
+        task = _task(value)
+        if waiting and all(waiting[0][1][name] == task[name] for name in ("id", "data")):
+            waiting[0][1]["annotations"] += task["annotations"]
+            continue
+        yield from waiting
+        waiting = [(place, task)]
+    yield from waiting
+
+
+def _task(record: Mapping[str, Any]) -> dict[str, Any]:
+    regions = {name: value for name, value in record.items() if name not in _OF_EXPORT and _are_regions(value)}
+    data = {name: value for name, value in record.items() if name not in _OF_EXPORT and name not in regions}
+    result = [_region(one) for several in regions.values() for one in several]
+    annotations = [{"result": result, "completed_by": record[ANNOTATOR]}] if record[ANNOTATION] is not None else []
+    return {"id": record.get("id"), "data": data, "annotations": annotations}
+
+
+def _are_regions(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _region(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A region; the export leaves out its type, which is the name of the field with its labels."""
+    return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
+
+
+HOLDS: Final = Holds(
+    format="tasks of Label Studio",
+    fields=frozenset({"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"})
+    | OF_LINKS,
+    partly=frozenset({"sources"}),
+)
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def encode(document: Document, report: WriteReport) -> bytes:
+    """One document as a task; its id and its facts are in the ``meta`` of the task."""
+    report.mentions += len(document.mentions)
+    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
+    if lost := sum(not one.source for one in document.mentions):
+        report.lose("sources", document, count=lost)  # a prediction has the name of a model
+    layers: dict[str, list[dict[str, Any]]] = {
+        source: [] for source in dict.fromkeys(one.source for one in document.mentions)
+    }
+    for number, mention in enumerate(document.mentions):
+        layers[mention.source].append(_written(mention, number, document.text))
+    gold = layers.pop(GOLD, None)
+    task = {
+        "data": {"text": document.text},
+        "meta": {OURS: {"id": document.id, "meta": facts}},
+        "annotations": [{"result": gold}] if gold else [],
+        "predictions": [{"model_version": source, "result": regions} for source, regions in layers.items()],
+    }
+    return _ENCODER.encode(task)
+
+
+def _written(mention: Mention, number: int, text: str) -> dict[str, Any]:
+    (span,) = mention.spans
+    value = {"start": span[0], "end": span[1], "text": text[slice(*span)], "labels": [mention.type]}
+    region: dict[str, Any] = {
+        "id": f"m{number}",
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+    }
+    if mention.links:  # the text is shown beside the region
+        told = [f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
+        region["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
+    return region if mention.score is None else {**region, "score": mention.score}
+
+
+@contextmanager
+def into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    """Opens an array, to which tasks are added; it is closed at the end.
+
+    Args:
+        stream: a file.
+        encode: makes the tasks.
+    """
+    before: Sequence[bytes] = (b"[\n",)
+
+    def put(data: Any) -> None:
+        nonlocal before
+        stream.write(b"".join((*before, data)))
+        before = (b",\n",)
+
+    yield put
+    stream.write(b"[]\n" if before == (b"[\n",) else b"\n]\n")
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_array, grows=False)

@@ -6,7 +6,7 @@ abstract, each with its label in front (``METHODS: ...``) and after one line end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -88,7 +88,14 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
         raise FormatError("a citation has no PMID; fetch the file again", at=place)
     article = citation.find("Article")
     article = citation if article is None else article
-    others = [one for one in (*_titles(article, "VernacularTitle"), *_other_abstracts(citation)) if one[1]]
+    others = [
+        one
+        for one in (
+            *_titles(article, "VernacularTitle"),
+            *(part for other in citation.iter("OtherAbstract") for part in _abstract(other, "abstract-other")),
+        )
+        if one[1]
+    ]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = put_together([*parts, *others] if options.others else parts, between=_BETWEEN)
     events = [*_left_out(record), *(() if options.others or not others else (_other_event(len(others)),))]
@@ -121,11 +128,6 @@ def _abstract(abstract: Element | None, name: str) -> Iterator[tuple[str, str]]:
         kind = kind_of(told if told not in _UNTOLD else label)
         shown = f"{label}: {text}" if label not in _UNTOLD and text else text
         yield (f"{name}-{kind}" if kind else name), shown
-
-
-def _other_abstracts(citation: Element) -> Iterator[tuple[str, str]]:
-    for other in citation.iter("OtherAbstract"):
-        yield from _abstract(other, "abstract-other")
 
 
 def _other_event(count: int) -> Event:
@@ -175,12 +177,11 @@ def _identifiers(kind: str) -> Callable[[Element], str]:
 
 def _mesh(record: Element) -> str:
     """Headings as ``D005072`` or ``D005072/Q000502*``, with a star where it is a major topic."""
-    return "|".join(filter(None, (_heading(one) for one in record.iter("MeshHeading"))))
-
-
-def _heading(heading: Element) -> str:
-    terms: Iterable[Element] = heading.iterfind("*")
-    return "/".join(one.get("UI", "") + "*" * (one.get("MajorTopicYN") == "Y") for one in terms)
+    headings = (
+        "/".join(one.get("UI", "") + "*" * (one.get("MajorTopicYN") == "Y") for one in heading)
+        for heading in record.iter("MeshHeading")
+    )
+    return "|".join(filter(None, headings))
 
 
 def _year(record: Element) -> str:

@@ -6,7 +6,7 @@ The header names the columns. The tasks agree on what the columns are, and not o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -129,7 +129,7 @@ def columns_in(header: str) -> dict[str, int]:
     if columns_of(header):
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
-    found = {part: _first(cells, names) for part, names in NAMES.items()}
+    found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in NAMES.items()}
     if any(at is None for part, at in found.items() if part != OPTIONAL):
         return {}
     return {part: at for part, at in found.items() if at is not None}
@@ -151,10 +151,6 @@ def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
         if found:
             return found
     return []
-
-
-def _first(cells: Sequence[str], names: Iterable[str]) -> int | None:
-    return next((cells.index(name) for name in names if name in cells), None)
 
 
 def _tables_in(level: Path) -> Iterator[OffsetTable]:

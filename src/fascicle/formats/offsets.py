@@ -112,7 +112,12 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
     text, _ = tree.text(name, source)
     collector = MentionCollector(text, step=STEP)
     for row in rows:
-        expected = next((given for given in row.texts if _is_at(given, text, row)), row.texts[0] if row.texts else None)
+        right = (
+            given
+            for given in row.texts
+            if all(end - start == len(given) and text.startswith(given, start) for start, end in row.spans)
+        )
+        expected = next(right, row.texts[0] if row.texts else None)
         collector.add(row.spans, row.type, expected=expected)
     events = tuple(collector.events)
     if not rows:
@@ -121,10 +126,6 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
         return Document(id=PurePosixPath(name).stem, text=text, mentions=collector.mentions, events=events)
     except ValueError as error:  # codecs that let lone surrogates pass
         raise FormatError(str(error), at=tree.place(name)) from None
-
-
-def _is_at(expected: str, text: str, row: OffsetRow) -> bool:
-    return all(end - start == len(expected) and text.startswith(expected, start) for start, end in row.spans)
 
 
 READER: Final = Reader(read=read)

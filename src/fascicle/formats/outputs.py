@@ -12,11 +12,10 @@ from fascicle.core.arguments import check_argument, check_optional, checked_docu
 from fascicle.core.document import Document
 from fascicle.files.atomic import Opened, atomic_folder, output
 from fascicle.formats.catalogue import Format
-from fascicle.formats.handlers import check_options
+from fascicle.formats.handlers import check_options, write_each
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
-from fascicle.formats.writing import write_each
 
 if TYPE_CHECKING:
     from fascicle.formats.predictions import Prediction

@@ -20,11 +20,10 @@ from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
 from fascicle.files.atomic import check_folder
 from fascicle.files.source import STDIN, Source
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, tables_in
-from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written

@@ -12,9 +12,9 @@ from fascicle.core.document import Document
 from fascicle.core.spans import are_tuples
 from fascicle.errors import FascicleError, InputError, PluginError
 from fascicle.files.source import Source
+from fascicle.formats.handlers import Encode, Put
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.writing import Encode, Put
 
 
 def reading(reader: contracts.Reader, *, name: str) -> Callable[[Source, Any, ReadReport], Iterator[Document]]:

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
@@ -20,13 +19,12 @@ from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.files.atomic import output
-from fascicle.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
+from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside, WriteReport
-from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, Table, cells_of, links_of, separator_of
+from fascicle.formats.tables import HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -104,32 +102,6 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
     )
 
 
-def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: bool = False) -> None:
-    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON Lines.
-
-    Args:
-        path: where; ``"-"`` is standard output.
-        predictions: may be a stream.
-        overwrite: replace an existing file.
-
-    Raises:
-        OutputError: the file exists, or the place cannot be written.
-        InputError: what a table cannot hold, see `write_table`.
-    """
-    table = {".tsv": TSV, ".csv": CSV}.get(suffix(str(path)))
-    with output(path, overwrite=overwrite) as stream:
-        if table is None:
-            write_jsonl(predictions, stream)
-        else:
-            write_table(predictions, stream, table)
-
-
-def write_jsonl(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
-    """Writes predictions, one per line; attributes of mentions are left out."""
-    for prediction in predictions:
-        stream.write(json_line(prediction))
-
-
 def json_line(prediction: Prediction) -> bytes:
     """One prediction as one line; attributes of mentions are left out."""
     bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
@@ -144,24 +116,19 @@ def json_line(prediction: Prediction) -> bytes:
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
-    """Writes one line for each mention, see `write_table`."""
-    write_table(predictions, stream, TSV)
-
-
-def write_table(predictions: Iterable[Prediction], stream: BinaryIO, table: Table) -> None:
     """Writes one row for each mention; documents without mentions, hashes, sources and events are not written.
 
     Raises:
         InputError: an id or a type that a row cannot hold, or the same mention from two sources.
     """
-    stream.write(table.header())
+    stream.write(TSV.header())
     for prediction in predictions:
         if len({(m.type, m.spans) for m in prediction.mentions}) < len(prediction.mentions):
             raise InputError(
-                f"document {prediction.id!r} has the same mention from two sources, which {table.holds.format} cannot "
-                "tell apart; choose one source, or write JSON Lines"
+                f"document {prediction.id!r} has the same mention from two sources, which TSV cannot tell apart; "
+                "choose one source, or write JSON Lines"
             )
-        stream.write(table.rows(prediction.id, prediction.mentions))
+        stream.write(TSV.rows(prediction.id, prediction.mentions))
 
 
 def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
@@ -206,7 +173,7 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
             code="empty",
         )
     if isinstance(first, str) and columns_of(first):
-        for group in grouped(_rows(numbered, first, source), _owner):
+        for group in grouped(_rows(numbered, first, source), lambda row: row[1][0]):
             yield partial(_from_rows, group, source, mention_source or SOURCE)
         return
     if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
@@ -269,10 +236,6 @@ def _with_links(order: Sequence[int | None], names: Sequence[str]) -> tuple[int 
     score = order[4] if len(order) == len(HEADER) else None
     called = names.index(LINKS[1]) if names.count(LINKS[1]) == 1 else None
     return (*order[:4], score, names.index(LINKS[0]), called)
-
-
-def _owner(row: _Row) -> str:
-    return row[1][0]
 
 
 def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:

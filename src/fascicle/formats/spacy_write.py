@@ -11,7 +11,7 @@ import struct
 import tempfile
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -25,13 +25,11 @@ from fascicle.core.mention import link_of, told
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Encode, Put, Writer
 from fascicle.formats.losses import Holds
-from fascicle.formats.pubtator_write import count_links
+from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
-from fascicle.formats.spacy_doc import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens
-from fascicle.formats.spacy_strings import number_of
-from fascicle.formats.writing import Encode, Put
+from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, number_of
 
 _PARTLY: Final = frozenset({"words", "sentences", "links", "link-ontologies", "link-curies"})
 HOLDS: Final = Holds(
@@ -71,13 +69,14 @@ def encode(document: Document, report: WriteReport) -> Entry:
     strings: set[str] = set(tokens.texts) | {""}
     groups = _groups(placed, ranges, strings)
     columns = _columns(tokens, placed, strings)
+    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     return Entry(
         tokens=columns.tobytes("C"),
         spaces=np.asarray(tokens.spaces, bool).tobytes(),
         length=len(tokens.texts),
         strings=frozenset(strings),
         groups=groups,
-        user_data=_ENCODER.encode({ID: document.id, META: _facts(document)}),
+        user_data=_ENCODER.encode({ID: document.id, META: facts}),
     )
 
 
@@ -98,10 +97,6 @@ def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
             yield start, at
             start = at
     yield start, word[1]
-
-
-def _facts(document: Document) -> dict[str, str]:
-    return {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
@@ -292,8 +287,4 @@ def into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
         stream.write(packer.flush())
 
 
-def _encoder(options: None) -> Callable[[Document, WriteReport], Entry]:
-    return encode
-
-
-WRITER: Final = Writer(holds=HOLDS, encoder=_encoder, into=into_message, prepare=with_tokens, grows=False)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_message, prepare=with_tokens, grows=False)

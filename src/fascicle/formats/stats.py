@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from fascicle.core.document import Document, Mention, overlapping_mentions
 from fascicle.core.spans import Span, fragments_contain
 from fascicle.core.wording import shortened
 from fascicle.formats.report import ReadReport
+
+_Row = tuple[str, str, str]  # name, number, share
+_PARTS: Final = MappingProxyType(
+    {
+        "nested": "nested in another",
+        "inner_same_type": "nested in one of the same type",
+        "same_span": "of the same span as another",
+        "crossing": "crossing another",
+        "overlapping": "overlapping another",
+        "discontinuous": "discontinuous",
+        "linked": "with a concept id",
+        "longest_document": "longest document, characters",
+        "longest_sentence_words": "longest sentence, words",
+        "longest_sentence": "longest sentence, characters",
+        "longest_mention_words": "longest mention, words",
+        "longest_mention": "longest mention, characters",
+    }
+)  # field -> title
 
 
 @dataclass(kw_only=True)
@@ -82,7 +101,10 @@ class CorpusStats:
         self.events.update(f"{event.kind} {event.code}" for event in document.events)
         starts = [start for start, _ in document.words or ()]
         self.words += len(starts)
-        self._add_sentences(document, starts)
+        for sentence in document.sentences or ():
+            self.sentences += 1
+            self.longest_sentence = max(self.longest_sentence, sentence[1] - sentence[0])
+            self.longest_sentence_words = max(self.longest_sentence_words, _words_in(starts, sentence))
         for mention in document.mentions:
             self._add_mention(mention, starts)
         self._add_relations(document.mentions)
@@ -93,12 +115,6 @@ class CorpusStats:
         for name in ("types", "events"):
             values[name] = dict(sorted(values[name].items(), key=lambda item: (-item[1], item[0])))
         return values
-
-    def _add_sentences(self, document: Document, starts: list[int]) -> None:
-        for sentence in document.sentences or ():
-            self.sentences += 1
-            self.longest_sentence = max(self.longest_sentence, sentence[1] - sentence[0])
-            self.longest_sentence_words = max(self.longest_sentence_words, _words_in(starts, sentence))
 
     def _add_mention(self, mention: Mention, starts: list[int]) -> None:
         self.mentions += 1
@@ -148,62 +164,40 @@ def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None
 
 def format_table(stats: CorpusStats) -> str:
     """The counts as a table for a terminal; rows of things that do not occur are left out."""
-    groups = [_main_rows(stats), _share_rows(stats), _longest_rows(stats), _source_rows(stats)]
-    rows = [row for group in groups for row in group]
-    label = max(len(name) for name, _ in rows)
-    number = max(len(value) for _, value in rows)
-    shares = {name: f"  {share:.1%} of the mentions" for name, share in _shares(stats).items()}
-    return "".join(f"{name:<{label}}  {value:>{number}}{shares.get(name, '')}\n" for name, value in rows)
+    rows = [*_main_rows(stats), *_rows_of_parts(stats), *_source_rows(stats)]
+    label = max(len(name) for name, *_ in rows)
+    number = max(len(value) for _, value, _ in rows)
+    return "".join(f"{name:<{label}}  {value:>{number}}{share}\n" for name, value, share in rows)
 
 
-def _main_rows(stats: CorpusStats) -> list[tuple[str, str]]:
-    rows = [("documents", f"{stats.documents:,}")]
-    rows += [("  without text", f"{stats.empty_documents:,}")] if stats.empty_documents else []
-    rows += [("characters", f"{stats.characters:,}")]
-    rows += [("sentences", f"{stats.sentences:,}" if stats.sentences else "not marked")]
-    rows += [("words", f"{stats.words:,}" if stats.words else "not marked")]
-    rows += [("mentions", f"{stats.mentions:,}")]
-    ordered = sorted(stats.types.items(), key=lambda item: (-item[1], item[0]))
-    return rows + [(f"  {shortened(kind)}", f"{count:,}") for kind, count in ordered]
+def _main_rows(stats: CorpusStats) -> Iterator[_Row]:
+    yield "documents", f"{stats.documents:,}", ""
+    if stats.empty_documents:
+        yield "  without text", f"{stats.empty_documents:,}", ""
+    yield "characters", f"{stats.characters:,}", ""
+    yield "sentences", f"{stats.sentences:,}" if stats.sentences else "not marked", ""
+    yield "words", f"{stats.words:,}" if stats.words else "not marked", ""
+    yield "mentions", f"{stats.mentions:,}", ""
+    for kind, count in sorted(stats.types.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {shortened(kind)}", f"{count:,}", ""
 
 
-def _share_rows(stats: CorpusStats) -> list[tuple[str, str]]:
-    return [(name, f"{count:,}") for name, count in _parts(stats).items() if count]
+def _rows_of_parts(stats: CorpusStats) -> Iterator[_Row]:
+    """How many mentions are of a kind, with their share, and what is longest."""
+    for field_name, title in _PARTS.items():
+        if count := getattr(stats, field_name):
+            share = "" if field_name.startswith("longest") else f"  {count / stats.mentions:.1%} of the mentions"
+            yield title, f"{count:,}", share
 
 
-def _shares(stats: CorpusStats) -> dict[str, float]:
-    return {name: count / stats.mentions for name, count in _parts(stats).items() if count}
-
-
-def _parts(stats: CorpusStats) -> dict[str, int]:
-    return {
-        "nested in another": stats.nested,
-        "nested in one of the same type": stats.inner_same_type,
-        "of the same span as another": stats.same_span,
-        "crossing another": stats.crossing,
-        "overlapping another": stats.overlapping,
-        "discontinuous": stats.discontinuous,
-        "with a concept id": stats.linked,
-    }
-
-
-def _longest_rows(stats: CorpusStats) -> list[tuple[str, str]]:
-    parts = {
-        "longest document, characters": stats.longest_document,
-        "longest sentence, words": stats.longest_sentence_words,
-        "longest sentence, characters": stats.longest_sentence,
-        "longest mention, words": stats.longest_mention_words,
-        "longest mention, characters": stats.longest_mention,
-    }
-    return [(name, f"{count:,}") for name, count in parts.items() if count]
-
-
-def _source_rows(stats: CorpusStats) -> list[tuple[str, str]]:
-    schemes = sorted(set(stats.schemes.values()))
-    rows = [("format", ", ".join(sorted(set(stats.formats.values()))))] if stats.formats else []
-    if schemes:
-        rows += [("tag scheme", ", ".join(schemes)), ("invalid tag sequences mended", f"{stats.repairs:,}")]
-    return rows + [(name, f"{count:,}") for name, count in sorted(stats.events.items())]
+def _source_rows(stats: CorpusStats) -> Iterator[_Row]:
+    if stats.formats:
+        yield "format", ", ".join(sorted(set(stats.formats.values()))), ""
+    if stats.schemes:
+        yield "tag scheme", ", ".join(sorted(set(stats.schemes.values()))), ""
+        yield "invalid tag sequences mended", f"{stats.repairs:,}", ""
+    for name, count in sorted(stats.events.items()):
+        yield name, f"{count:,}", ""
 
 
 def _words_in(starts: list[int], span: Span) -> int:

@@ -20,10 +20,9 @@ import msgspec
 from fascicle.core.document import Mention
 from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Put, Writer, checked_name
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import Put, checked_name
 
 HEADER: Final = ("document", "type", "start", "end", "score")
 LINKS: Final = ("links", "names")  # further columns of documents
@@ -147,18 +146,10 @@ def separator_of(header: str) -> str:
     return "\t" if "\t" in header else ","
 
 
-def _tsv_row(cells: Sequence[str]) -> str:
-    return "\t".join(cells) + "\n"
-
-
 def _csv_row(cells: Sequence[str]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)
     return line.getvalue()
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 def _holds(name: str) -> Holds:
@@ -167,8 +158,10 @@ def _holds(name: str) -> Holds:
     return Holds(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
-TSV: Final = Table(holds=_holds("TSV"), row=_tsv_row, cell=str)
-CSV: Final = Table(holds=_holds("CSV"), row=_csv_row, cell=_harmless, mark="\ufeff")
+TSV: Final = Table(holds=_holds("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
+CSV: Final = Table(
+    holds=_holds("CSV"), row=_csv_row, cell=lambda cell: f"'{cell}" if _FORMULA.match(cell) else cell, mark="\ufeff"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

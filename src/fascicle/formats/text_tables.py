@@ -11,6 +11,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal
 
 import msgspec
@@ -22,11 +23,10 @@ from fascicle.errors import FormatError, Place, UsageError
 from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.json_shape import Shapes
-from fascicle.formats.label_studio_min import ANNOTATION, ANNOTATOR, is_flat, merged
+from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
 from fascicle.formats.mixed import put_together
 from fascicle.formats.report import ReadReport
-from fascicle.formats.shapes import JsonShape, adjusted
+from fascicle.formats.shapes import JsonShape, Shapes, adjusted
 from fascicle.formats.unread import fields_argument, offset_fields, unread
 
 STEP: Final = "table"
@@ -135,7 +135,7 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
         return
     separator = separator_of(first)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
-    reader = csv.reader(_chained(first, given), delimiter=separator, quoting=quoting, strict=True)
+    reader = csv.reader(chain((first,), given), delimiter=separator, quoting=quoting, strict=True)
     while True:
         before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
         try:
@@ -150,11 +150,6 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
             return
         if row:
             yield reader.line_num, row
-
-
-def _chained(first: str, others: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from others
 
 
 def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -> _Columns:

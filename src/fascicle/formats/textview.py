@@ -16,10 +16,9 @@ from fascicle.core.mention import identifier_of
 from fascicle.core.provenance import merged
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted, shortened
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Put, Writer
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import WriteReport
-from fascicle.formats.writing import Put
 
 HOLDS: Final = Holds(
     format="the view for reading",

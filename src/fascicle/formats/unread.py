@@ -137,13 +137,9 @@ def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
         return True
     if not isinstance(value, list) or name in _STRUCTURE:
         return name in _PERHAPS and isinstance(value, dict)
-    if name in _PERHAPS and (not all(isinstance(one, str) for one in value) or _are_tags(value)):
+    if name in _PERHAPS and (not all(isinstance(one, str) for one in value) or all(map(is_tag, value))):
         return True
     return any(map(_has_offsets, islice(_objects(value), _ENOUGH)))
-
-
-def _are_tags(values: Sequence[str]) -> bool:
-    return all(map(is_tag, values))
 
 
 def _has_offsets(mention: Mapping[str, Any]) -> bool:

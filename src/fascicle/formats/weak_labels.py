@@ -283,7 +283,8 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 raise FormatError(f"not a line of a label file ({error})", at=Place(path, number)) from None
             if isinstance(entry, End):
-                _check_last(numbered, path)
+                if (more := next(numbered, None)) is not None:
+                    raise FormatError("a line behind the last one of a label file", at=Place(path, more[0]))
                 yield entry
                 return
             yield entry
@@ -297,11 +298,6 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
         at=str(path),
         code="damaged",
     )
-
-
-def _check_last(numbered: Iterator[tuple[int, str]], path: str | Path) -> None:
-    if (more := next(numbered, None)) is not None:
-        raise FormatError("a line behind the last one of a label file", at=Place(path, more[0]))
 
 
 def _check(entry: Entry | End, *, tags: int, before: int) -> None:

@@ -11,8 +11,8 @@ from typing import Final
 
 from fascicle.combination.rules import Rule
 from fascicle.core.wording import counted
-from fascicle.evaluation.comparison.choice import Choice, Choices, Chosen
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
+from fascicle.evaluation.comparison.search import Choice, Choices, Chosen
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
 from fascicle.reports.markdown import escaped

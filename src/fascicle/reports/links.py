@@ -12,7 +12,7 @@ from fascicle.evaluation.links.scores import ALONE
 from fascicle.evaluation.links.uncertainty import CALIBRATION
 from fascicle.reports.markdown import Table as MarkdownTable
 from fascicle.reports.markdown import escaped
-from fascicle.reports.table import UNDEFINED, aligned_rows
+from fascicle.reports.table import UNDEFINED, drawn, percent
 
 # Figure -> its title, and what it means.
 TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
@@ -98,7 +98,7 @@ def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
 
 def links_text(report: Mapping[str, Any]) -> str:
     """The report for a terminal."""
-    parts = [_drawn(one) for one in link_tables(report)]
+    parts = [drawn([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
     return "\n\n".join([*parts, told(report)]) + "\n"
 
 
@@ -284,12 +284,7 @@ def _difference(value: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def _value(row: Mapping[str, Any], name: str) -> str:
-    return UNDEFINED if row[name]["value"] is None else percent(row[name]["value"])
-
-
-def percent(value: float) -> str:
-    """A share in percent with two decimals."""
-    return f"{100 * value:.2f}"
+    return percent(row[name]["value"])
 
 
 def _names_of(report: Mapping[str, Any]) -> tuple[str, ...]:
@@ -301,8 +296,3 @@ def _header(table: LinkTable) -> list[str]:
     if len(table.systems) < 2:
         return [table.head, *table.columns]
     return [table.head, *(f"{system} {column}" for system in table.systems for column in table.columns)]
-
-
-def _drawn(table: LinkTable) -> str:
-    head, *rest = aligned_rows([_header(table), *([label, *cells] for label, cells in table.rows)])
-    return "\n".join(line.rstrip() for line in (head, "-" * len(head), *rest))

@@ -84,9 +84,9 @@ def systems_table(
     for one in systems:
         headline = (headlines or {}).get(one.name)
         said += [f"{one.name}: {note}" for note in notes(one.strict, headline=headline, unit=unit)[1:]]
-    parts = [_drawn(rows)]
+    parts = [drawn(rows)]
     if by_type:
-        parts.append(_drawn(_types(systems)))
+        parts.append(drawn(_types(systems)))
     if any(UNDEFINED in row for part in (rows, _types(systems) if by_type else []) for row in part):
         said.append(_undefined(systems[0].strict))
     return "\n\n".join([*parts, "\n".join(said)]) + "\n"
@@ -163,7 +163,7 @@ def percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{100 * share:.2f}"
 
 
-def _drawn(rows: Sequence[Sequence[str]]) -> str:
+def drawn(rows: Sequence[Sequence[str]]) -> str:
     """Aligned rows with a rule below the header."""
     aligned = aligned_rows(rows)
     return "\n".join(line.rstrip() for line in (aligned[0], "-" * len(aligned[0]), *aligned[1:]))

@@ -9,10 +9,9 @@ from fascicle.combination.align import System, some_documents
 from fascicle.core.arguments import checked
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells, cells_of
-from fascicle.evaluation.comparison.choice import Choices, Floors, choose
 from fascicle.evaluation.comparison.comparing import Comparison
 from fascicle.evaluation.comparison.comparing import compare as compared
-from fascicle.evaluation.comparison.search import MOST, search
+from fascicle.evaluation.comparison.search import MOST, Choices, Floors, choose, search
 from fascicle.formats.account import EventCounts
 from fascicle.settings.base import Natural, Positive
 from fascicle.systems.several import (

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.contract import Corpus
-from fascicle.doctor.checks.hits import Detail, Found, Hit
+from fascicle.doctor.checks.contract import Corpus, Detail, Found, Hit
 from fascicle.doctor.checks.relations import crossing, discontinuous, nested, nested_in_own_type, same_span
 from fascicle.doctor.parts import SPLITS, Item, Part
 
@@ -34,7 +32,9 @@ def type_in_some_parts(corpus: Corpus) -> Found:
         if not missing:
             continue
         listed = ", ".join(f"{found[kind]:,} in {part.name}" for part, found in counts.items() if kind in found)
-        item, mention = next(_of_type(parts, kind))
+        item, mention = next(
+            (item, m) for items in parts.values() for item in items for m in item.mentions if m.type == kind
+        )
         message = f"{kind}: {listed}, none in {' and '.join(missing)}"
         yield Hit(item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}")
 
@@ -57,7 +57,3 @@ def kind_not_in_train(corpus: Corpus) -> Found:
 
 def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
     return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
-
-
-def _of_type(parts: Mapping[Part, list[Item]], kind: str) -> Iterator[tuple[Item, Mention]]:
-    return ((item, m) for items in parts.values() for item in items for m in item.mentions if m.type == kind)

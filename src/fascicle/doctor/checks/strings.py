@@ -11,8 +11,7 @@ from typing import Final
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.contract import Corpus
-from fascicle.doctor.checks.hits import Detail, Found, Hit, percent, shown
+from fascicle.doctor.checks.contract import Corpus, Detail, Found, Hit, percent, shown
 from fascicle.doctor.parts import Item
 
 LIKELY: Final = 0.8  # share of the occurrences of a string that are annotated, from which the others look forgotten

@@ -9,9 +9,7 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.wording import counted
-from fascicle.doctor.checks.contract import Corpus
-from fascicle.doctor.checks.hits import Detail, Found, hit_of, percent
-from fascicle.doctor.parts import Item
+from fascicle.doctor.checks.contract import Corpus, Detail, Found, hit_of, percent
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
@@ -30,7 +28,9 @@ def unreachable(corpus: Corpus) -> Found:
     reading = ReadingSettings(max_length=settings.max_length, overlap=min(32, settings.max_length // 2))
     limits = Limits(nested=True, separates=True, width=settings.width)
     reasons: Counter[str] = Counter()
-    for items in _chunks([item for item in corpus.items if item.mentions]):
+    annotated = [item for item in corpus.items if item.mentions]
+    for start in range(0, len(annotated), _AT_ONCE):
+        items = annotated[start : start + _AT_ONCE]
         read = read_documents([item.document() for item in items], tokenizer, reading=reading, level=settings.level)
         for item, pieces, windows in zip(items, read.pieces, read.windows, strict=True):
             for mention, reason in _lost(item.mentions, pieces, windows, limits):
@@ -57,8 +57,3 @@ def _lost(
     for mention in mentions:  # one by one: which it is, and never because of another mention
         lost = align([mention], pieces, windows, types=types, limits=limits).lost
         yield from ((mention, reason) for reason in lost)
-
-
-def _chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for start in range(0, len(items), _AT_ONCE):
-        yield items[start : start + _AT_ONCE]

@@ -21,11 +21,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, Literal
 
-from fascicle.core.document import Document
 from fascicle.core.spans import Span
-from fascicle.doctor.copies.fingerprints import Hashes, digest, normal_words, shingles
-from fascicle.doctor.copies.near import NearIndex
-from fascicle.doctor.copies.passages import ANCHOR, Passages
+from fascicle.doctor.copies.fingerprints import ANCHOR, Hashes, NearIndex, Passages, digest, normal_words, shingles
 from fascicle.doctor.parts import SPLITS, Given, Item, Part, Unread, as_far_as_possible, own_id
 from fascicle.formats.predictions import text_hash
 
@@ -121,7 +118,8 @@ def find_copies(
     for given in against:
         for document in as_far_as_possible(given, unread):
             foreign = Foreign(part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text))
-            search.compare_id(foreign, _own(document, given))
+            is_columns = given.report.formats.get(given.path) == "conll"
+            search.compare_id(foreign, own_id(document, given.path, is_columns=is_columns))
             chunk.append((foreign, document.text))
             compared, size = compared + 1, size + len(document.text)
             if size >= _CHUNK:
@@ -129,10 +127,6 @@ def find_copies(
                 chunk, size = [], 0
     search.compare(chunk)
     return Copies(groups=search.groups, shared_ids=search.shared_ids, not_compared=search.near.left, compared=compared)
-
-
-def _own(document: Document, given: Given) -> str:
-    return own_id(document, given.path, is_columns=given.report.formats.get(given.path) == "conll")
 
 
 class Search:

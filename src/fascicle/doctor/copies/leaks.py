@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from fascicle.doctor.checks.contract import Corpus, Finder
-from fascicle.doctor.checks.hits import Detail, Found, Hit
+from fascicle.doctor.checks.contract import Corpus, Detail, Finder, Found, Hit
 from fascicle.doctor.copies.copies import Foreign, Group, Kind, Relation
 from fascicle.doctor.parts import Item
 from fascicle.formats.exclusions import Exclusion

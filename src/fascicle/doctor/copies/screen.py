@@ -85,7 +85,7 @@ class Screen:
         ]
         self._search.near.renew()
         self._search.compare_wholes(passing)
-        found = [SAME_ID if self._is_known(one) else "" for one in documents]
+        found = [SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
         for group in sorted(self._search.groups, key=lambda group: _ORDER.index(group.kind)):
             for other in group.others:
                 if other.part == _PASSING:
@@ -104,9 +104,6 @@ class Screen:
                 found.add(at)
             short[at].update(self._documents_of[sentence])
         return found | {at for at, shared in short.items() if max(shared.values()) > 1}
-
-    def _is_known(self, document: Document) -> bool:
-        return _bare(document.meta.get(ORIGINAL_ID, document.id)) in self._ids
 
 
 def _bare(identifier: str) -> str:

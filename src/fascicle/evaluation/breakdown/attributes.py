@@ -17,17 +17,128 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Identity
 from fascicle.core.spans import Fragments
-from fascicle.evaluation.breakdown.layout import Layout, TextUnit
-from fascicle.evaluation.breakdown.lexicon import Lexicon
-from fascicle.evaluation.breakdown.ranges import Ranges, Values, real_ranges, whole_ranges
-from fascicle.evaluation.scoring.overlaps import joined, properly_inside, touching
+from fascicle.errors import InputError
+from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit
+from fascicle.evaluation.scoring.rules import joined, properly_inside, touching
+
+Values = Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """An interval of values.
+
+    Attributes:
+        low: lower end.
+        high: upper end; may be infinite.
+        with_low: whether the lower end belongs to it.
+        with_high: whether the upper end does.
+        whole: whether the values are whole numbers, which only changes how it is written.
+    """
+
+    low: float
+    high: float
+    with_low: bool = True
+    with_high: bool = True
+    whole: bool = False
+
+    @property
+    def label(self) -> str:
+        """``"3-4"`` or ``"5+"`` for whole numbers, else ``"(0.1, 0.5]"``."""
+        if self.whole:
+            low, high = self.low + (not self.with_low), self.high - (not self.with_high)
+            if math.isinf(high):
+                return f"{low:g}+"
+            return f"{low:g}" if low == high else f"{low:g}-{high:g}"
+        if self.low == self.high:
+            return f"{self.low:.4g}"
+        if math.isinf(self.high):
+            return f"{'at least' if self.with_low else 'over'} {self.low:.4g}"
+        return f"{'[' if self.with_low else '('}{self.low:.4g}, {self.high:.4g}{']' if self.with_high else ')'}"
+
+    def holds(self, values: Values) -> Bools:
+        """Which of some values lie inside; shape as given."""
+        above = values >= self.low if self.with_low else values > self.low
+        below = values <= self.high if self.with_high else values < self.high
+        inside: Bools = above & below
+        return inside
+
+
+Ranges = tuple[Range, ...]
+
+
+def whole_ranges(*starts: int) -> Ranges:
+    """Intervals of whole numbers: ``whole_ranges(1, 2, 3, 5)`` is 1, 2, 3-4, 5+."""
+    ends = [*(after - 1 for after in starts[1:]), math.inf]
+    return tuple(Range(low=low, high=high, whole=True) for low, high in zip(starts, ends, strict=True))
+
+
+def real_ranges(*ends: float) -> Ranges:
+    """Intervals between ends: ``real_ranges(0, 0.1, 0.5)`` is [0, 0.1], (0.1, 0.5]."""
+    return tuple(
+        Range(low=low, high=high, with_low=index == 0, with_high=not math.isinf(high))
+        for index, (low, high) in enumerate(pairwise(ends))
+    )
+
+
+def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
+    """Four intervals that hold about equally many of some values, and together every number from 0.
+
+    Where one value is so frequent that two ends fall on it, there are fewer intervals.
+
+    Args:
+        values: not negative, at least one.
+        whole: whether the values are whole numbers.
+
+    Raises:
+        InputError: no values.
+    """
+    if not len(values):
+        raise InputError("there is no gold mention to take quantiles of; give fixed intervals")
+    # Ends are values that occur: the share of values up to each is at least the wanted one.
+    ends = sorted(
+        {float(end) for end in np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")} - {float(values.max())}
+    )
+    cuts = [0.0, *ends, math.inf]
+    return tuple(
+        Range(low=low, high=high, with_low=at == 0, with_high=not math.isinf(high), whole=whole)
+        for at, (low, high) in enumerate(pairwise(cuts))
+    )
+
+
+def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
+    """The interval of each value.
+
+    Args:
+        values: shape ``[n]``.
+        ranges: in rising order, without a value in common.
+        name: of the attribute, for the message.
+
+    Returns:
+        Places in ``ranges``, shape ``[n]``.
+
+    Raises:
+        InputError: a value outside all intervals; none is left out silently.
+    """
+    found = np.full(len(values), -1, dtype=np.int64)
+    for at, one in enumerate(ranges):
+        found[one.holds(values)] = at
+    outside = values[found < 0]
+    if len(outside):
+        raise InputError(
+            f"{len(outside):,} values of {name} lie outside all intervals ({', '.join(r.label for r in ranges)}), the "
+            f"first is {outside[0]:g}; give intervals that cover every value"
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +258,9 @@ class Ruler:
         for at, (document, _, _) in enumerate(mentions):
             places.setdefault(document, []).append(at)
         for identifier, rows in places.items():
-            sheet = self._sheet(identifier)
+            if identifier not in self._sheets:
+                self._sheets[identifier] = _Sheet(self._documents[identifier], unit=self._unit)
+            sheet = self._sheets[identifier]
             spans = [mentions[at][2] for at in rows]
             depths = sheet.depths(spans)
             values[:, rows] = np.array(
@@ -157,11 +270,6 @@ class Ruler:
                 ]
             ).T
         return dict(zip(self.names, values, strict=True))
-
-    def _sheet(self, identifier: str) -> _Sheet:
-        if identifier not in self._sheets:
-            self._sheets[identifier] = _Sheet(self._documents[identifier], unit=self._unit)
-        return self._sheets[identifier]
 
     def _row(self, sheet: _Sheet, *, type_: str, spans: Fragments, depth: int) -> tuple[float, ...]:
         """The values of one mention, in the order of ``names``."""

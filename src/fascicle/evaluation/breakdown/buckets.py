@@ -17,8 +17,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
-from fascicle.evaluation.breakdown.ranges import Range, Ranges, Values, assign, check_ranges, quantile_ranges
+from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Range, Ranges, Ruler, Values, assign, quantile_ranges
 from fascicle.evaluation.report_parts import BucketLine
 from fascicle.evaluation.scoring.figures import figures, figures_row
 from fascicle.evaluation.scoring.scores import Counts
@@ -60,7 +59,6 @@ class Bucketing:
         ruler: Ruler,
         *,
         cutting: Cutting = "fixed",
-        ranges: Mapping[str, Ranges] | None = None,
     ) -> None:
         """Measures the gold mentions and decides on intervals.
 
@@ -77,19 +75,14 @@ class Bucketing:
         """
         if cutting not in CUTTINGS:
             raise UsageError(f"the buckets {cutting!r} were asked for; choose from {', '.join(CUTTINGS)}")
-        given = dict(ranges or {})
-        for name, wanted in given.items():
-            if name not in ATTRIBUTES:
-                raise UsageError(f"the attribute {name!r} is not known; choose from {', '.join(ATTRIBUTES)}")
-            check_ranges(wanted, name=name)
         self._ruler = ruler
         self._gold = sorted(identity for key, mentions in gold.items() for identity in identities(key, mentions))
         values = ruler.measure(self._gold)
         self.undefined = {name: NEEDS_TRAINING for name in ATTRIBUTES if name not in ruler.names}
         self.ranges: dict[str, Ranges] = {}
         for name in ruler.names:
-            if name in given or cutting == "fixed":
-                self.ranges[name] = given.get(name, ATTRIBUTES[name].ranges)
+            if cutting == "fixed":
+                self.ranges[name] = ATTRIBUTES[name].ranges
             elif self._gold:
                 self.ranges[name] = quantile_ranges(values[name], whole=ATTRIBUTES[name].whole)
             else:

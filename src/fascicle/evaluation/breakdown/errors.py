@@ -35,7 +35,7 @@ from typing import Any, Final, Literal
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Fragments, fragments_overlap
-from fascicle.evaluation.scoring.overlaps import overlap, properly_inside, size, touching
+from fascicle.evaluation.scoring.rules import overlap, properly_inside, size, touching
 
 Side = Literal["fp", "fn"]
 ALONE: Final = ("spurious", "missed")

@@ -15,7 +15,7 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.decoding.document.deciding import Knows, decided, knows_nothing
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.calibrators import fit_logistic
+from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.settings.document import DocumentDecision, Ends, TypeDecision

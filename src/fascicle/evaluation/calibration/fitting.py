@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -9,9 +10,9 @@ from typing import Any, Final, Literal
 import msgspec
 import numpy as np
 
-from fascicle.decoding.calibration import calibrated, thresholds
+from fascicle.core.arrays import Floats
+from fascicle.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.calibration.calibrators import fit_isotonic, fit_temperature
 from fascicle.evaluation.calibration.reliability import (
     Judged,
     best_threshold,
@@ -23,7 +24,138 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.settings.calibration import Calibration, Curve
+from fascicle.settings.calibration import Calibration, Curve, IsotonicCurve, TemperatureCurve
+from fascicle.settings.document import LogisticCurve
+
+LEAST, MOST = 0.01, 100.0  # temperatures
+LIMIT = 100.0  # of slope and offset
+_STEPS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Temperature:
+    """Divides the logit of a score by one number (Guo et al., ICML 2017).
+
+    Attributes:
+        value: above 1 where the system is too sure of itself, below 1 where it is too shy.
+        at_bound: whether the best value lies outside ``[LEAST, MOST]``, as when the scores part right from wrong at 0.5
+            without an exception, or say the opposite of the truth.
+    """
+
+    value: float
+    at_bound: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields, ready for JSON."""
+        return {"temperature": self.value, "at_bound": self.at_bound}
+
+    def curve(self) -> TemperatureCurve:
+        """As a model folder has it.
+
+        Raises:
+            InputError: no temperature within the bounds fits.
+        """
+        if self.at_bound:
+            raise InputError(
+                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right and wrong mentions are "
+                "parted at 0.5 without an exception; use isotonic calibration, none, or more development data"
+            )
+        return TemperatureCurve(temperature=self.value)
+
+
+def fit_temperature(data: Judged) -> Temperature:
+    """The temperature with the highest likelihood.
+
+    Args:
+        data: of development documents.
+
+    Raises:
+        InputError: no mentions.
+    """
+    evidence, right = logits(_given(data)), data.right.astype(np.float64)
+
+    def slope(inverse: float) -> float:
+        """Derivative of the negative log likelihood by the inverse temperature, in which it is convex."""
+        return float(np.sum((sigmoid(inverse * evidence) - right) * evidence))
+
+    low, high = 1.0 / MOST, 1.0 / LEAST
+    if slope(low) >= 0.0:
+        return Temperature(value=MOST, at_bound=True)
+    if slope(high) <= 0.0:
+        return Temperature(value=LEAST, at_bound=True)
+    while high / low > 1.0 + 1e-12:
+        middle = math.sqrt(low * high)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return Temperature(value=1.0 / math.sqrt(low * high))
+
+
+def fit_isotonic(data: Judged) -> IsotonicCurve:
+    """The rising function with the smallest squared distance to the truth, by pooling adjacent violators.
+
+    Args:
+        data: of development documents.
+
+    Raises:
+        InputError: no mentions.
+    """
+    knots, places = np.unique(_given(data), return_inverse=True)
+    weights = np.bincount(places, minlength=len(knots)).astype(np.float64)
+    sums = np.bincount(places, weights=data.right.astype(np.float64), minlength=len(knots))
+    pools: list[tuple[float, float, int]] = []  # sum, weight, knots
+    for total, weight in zip(sums.tolist(), weights.tolist(), strict=True):
+        pool = (total, weight, 1)
+        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:  # means, compared without dividing
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    values = np.repeat([total / weight for total, weight, _ in pools], [count for _, _, count in pools])
+    # Of the knots of a pool, the first and the last say everything.
+    needed = np.ones(len(knots), dtype=bool)
+    if len(knots) > 2:
+        needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
+    return IsotonicCurve(scores=tuple(knots[needed].tolist()), values=tuple(values[needed].tolist()))
+
+
+def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
+    """The curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
+
+    The truth of each mention is softened as in Platt's paper, so that scores that part right from wrong without an
+    exception have a finite curve.
+
+    Args:
+        judged: the score of each mention of each group, and whether it is right; each group counts the same.
+
+    Returns:
+        ``None`` if all are right, all are wrong, or better scores are no better.
+    """
+    groups = [one for one in judged if one]
+    pairs = [pair for one in groups for pair in one]
+    share = np.concatenate([np.full(len(one), len(pairs) / len(groups) / len(one)) for one in groups] or [np.zeros(0)])
+    right = np.array([true for _, true in pairs], dtype=bool)
+    if not 0 < right.sum() < len(right):
+        return None
+    evidence = logits(np.array([score for score, _ in pairs], dtype=np.float64))
+    truth = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+    inputs = np.column_stack([evidence, np.ones(len(right))])
+    weights = np.array([1.0, 0.0])
+    for _ in range(_STEPS):
+        said = sigmoid(inputs @ weights)
+        curvature = (inputs * (share * said * (1 - said))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (share * (said - truth)))
+        weights = weights - np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-10:
+            break
+    slope, offset = np.clip(weights, -LIMIT, LIMIT).tolist()
+    return LogisticCurve(slope=slope, offset=offset) if slope > 0 else None
+
+
+def _given(data: Judged) -> Floats:
+    if not len(data.scores):
+        raise InputError("nothing was predicted, so no calibration can be fitted; give development data")
+    return data.scores
+
 
 Method = Literal["temperature", "isotonic", "none"]
 METHODS: Final[tuple[Method, ...]] = ("temperature", "isotonic", "none")
@@ -144,7 +276,7 @@ def fit_calibration(
 def _curve(data: Judged, method: Method) -> Curve | None:
     if method == "none":
         return None
-    return (fit_temperature(data) if method == "temperature" else fit_isotonic(data)).curve()
+    return fit_temperature(data).curve() if method == "temperature" else fit_isotonic(data)
 
 
 def _with_thresholds(

@@ -11,10 +11,9 @@ recall of the curve ends where the file ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, Literal
 
 import numpy as np
 
@@ -26,8 +25,6 @@ from fascicle.evaluation.breakdown.errors import distinct
 from fascicle.evaluation.report_parts import Point
 
 Flags = Bools
-Binning = Literal["width", "mass"]
-BINNINGS: Final[tuple[Binning, ...]] = ("width", "mass")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +128,7 @@ class Bin:
     precision: float | None
 
 
-def reliability(scores: Floats, right: Flags, *, bins: int = 10, binning: Binning = "width") -> tuple[Bin, ...]:
+def reliability(scores: Floats, right: Flags, *, bins: int = 10) -> tuple[Bin, ...]:
     """The reliability curve: mean score and precision in bins of the score.
 
     Args:
@@ -146,27 +143,22 @@ def reliability(scores: Floats, right: Flags, *, bins: int = 10, binning: Binnin
         InputError: a score outside [0, 1], or shapes that differ.
     """
     _check(scores, right)
-    if bins < 1 or binning not in BINNINGS:
-        raise UsageError(
-            f"{bins} bins of equal {binning} were asked for; give at least 1, and one of {', '.join(BINNINGS)}"
-        )
+    if bins < 1:
+        raise UsageError(f"{bins} bins were asked for; give at least 1")
     ends = [at / bins for at in range(bins + 1)]
-    if binning == "mass" and len(scores):
-        inner = {float(e) for e in np.quantile(scores, np.array(ends[1:-1]), method="inverted_cdf")}
-        ends = [0.0, *sorted(inner - {0.0, 1.0, float(scores.max())}), 1.0]
     places = np.maximum(np.searchsorted(np.array(ends), scores, side="left") - 1, 0)
     sums = [np.bincount(places, weights=one, minlength=len(ends) - 1) for one in (np.ones_like(scores), scores, right)]
-    return reliability_of(np.stack(sums, axis=1), ends=ends)
+    return reliability_of(np.stack(sums, axis=1))
 
 
-def reliability_of(sums: Floats, *, ends: Sequence[float] | None = None) -> tuple[Bin, ...]:
+def reliability_of(sums: Floats) -> tuple[Bin, ...]:
     """The reliability curve of sums over bins.
 
     Args:
         sums: of each bin how many mentions, the sum of their scores, and how many are right, shape ``[bins, 3]``.
         ends: of the bins, one more than these; of equal width by default.
     """
-    places = [at / len(sums) for at in range(len(sums) + 1)] if ends is None else ends
+    places = [at / len(sums) for at in range(len(sums) + 1)]
     return tuple(
         Bin(
             low=low,

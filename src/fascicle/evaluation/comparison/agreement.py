@@ -25,11 +25,11 @@ from typing import Any, Final
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
-from fascicle.core.document import Document, Identity, Mention, identities
+from fascicle.core.document import Document, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
-from fascicle.evaluation.uncertainty.intervals import drawn_documents, percentiles, weights_of
+from fascicle.evaluation.uncertainty.intervals import drawn_documents, percentiles, shares, weights_of
 
 Label = frozenset[str]
 NO_MENTION: Final = "neither side has such a mention"
@@ -210,10 +210,15 @@ def _all_series(
     """Everything that is measured: mentions, marks and their kappa by type and for all (``None``), and the subsets."""
     series: dict[tuple[str, str | None], _Series] = {}
     for name in (*types, None):
-        of_type = [tuple(_of_type(side, name) for side in pair) for pair in sides]
+        of_type = [
+            tuple(identities("", [m for m in side if name in (None, m.type)]) for side in pair) for pair in sides
+        ]
         series["mentions", name] = _sets(of_type, empty=NO_MENTION)
-        marked = [tuple([_is_marked(label, name) for label in side] for side in pair) for pair in labels]
-        places = [tuple(_places(side) for side in pair) for pair in marked]
+        marked = [
+            tuple([bool(label) if name is None else name in label for label in side] for side in pair)
+            for pair in labels
+        ]
+        places = [tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair) for pair in marked]
         series["marks", name] = _sets(places, empty=NO_MARK)
         series["kappa", name] = _label_series(marked)
     for name, chosen in SUBSETS.items():
@@ -229,18 +234,6 @@ def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[Label]:
         for at in layout.touched(mention.spans):
             found[at].add(mention.type)
     return [frozenset(types) for types in found]
-
-
-def _of_type(mentions: Sequence[Mention], name: str | None) -> set[Identity]:
-    return identities("", (mention for mention in mentions if name in (None, mention.type)))
-
-
-def _is_marked(label: Label, name: str | None) -> bool:
-    return bool(label) if name is None else name in label
-
-
-def _places(marked: Sequence[bool]) -> set[int]:
-    return {at for at, is_marked in enumerate(marked) if is_marked}
 
 
 def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
@@ -265,8 +258,7 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
 
 def _f1(sums: Floats) -> Floats:
     """Of sizes of two sets and of what they share, ``[..., 3]``; not a number where both are empty."""
-    total = sums[..., 0] + sums[..., 1]
-    return np.where(total > 0, 2 * sums[..., 2] / np.maximum(total, 1), np.nan)
+    return shares(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
 
 
 def _kappa(sums: Floats) -> Floats:
@@ -276,8 +268,7 @@ def _kappa(sums: Floats) -> Floats:
     """
     first, second = np.split(sums[..., 2:], 2, axis=-1)
     chance = (first * second).sum(axis=-1)
-    rest = sums[..., 0] ** 2 - chance
-    return np.where(rest > 0, (sums[..., 0] * sums[..., 1] - chance) / np.maximum(rest, 1), np.nan)
+    return shares(sums[..., 0] * sums[..., 1] - chance, sums[..., 0] ** 2 - chance)
 
 
 def _numbers(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -53,7 +54,8 @@ class Cells:
 
     def by_type(self) -> Ints:
         """Mentions of each type and cell, ``[types, C]``."""
-        return _table(self.type, self.cell, (len(self.types), len(self.gold)))
+        shape = len(self.types), len(self.gold)
+        return np.bincount(self.type * shape[1] + self.cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def counts(self, chosen: Bools) -> Counts:
         """What there is if the mentions of the chosen cells are predicted.
@@ -61,13 +63,16 @@ class Cells:
         Args:
             chosen: ``[C]``.
         """
-        return _counts(self.totals(), chosen, self.gold)
+        return counts_of(self.totals(), chosen, self.gold)
 
     def scores(self, system: int) -> Scores:
         """The scores of one system, as `evaluation.scoring.scores.score` gives them under the rule ``"zero"``."""
         chosen = self.predicted[:, system]
-        sums = [self._by_document(cells) for cells in (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)]
-        by_type = {name: _counts(row, chosen, self.gold) for name, row in zip(self.types, self.by_type(), strict=True)}
+        parts = (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)
+        sums = [np.bincount(self.document[part[self.cell]], minlength=len(self.documents)) for part in parts]
+        by_type = {
+            name: counts_of(row, chosen, self.gold) for name, row in zip(self.types, self.by_type(), strict=True)
+        }
         rows = zip(self.documents, *(column.tolist() for column in sums), strict=True)
         return Scores(
             counts=self.counts(chosen),
@@ -84,16 +89,11 @@ class Cells:
             seed: of the random numbers; draws are those of `fascicle.evaluation.uncertainty.intervals.bootstrap_f1`.
         """
         found = np.empty((resamples, len(self.gold)), dtype=np.int64)
-        number = 0
-        for block in drawn_documents(len(self.documents), resamples=resamples, seed=seed):
-            for documents in block:
-                weights = np.bincount(documents, minlength=len(self.documents))
-                found[number] = np.bincount(self.cell, weights=weights[self.document], minlength=len(self.gold))
-                number += 1
+        blocks = drawn_documents(len(self.documents), resamples=resamples, seed=seed)
+        for number, documents in enumerate(chain.from_iterable(blocks)):
+            weights = np.bincount(documents, minlength=len(self.documents))
+            found[number] = np.bincount(self.cell, weights=weights[self.document], minlength=len(self.gold))
         return found
-
-    def _by_document(self, cells: Bools) -> Ints:
-        return np.bincount(self.document[cells[self.cell]], minlength=len(self.documents))
 
 
 def cells_of(gold: System, systems: Sequence[System], *, allow_missing: bool = False) -> Cells:
@@ -164,10 +164,7 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
     return lacking
 
 
-def _counts(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
+def counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
+    """What there is of mentions by cell, ``[C]``, if those of the chosen cells are predicted."""
     tp, fp, fn = (int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold))
     return Counts(tp=tp, fp=fp, fn=fn)
-
-
-def _table(rows: Ints, columns: Ints, shape: tuple[int, int]) -> Ints:
-    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)

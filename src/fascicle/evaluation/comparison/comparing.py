@@ -15,9 +15,9 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells
-from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
-from fascicle.evaluation.uncertainty.intervals import Difference, Interval, difference_of, interval_of
+from fascicle.evaluation.comparison.cells import Cells, counts_of
+from fascicle.evaluation.scoring.scores import Counts, Scores
+from fascicle.evaluation.uncertainty.intervals import Difference, Interval, difference_of, interval_of, shares
 from fascicle.evaluation.uncertainty.significance import holm, randomisation
 
 LEVEL = 0.95
@@ -156,7 +156,9 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
         intersection=measured(cells, drawn, number == len(cells.systems), seed=seed),
         found_by=_matrix(~cells.predicted & cells.gold[:, None], cells.predicted, totals),
         avoided_by=_matrix(cells.predicted & ~cells.gold[:, None], ~cells.predicted, totals),
-        types=dict(zip(cells.types, _type_counts(cells, number > 0), strict=True)),
+        types={
+            name: counts_of(row, number > 0, cells.gold) for name, row in zip(cells.types, cells.by_type(), strict=True)
+        },
         unique_by_type=_unique_by_type(cells),
         resamples=len(drawn),
         seed=seed,
@@ -174,10 +176,10 @@ def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured
         seed: of the draws.
     """
     counts = cells.counts(chosen)
-    rates = counts.rates()
     draws = drawn_rates(cells, drawn, chosen[:, None])
     precision, recall, f1 = (
-        interval_of(value, draw[:, 0], level=LEVEL, seed=seed) for value, draw in zip(_three(rates), draws, strict=True)
+        interval_of(value, draw[:, 0], level=LEVEL, seed=seed)
+        for value, draw in zip(vars(counts.rates()).values(), draws, strict=True)
     )
     return Measured(counts=counts, precision=precision, recall=recall, f1=f1)
 
@@ -194,11 +196,7 @@ def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Float
     true = table @ (chosen & cells.gold[:, None]).astype(np.float64)
     predicted = table @ chosen.astype(np.float64)
     gold = (table @ cells.gold.astype(np.float64))[:, None]
-    return _share(true, predicted), _share(true, np.broadcast_to(gold, true.shape)), _share(2 * true, predicted + gold)
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
+    return shares(true, predicted), shares(true, np.broadcast_to(gold, true.shape)), shares(2 * true, predicted + gold)
 
 
 def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
@@ -244,25 +242,10 @@ def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tup
     return tuple(pairs)
 
 
-def _three(rates: Rates) -> tuple[float, float, float]:
-    return rates.precision, rates.recall, rates.f1
-
-
 def _matrix(left: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], ...]:
     """``[i][j]``: mentions in cells that are in column i of one and in column j of the other."""
     found = (left * totals[:, None]).T @ right.astype(np.int64)
     return tuple(tuple(row) for row in found.tolist())
-
-
-def _type_counts(cells: Cells, chosen: Bools) -> list[Counts]:
-    return [
-        Counts(
-            tp=int(row[chosen & cells.gold].sum()),
-            fp=int(row[chosen & ~cells.gold].sum()),
-            fn=int(row[~chosen & cells.gold].sum()),
-        )
-        for row in cells.by_type()
-    ]
 
 
 def _unique_by_type(cells: Cells) -> dict[str, tuple[int, ...]]:

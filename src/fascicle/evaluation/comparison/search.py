@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +18,9 @@ from fascicle.combination.rules import Rule, k_of_n, majority, union, weighted
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells
-from fascicle.evaluation.comparison.comparing import LEVEL, drawn_rates
+from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, drawn_rates, measured
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.evaluation.uncertainty.intervals import interval_of
+from fascicle.evaluation.uncertainty.intervals import Interval, interval_of
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
 DIGITS = 4  # of F1 as a weight, so that a command with these weights does the same
@@ -78,7 +80,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     count = len(cells.systems)
     if count > MOST:
         raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
-    weights = [_as_weight(cells.counts(cells.predicted[:, at]).rates().f1) for at in range(count)]
+    weights = [f"{cells.counts(cells.predicted[:, at]).rates().f1:.{DIGITS}f}" for at in range(count)]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
@@ -111,10 +113,6 @@ def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) ->
     return tuple(ordered)
 
 
-def _as_weight(f1: float) -> str:
-    return f"{f1:.{DIGITS}f}"
-
-
 def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...], Rule]]:
     """Place of the rule among the rules, members, rule."""
     subsets = chain.from_iterable(combinations(range(count), size) for size in range(2, count + 1))
@@ -138,3 +136,199 @@ def kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
     """
     predicted = cells.predicted[:, list(members)]
     return rule.keeps(predicted, np.ones_like(predicted))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A combination, and how it does beside the best single system.
+
+    Attributes:
+        candidate: the combination.
+        measured: its scores with their intervals.
+        gain: its F1 less that of the best single system, with the paired interval.
+    """
+
+    candidate: Candidate
+    measured: Measured
+    gain: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What was aimed at, and what was chosen.
+
+    Attributes:
+        aim: ``"f1"``, ``"precision"`` or ``"recall"``: what is as high as possible.
+        floor: what the recall (for precision) or the precision (for recall) must not be below; 0 for ``"f1"``.
+        chosen: ``None`` if no combination reaches the floor.
+        reachable: the highest value, of any combination, of what the floor is about.
+    """
+
+    aim: str
+    floor: float
+    chosen: Chosen | None
+    reachable: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the search led to.
+
+    Attributes:
+        single: index of the best single system by F1; of equals the first.
+        choices: for F1, for precision, for recall.
+        candidates: all combinations, the best F1 first.
+    """
+
+    single: int
+    choices: tuple[Choice, ...]
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floors:
+    """What is demanded; ``None`` stands for what the best single system has.
+
+    Attributes:
+        recall: of the combination of the best precision.
+        precision: of the combination of the best recall.
+    """
+
+    recall: float | None = None
+    precision: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what no rate can be.
+
+        Raises:
+            UsageError: a floor outside [0, 1].
+        """
+        for name, value in (("recall", self.recall), ("precision", self.precision)):
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise UsageError(f"a {name} of at least {value} was demanded; give a share from 0 to 1, such as 0.85")
+
+
+def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors: Floors, seed: int = 0) -> Choices:
+    """Chooses among the combinations.
+
+    Args:
+        cells: the systems and the gold.
+        drawn: cells of bootstrap draws, ``[R, C]``.
+        candidates: of `fascicle.evaluation.comparison.search.search`, at least one.
+        floors: what is demanded.
+        seed: of the draws.
+    """
+    singles = [cells.counts(cells.predicted[:, at]).rates() for at in range(len(cells.systems))]
+    single = max(range(len(singles)), key=lambda at: singles[at].f1)
+    recall = singles[single].recall if floors.recall is None else floors.recall
+    precision = singles[single].precision if floors.precision is None else floors.precision
+    choices = []
+    for aim, floor, demanded in (
+        ("f1", 0.0, "f1"),
+        ("precision", recall, "recall"),
+        ("recall", precision, "precision"),
+    ):
+        able = [one for one in candidates if getattr(one, demanded) >= floor]
+        found = max(able, key=attrgetter(aim, "f1"), default=None)  # of equals the one with the higher F1, the earlier
+        chosen = None if found is None else _chosen(cells, drawn, found, single=single, seed=seed)
+        reachable = max(map(attrgetter(demanded), candidates))
+        choices.append(Choice(aim=aim, floor=floor, chosen=chosen, reachable=reachable))
+    return Choices(single=single, choices=tuple(choices), candidates=tuple(candidates))
+
+
+def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
+    kept, alone = kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
+    f1 = drawn_rates(cells, drawn, np.stack([kept, alone], axis=1))[2]
+    estimate = candidate.f1 - cells.counts(alone).rates().f1
+    return Chosen(
+        candidate=candidate,
+        measured=measured(cells, drawn, kept, seed=seed),
+        gain=interval_of(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
+    )
+
+
+def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()) -> dict[str, Any]:
+    """What `fascicle.reports.comparison_table.sections_of` shows, with names in full and with all combinations.
+
+    Args:
+        comparison: of the systems.
+        choices: of the combinations; ``None`` leaves them out.
+        commands: for each choice of a combination the command that makes it, in the order of ``choices``.
+    """
+    names = [row.name for row in comparison.rows]
+    value: dict[str, Any] = {
+        "documents": comparison.documents,
+        "gold": comparison.gold,
+        "level": LEVEL,
+        "resamples": comparison.resamples,
+        "seed": comparison.seed,
+        "systems": [
+            {
+                "name": row.name,
+                **_measured_dict(row.measured),
+                "unique_true": row.unique_true,
+                "unique_false": row.unique_false,
+                "types": {name: vars(counts) | vars(counts.rates()) for name, counts in row.by_type.items()},
+            }
+            for row in comparison.rows
+        ],
+        "union": _measured_dict(comparison.union),
+        "intersection": _measured_dict(comparison.intersection),
+        "oracle_f1": comparison.oracle_f1,
+        "pairs": [vars(pair) | {"difference": vars(pair.difference)} for pair in comparison.pairs],
+        "misses_found_by": _matrix_dict(names, comparison.found_by),
+        "false_alarms_avoided_by": _matrix_dict(names, comparison.avoided_by),
+        "types": {
+            name: {"union": vars(counts) | vars(counts.rates()), "unique_true": dict(zip(names, unique, strict=True))}
+            for (name, counts), unique in zip(comparison.types.items(), comparison.unique_by_type.values(), strict=True)
+        },
+    }
+    if choices is not None:
+        value["combinations"] = [_candidate_dict(one, names) for one in choices.candidates]
+        value["best_single"] = names[choices.single]
+        value["best"] = [
+            _choice_dict(choice, names, command) for choice, command in zip(choices.choices, commands, strict=True)
+        ]
+    return value
+
+
+def _measured_dict(found: Measured) -> dict[str, Any]:
+    counts = found.counts
+    return {
+        **{
+            name: {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+            for name, interval in (("precision", found.precision), ("recall", found.recall), ("f1", found.f1))
+        },
+        **vars(counts),
+        "predicted": counts.predicted,
+    }
+
+
+def _matrix_dict(names: Sequence[str], numbers: Sequence[Sequence[int]]) -> dict[str, dict[str, int]]:
+    return {name: dict(zip(names, row, strict=True)) for name, row in zip(names, numbers, strict=True)}
+
+
+def _candidate_dict(one: Candidate, names: Sequence[str]) -> dict[str, Any]:
+    low, high = one.f1_interval
+    return {
+        "rule": one.rule.name,
+        **({"k": one.rule.votes} if one.rule.name == "kofn" else {}),
+        **({"weights": [float(weight) for weight in one.rule.weights]} if one.rule.weights else {}),
+        "systems": [names[member] for member in one.members],
+        "precision": one.precision,
+        "recall": one.recall,
+        "f1": one.f1,
+        "f1_low": low,
+        "f1_high": high,
+        **vars(one.counts),
+        "repeats": one.repeats,
+    }
+
+
+def _choice_dict(choice: Choice, names: Sequence[str], command: str) -> dict[str, Any]:
+    value: dict[str, Any] = {"aim": choice.aim, "floor": choice.floor, "combination": None}
+    if choice.chosen is not None:
+        value["combination"] = _candidate_dict(choice.chosen.candidate, names)
+        value["gain_over_best_single"] = vars(choice.chosen.gain)
+        value["command"] = command
+    return value

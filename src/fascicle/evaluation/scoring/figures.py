@@ -89,7 +89,7 @@ def macro_row(scores: Scores) -> dict[str, Any]:
         reason = NO_GOLD if scores.by_type or not scores.counts.support else NO_TYPES
         names = ("precision", "recall", "f1")
         return dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)}
-    return {"precision": scores.macro.precision, "recall": scores.macro.recall, "f1": scores.macro.f1}
+    return {**vars(scores.macro)}
 
 
 def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:

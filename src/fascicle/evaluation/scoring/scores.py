@@ -128,7 +128,7 @@ class Scores:
         """Everything but the counts per document, ready for JSON."""
         return {
             "micro": _row(self.counts, self.micro),
-            "macro": {"precision": self.macro.precision, "recall": self.macro.recall, "f1": self.macro.f1},
+            "macro": {**vars(self.macro)},
             "types": {name: _row(counts, counts.rates(self.zero_rule)) for name, counts in self.by_type.items()},
             "documents": len(self.by_document),
             "missing_documents": len(self.missing),
@@ -226,16 +226,7 @@ def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **fact
 
 
 def _row(counts: Counts, rates: Rates) -> dict[str, float | int]:
-    return {
-        "precision": rates.precision,
-        "recall": rates.recall,
-        "f1": rates.f1,
-        "support": counts.support,
-        "predicted": counts.predicted,
-        "tp": counts.tp,
-        "fp": counts.fp,
-        "fn": counts.fn,
-    }
+    return {**vars(rates), "support": counts.support, "predicted": counts.predicted, **vars(counts)}
 
 
 def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:

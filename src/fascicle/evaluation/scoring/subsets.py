@@ -24,7 +24,7 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Mention, identities
 from fascicle.core.spans import Fragments
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.overlaps import joined, properly_inside
+from fascicle.evaluation.scoring.rules import joined, properly_inside
 
 Surfaces = frozenset[tuple[str, str]]
 _OF_TRAIN: Final = ("seen", "unseen")

@@ -278,7 +278,7 @@ def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
     """Precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
     none = without_denominator(scores)
-    return _share(tp, tp + fp, none), _share(tp, tp + fn, none), _share(2 * tp, 2 * tp + fp + fn, none)
+    return shares(tp, tp + fp, none), shares(tp, tp + fn, none), shares(2 * tp, 2 * tp + fp + fn, none)
 
 
 def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Scores) -> Floats:
@@ -286,12 +286,13 @@ def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Score
     total, number = np.zeros(len(weights)), np.zeros(len(weights))
     for documents, counts in types:
         tp, fp, fn = (weights[:, documents] @ counts).T
-        total += np.where(tp + fn > 0, _share(2 * tp, 2 * tp + fp + fn, 0.0), 0.0)
+        total += np.where(tp + fn > 0, shares(2 * tp, 2 * tp + fp + fn, 0.0), 0.0)
         number += tp + fn > 0
-    return _share(total, number, without_denominator(scores))
+    return shares(total, number, without_denominator(scores))
 
 
-def _share(part: Floats, whole: Floats, none: float) -> Floats:
+def shares(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
+    """Parts of wholes, shape as given; ``none`` where there is no whole."""
     return np.where(whole > 0, part / np.maximum(whole, 1), none)
 
 
@@ -303,7 +304,7 @@ def without_denominator(scores: Scores) -> float:
 def f1_of_sums(sums: Ints, *, none: float) -> Floats:
     """F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` where all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
-    return _share(2 * tp, 2 * tp + fp + fn, none)
+    return shares(2 * tp, 2 * tp + fp + fn, none)
 
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:

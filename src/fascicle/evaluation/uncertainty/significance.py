@@ -10,13 +10,16 @@ called different at the level of the test, whatever depends on what.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import UsageError
+from fascicle.evaluation.scoring.figures import no_interval
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores
-from fascicle.evaluation.uncertainty.intervals import check_paired, count_table, f1_of_sums
+from fascicle.evaluation.scoring.systems import Scored
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, check_paired, count_table, f1_of_sums
 
 _SWAPS_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of doubles
 _SAME = 1e-12  # F1 values that differ by less are equal, and rounded differently
@@ -105,3 +108,41 @@ def _swaps(documents: int, *, shuffles: int, seed: int) -> Iterator[Floats]:
     for start in range(0, shuffles, block):
         size = (min(block, shuffles - start), documents)
         yield generator.integers(0, 2, size=size, dtype=np.int64).astype(np.float64)
+
+
+_NO_F1: Final = "the F1 of one of the two is undefined"
+
+
+def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[dict[str, Any]]:
+    """The strict micro F1 of each further system against that of the first, on the same documents.
+
+    Args:
+        systems: scored on the same documents, at least one.
+        resamples: draws of the bootstrap, and shuffles of the randomisation test.
+
+    Returns:
+        For each system after the first a row, ready for JSON: ``"f1_interval"``, the paired bootstrap interval of the
+        difference, and ``"p_value"`` of approximate randomisation, with ``"p_holm"``, Holm's correction for the number
+        of systems. Where there is none, ``None``, and ``"undefined"`` says why.
+    """
+    first, *others = systems
+    reasons = [_why_not(one, first) for one in others]
+    tested = [one for one, reason in zip(others, reasons, strict=True) if not reason]
+    p_values = [randomisation(one.drawn, first.drawn, shuffles=resamples) for one in tested]
+    found = zip(p_values, holm(p_values), strict=True)
+    rows: list[dict[str, Any]] = []
+    for one, reason in zip(others, reasons, strict=True):
+        if reason:
+            names = ("f1_interval", "p_value", "p_holm")
+            rows.append(dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)})
+            continue
+        interval = bootstrap_difference(one.drawn, first.drawn, resamples=resamples).as_dict()
+        interval.pop("p_value")  # that of the bootstrap; one test is enough for a reader
+        p_value, p_holm = next(found)
+        rows.append({"f1_interval": interval, "p_value": p_value, "p_holm": p_holm})
+    return rows
+
+
+def _why_not(one: Scored, first: Scored) -> str:
+    why = no_interval(one.drawn) or no_interval(first.drawn)
+    return _NO_F1 if why and len(first.drawn.by_document) > 1 else why

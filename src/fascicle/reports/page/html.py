@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fascicle.core.html import Html, join, tag, text, user
+from fascicle.reports.markdown import UNDEFINED, percent
 
-UNDEFINED: Final = "–"
 NOTHING: Final = Html("")
-
-
-def percent(value: float) -> str:
-    """A share in percent with two decimals."""
-    return f"{100 * value:.2f}"
 
 
 def points(value: float) -> str:

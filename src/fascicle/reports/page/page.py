@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 from fascicle.core.html import Html, join, short, tag, user
 from fascicle.core.wording import counted
 from fascicle.evaluation.report_parts import Report
-from fascicle.reports.page.buckets import buckets_section
-from fascicle.reports.page.calibration import calibration_section, system_calibration
-from fascicle.reports.page.errors import errors_section, system_errors
+from fascicle.reports.links import LinkTable, example, link_tables, told
+from fascicle.reports.markdown import percent
+from fascicle.reports.page.errors import calibration_section, errors_section, system_calibration, system_errors
 from fascicle.reports.page.examples import examples_section
-from fascicle.reports.page.html import Pictures, Section
-from fascicle.reports.page.reach import reach_section
-from fascicle.reports.page.scores import headline, rules_section, subsets_section, summary_section, types_section
+from fascicle.reports.page.html import Pictures, Section, Table, paragraphs
+from fascicle.reports.page.scores import (
+    buckets_section,
+    headline,
+    reach_section,
+    rules_section,
+    subsets_section,
+    summary_section,
+    types_section,
+)
 
 _NOTHING: Final[Pictures] = {}
 
@@ -120,3 +127,47 @@ def _lede(report: Report) -> Html:
         )
     )
     return tag("p", join(*systems, by=", "), said, seen, class_="lede")
+
+
+def links_page(report: Mapping[str, Any]) -> str:
+    """The report of `evaluation.links.report.links_report` as one HTML page; see `page.page`."""
+    names = ", ".join(short(one["name"]) for one in report["systems"])
+    top = (tag("h1", "Evaluation of links"), tag("p", told(report), class_="lede"))
+    return shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
+
+
+def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
+    for one in link_tables(report):
+        yield Section(anchor=one.anchor, title=one.title, body=_table(one))
+    for at, system in enumerate(report["systems"]):
+        parts = [Section(anchor=f"system-{at}-reliability", title="Probabilities", body=_reliability(system))]
+        if system["examples"]:
+            parts.append(Section(anchor=f"system-{at}-examples", title="Examples of errors", body=_examples(system)))
+        yield Section(anchor=f"system-{at}", title=f"System {system['name']}", parts=tuple(parts))
+
+
+def _table(one: LinkTable) -> Html:
+    several = len(one.systems) > 1
+    groups = [("", 1), *((user(name), len(one.columns)) for name in one.systems)] if several else []
+    table = Table(one.head, *(column for _ in range(max(1, len(one.systems))) for column in one.columns), groups=groups)
+    for label, cells in one.rows:
+        table.add(user(label), *cells)
+    return table.html(means=one.means, label=one.title)
+
+
+def _reliability(system: Mapping[str, Any]) -> Html:
+    if system["figures"]["calibration_error"]["value"] is None:
+        return paragraphs("No answer has a probability.")
+    table = Table("probability", "answers", "mean probability", "precision")
+    for row in system["reliability"]:
+        shown = map(percent, (row["mean_score"], row["precision"]))
+        table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shown)
+    means = (("precision", "of these answers, in percent; where it equals the mean, probabilities tell the truth"),)
+    return table.html(means=means, label="reliability")
+
+
+def _examples(system: Mapping[str, Any]) -> Html:
+    parts: list[Html] = []
+    for error, rows in system["examples"].items():
+        parts += [tag("h4", error), tag("ul", *(tag("li", user(example(row))) for row in rows))]
+    return join(*parts)

@@ -19,7 +19,6 @@ from msgspec import Meta
 
 from fascicle.core.arrays import Floats
 from fascicle.errors import FormatError
-from fascicle.evaluation.calibration.densities import SCHEMA
 from fascicle.files.source import file_bytes
 from fascicle.reports.plots.canvas import STYLES, style
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SCHEMA: Final = 1
 MOST_PANELS: Final = 24
 ZOOM: Final = 0.1  # the lower row shows so much of the height of the upper one
 _ACROSS: Final = 4

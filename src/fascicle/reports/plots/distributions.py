@@ -13,9 +13,8 @@ import numpy as np
 
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.reports.plots.canvas import MOST_VECTORS, STYLES, style
+from fascicle.reports.plots.canvas import MOST_VECTORS, STYLES, shown, style
 from fascicle.reports.plots.distribution_data import Distributions, Flags, components, density, ratios
-from fascicle.reports.plots.labels import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

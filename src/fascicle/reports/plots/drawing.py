@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.reports.page.html import Picture
-from fascicle.reports.plots.canvas import sheet, svg
+from fascicle.reports.plots.canvas import STYLES, sheet, style, svg
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
 _WIDEST: Final = 11.0  # inches of a sheet with several pictures
@@ -97,3 +98,29 @@ def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Draw
         draw=draw,
         notes=tuple(dict.fromkeys((*left_out, *said))),
     )
+
+
+MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with open marks
+
+
+def look(number: int) -> dict[str, Any]:
+    """The look of a series of points that a line joins."""
+    found = style(number)
+    return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}
+
+
+def too_many(series: int) -> Drawing | None:
+    """What stands for a picture of more systems than one can show."""
+    if series <= MOST_SERIES:
+        return None
+    return Drawing(missing=f"{series} systems cannot be told apart in one picture, {MOST_SERIES} can")
+
+
+def legend(figure: FigureBase, axes: Axes, names: Iterable[str], *, count: int) -> None:
+    """Names of the series below the picture, if there are several."""
+    if count < 2:
+        return
+    listed = list(names)
+    columns = max(1, min(count, 58 // (max(map(len, listed)) + 8)))
+    handles = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    figure.legend(handles, listed, loc="outside lower center", ncols=columns, fontsize=8, handlelength=3.2)

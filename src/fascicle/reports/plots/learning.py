@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fascicle.errors import UsageError
-from fascicle.reports.plots.canvas import STYLES, style
-from fascicle.reports.plots.labels import shown
+from fascicle.reports.plots.canvas import STYLES, shown, style
 from fascicle.reports.plots.runs import RunCurves, read_run
 
 _MARKS = 12  # on a curve of many places
@@ -51,18 +50,9 @@ def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
     """The loss alone: a span typer looks at no dev part while it trains."""
     axes = figure.subplots()
     for number, run in enumerate(runs):
-        look = style(number)
         every = max(1, len(run.places) // _MARKS)
         name = f"{shown(run.name)}{'' if run.finished else ', so far'}"
-        axes.plot(
-            run.places,
-            run.loss,
-            color=look.colour,
-            marker=look.marker,
-            markevery=every,
-            linestyle=look.line,
-            label=name,
-        )
+        axes.plot(run.places, run.loss, **style(number).of_line, markevery=every, label=name)
     axes.set_ylabel("mean training loss")
     axes.set_xlabel(runs[0].unit)
     axes.set_ylim(bottom=0)
@@ -72,8 +62,7 @@ def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
 def _draw_loss_and_f1(figure: Figure, runs: Sequence[RunCurves]) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
     for number, run in enumerate(runs):
-        look = style(number)
-        marks = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
+        marks = style(number).of_line
         above.plot(run.places, run.loss, **marks)
         for head in run.heads:
             other = bool(head.head)

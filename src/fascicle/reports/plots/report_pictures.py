@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.evaluation.report_parts import BucketLine, Calibration, Report, System
 from fascicle.reports.page.html import Picture
-from fascicle.reports.plots.canvas import MOST_VECTORS, style
-from fascicle.reports.plots.confusion import confusion
-from fascicle.reports.plots.drawing import Drawing
-from fascicle.reports.plots.heat import heat_maps
-from fascicle.reports.plots.labels import Labels, labels
+from fascicle.reports.plots.canvas import MOST_VECTORS, Labels, labels, style
+from fascicle.reports.plots.drawing import Drawing, legend, look, too_many
+from fascicle.reports.plots.matrices import confusion, heat_maps
 from fascicle.reports.plots.scores import f1_by_type, f1_intervals
-from fascicle.reports.plots.series import legend, look, too_many
 
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.wording import counted
 from fascicle.evaluation.report_parts import Interval, System
-from fascicle.reports.plots.canvas import style
-from fascicle.reports.plots.drawing import Drawing
-from fascicle.reports.plots.labels import Labels, labels
-from fascicle.reports.plots.series import legend, look, too_many
+from fascicle.reports.plots.canvas import Labels, labels, style
+from fascicle.reports.plots.drawing import Drawing, legend, look, too_many
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fascicle.core.arrays import Floats, Ints
+from fascicle.reports.plots.densities import SCHEMA
 
-SCHEMA: Final = 1  # of the densities file
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
 
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.combination.agreement import best_threshold, features_of, fit_agreement, fit_regression, labels_of
+from studies.combining.agreement_filter import (
+    best_threshold,
+    features_of,
+    fit_agreement,
+    fit_regression,
+    labels_of,
+)
 from fascicle.combination.align import System, Votes, align
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError

@@ -10,18 +10,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.html import FORBIDDEN, Html, faithful, tag
+from fascicle.core.marks import shown, style
 from fascicle.errors import FormatError, MissingExtraError, UsageError
 from fascicle.files.encodings import AUTO, by_mark
 from fascicle.files.source import STDIN, Source, whole_text
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
+from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.mixed import collapsed, put_together
-from fascicle.formats.report import ReadReport
+from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
@@ -202,3 +206,46 @@ class _Blocks:
 
 
 READER: Final = Reader(read=read, may_be_empty=True)
+
+
+HOLDS: Final = Holds(
+    format="HTML",
+    fields=EVERYTHING
+    - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+    - {"link-scores", "link-tiers", "nil-links"},
+)
+_PAGE_HEAD: Final = (
+    tag("meta", charset="utf-8"),
+    tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
+    tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+    tag("title", "Annotated texts"),
+)
+
+
+def encode(document: Document, report: WriteReport) -> bytes:
+    """One document as an article of the page."""
+    report.mentions += len(document.mentions)
+    names = " ".join([document.id, *(mention.type for mention in document.mentions)])
+    names.encode()  # half of a character in a name is an error, as in every other format
+    if unheld := len(FORBIDDEN.findall(document.text + names)):
+        report.lose("control-characters", document, count=unheld)
+    name = tag("h2", tag("bdi", faithful(document.id)))
+    return f"{tag('article', name, shown(document.text, document.mentions, document.origins))}\n".encode()
+
+
+@contextmanager
+def into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    """Opens a page, to which articles are added; it is closed at the end.
+
+    Args:
+        stream: a file.
+        encode: makes the articles.
+    """
+    head = tag("head", *_PAGE_HEAD, tag("style", style()))
+    title = tag("h1", "Annotated texts")
+    stream.write(f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'.encode())
+    yield stream.write
+    stream.write(Html("</main></body></html>\n").encode())
+
+
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_page)
