@@ -25,7 +25,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import KINDS, limits_of
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_emissions
+from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.labelling.distant import LABELS, UNKNOWN
@@ -446,7 +446,7 @@ def test_special_tokens_of_a_crf_are_o_at_inference(tiny_encoder: Path, scheme: 
         forced[0, 0] = chance.normal()
         explicit = np.concatenate([forced, emissions, forced])
         decide = [TagDecision(scheme=SCHEMES[scheme], decoding="viterbi", chain=c) for c in (inner, outer)]
-        spans, scores = decode_emissions(emissions, decide[0])
-        wanted, expected = decode_emissions(explicit, decide[1])
+        spans, scores = decode_batch([emissions], decide[0])[0]
+        wanted, expected = decode_batch([explicit], decide[1])[0]
         assert (spans + np.array([1, 1, 0])).tolist() == wanted.tolist()
         assert scores == pytest.approx(expected, abs=1e-9)

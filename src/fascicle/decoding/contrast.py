@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
 
-__all__ = ["Matches", "logistic", "match_distributions", "matches"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Matches:

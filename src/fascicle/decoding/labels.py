@@ -18,8 +18,6 @@ from fascicle.core.tags import TagScheme
 from fascicle.decoding.marginals import geometric_mean
 from fascicle.decoding.runs import Repair, tag_runs
 
-__all__ = ["decode_labels", "label_distributions"]
-
 
 def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: Repair) -> list[tuple[Ints, Floats]]:
     """Decode many texts; the result of a text does not depend on the others.

@@ -17,8 +17,6 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.decoding.viterbi import checked_lengths
 
-__all__ = ["Lattice", "forward_backward", "geometric_mean", "log_softmax", "span_marginals"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lattice:

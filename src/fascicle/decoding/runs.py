@@ -10,8 +10,6 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 
-__all__ = ["Repair", "parted", "tag_runs"]
-
 Repair = Literal["strict", "lenient"]
 
 

@@ -22,9 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Floats, Ints
 
-__all__ = ["Candidates", "candidates", "span_distributions", "widen"]
-
-
 # Each table's axes, in the order in which the terms of a logit are added.
 _AXES: Final = {"starts": "BUC", "ends": "BUC", "widths": "LC", "spans": "BULC"}
 _SLICE: Final = 1 << 19  # numbers of the band [*, L, C]: 2 MB of float32
@@ -75,33 +72,6 @@ def candidates(
     position, width, kind, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     start = units[position]
     return Candidates(rows=rows[position], spans=np.stack([start, start + width + 1, kind], axis=1), scores=scores)
-
-
-def widen(tables: Mapping[str, NDArray[Any]], *, longest: int) -> NDArray[Any]:
-    """The logits of all spans at once; for small cases and as the definition of what `candidates` searches.
-
-    Args:
-        tables: As in `candidates`.
-        longest: As in `candidates`.
-
-    Returns:
-        `[B, U, L, C]` by window, first unit, width - 1 and class; minus infinity where a span would reach beyond `U`.
-
-    Raises:
-        ValueError: If names or shapes do not agree.
-    """
-    shape = _checked_shape(tables, longest)
-    band = np.zeros(shape, dtype=_float_type(tables))
-    if "starts" in tables:
-        band += tables["starts"][:, :, None]
-    for width in range(min(shape[1], shape[2])):
-        if "ends" in tables:
-            band[:, : shape[1] - width, width] += tables["ends"][:, width:]
-    for name in ("widths", "spans"):
-        if name in tables:
-            band += tables[name]
-    band[:, np.add.outer(np.arange(shape[1]), np.arange(shape[2])) >= shape[1]] = -np.inf
-    return band
 
 
 def span_distributions(

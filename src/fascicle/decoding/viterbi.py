@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
 
-__all__ = ["checked_lengths", "constrain", "viterbi"]
-
 
 def constrain(transitions: ArrayLike, start: ArrayLike, *, legal: Bools, legal_start: Bools) -> tuple[Floats, Floats]:
     """Forbid tag pairs by giving them the score minus infinity.

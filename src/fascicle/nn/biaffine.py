@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from fascicle.nn.draw import draw
 from fascicle.nn.spans import SpanScorer, WidthTerm
 
-__all__ = ["BiaffineScorer"]
-
 
 class BiaffineScorer(SpanScorer):
     """One feed-forward layer for each end, then a bilinear and a linear term.

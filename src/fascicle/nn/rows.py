@@ -16,8 +16,6 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.onnx import is_in_onnx_export
 
-__all__ = ["joined_rows", "rows_at"]
-
 Join = Literal["max", "add"]
 
 

@@ -30,8 +30,6 @@ from torch.autograd.function import once_differentiable
 from fascicle.nn.draw import STD, draw
 from fascicle.nn.sets import SETS, set_loss
 
-__all__ = ["REPRESENTATIONS", "LinearSpanScorer", "SpanScorer", "WidthTerm", "span_loss", "span_mask", "widen"]
-
 # What the span vector is made of, in the order of the columns of the weight; an embedded width may follow.
 REPRESENTATIONS: dict[str, tuple[str, ...]] = {
     "boundary": ("start", "end"),
@@ -174,44 +172,6 @@ class _Maximum(torch.autograd.Function):
         return grad - second, second
 
 
-def widen(tables: Mapping[str, Tensor], *, longest: int | None = None) -> Tensor:
-    """The logits of all spans: the sum of the tables.
-
-    Args:
-        tables: Of a scorer.
-        longest: L, needed where neither `widths` nor `spans` tells it.
-
-    Returns:
-        `[B, U, L, C]`; the cells of spans that end beyond U are finite and mean nothing.
-
-    Raises:
-        ValueError: If the shapes do not agree, or the tables do not tell U and L.
-    """
-    sizes = [table.shape[:2] for name, table in tables.items() if name != "widths"]
-    widths = [table.shape[-2] for name, table in tables.items() if name in ("widths", "spans")]
-    if not sizes or not (widths or longest):
-        raise ValueError(f"the tables ({', '.join(tables)}) do not tell how many units and how many widths there are")
-    longest = longest or widths[0]
-    _check(tables, (*sizes[0], longest))
-    wide = [_wide(name, table, longest) for name, table in tables.items()]
-    return functools.reduce(torch.add, wide).expand(-1, -1, longest, -1)
-
-
-def span_mask(counts: Tensor, units: int, longest: int) -> Tensor:
-    """Which cells are spans of their row.
-
-    Args:
-        counts: How many units each row has, `[B]`, at most U.
-        units: U.
-        longest: L.
-
-    Returns:
-        Bool `[B, U, L]`, true for `L (2n - L + 1) / 2` cells of a row of `n >= L` units.
-    """
-    last = torch.arange(units, device=counts.device)[:, None] + torch.arange(longest, device=counts.device)
-    return last < counts[:, None, None]
-
-
 def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -100) -> Tensor:
     """The mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is chosen.
 
@@ -249,15 +209,6 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
     if several.any():
         total = total + set_loss(logits[several], gold[several]).sum()
     return total / max(1, len(chosen))
-
-
-def _wide(name: str, table: Tensor, longest: int) -> Tensor:
-    """A table in a shape that broadcasts to `[B, U, L, C]`."""
-    if name == "starts":
-        return table[:, :, None]
-    if name == "ends":
-        return F.pad(table, (0, 0, 0, longest - 1)).unfold(1, longest, 1).transpose(2, 3)
-    return table
 
 
 def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
 
-__all__ = ["MAX_TOKENS", "TOKENS_A_THREAD", "length_sorted_batches"]
-
 # Of a network that does not say what it takes best, such as one of torch, where each call has a cost of its own.
 MAX_TOKENS = 1024
 # For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer, 384-wide encoder in

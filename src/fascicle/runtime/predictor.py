@@ -29,7 +29,6 @@ from fascicle.runtime.cells import with_cells
 from fascicle.runtime.names import check_pack, knows, with_names
 from fascicle.runtime.scoring import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.calibration import Calibration
 from fascicle.settings.document import DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Annotator
@@ -140,10 +139,6 @@ class ModelPredictor(Annotator):
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
         return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
-
-    def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with other scores and thresholds."""
-        return self._deciding(calibration=calibration)
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
         """The same model with other rules for abbreviations."""

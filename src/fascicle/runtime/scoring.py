@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from fascicle.runtime.batching import MAX_TOKENS, TOKENS_A_THREAD, length_sorted_batches
 from fascicle.runtime.session import OnnxSession
 
-__all__ = ["scored_batches"]
-
 _ROUNDS = 2  # so many batches for each thread, so that none waits long for the last one
 T = TypeVar("T")
 

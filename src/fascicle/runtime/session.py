@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from fascicle.errors import ModelError
 from fascicle.runtime.batching import MAX_TOKENS, TOKENS_A_THREAD
 
-__all__ = ["OnnxSession", "load_onnxruntime", "session_options", "usable_cores"]
-
 # The merged "add, then layer norm" runs on plain loops; the two operators apart are vectorised. Measured on sentences
 # of BC5CDR with MiniLM in int8: about a seventh more throughput.
 _SLOWER = ["SkipLayerNormFusion"]

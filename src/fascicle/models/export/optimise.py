@@ -17,8 +17,6 @@ from typing import Any
 from fascicle.errors import MissingExtraError, ModelError
 from fascicle.runtime.session import load_onnxruntime, session_options
 
-__all__ = ["Quantisation", "merge", "quantise"]
-
 _PRODUCTS = ("MatMul", "Gemm")
 _INTEGER = "MatMulInteger"
 # The last layer of a head has one column per label; as integers it would save nothing and cost accuracy.
@@ -33,26 +31,19 @@ class Quantisation:
         products: Matrix products with 8-bit weights.
         tables: Embedding tables with 8-bit entries.
         bytes_before: Size of the file that was read.
-        bytes_after: Size of the file that was written.
     """
 
     products: int
     tables: int
     bytes_before: int
-    bytes_after: int
 
 
-def quantise(
-    path_in: str | Path, path_out: str | Path, *, per_channel: bool = True, reduce_range: bool = True
-) -> Quantisation:
+def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
     """Stores weights and embedding tables as 8-bit integers; activations are scaled at run time.
 
     Args:
         path_in: An exported graph in float32.
         path_out: The file to write.
-        per_channel: One scale per column of a weight instead of one per weight.
-        reduce_range: Use 7 of the 8 bits of a weight, so that the 16-bit sums of processors without VNNI cannot
-            saturate. Costs no time.
 
     Returns:
         What became integer; it belongs on the model card.
@@ -71,8 +62,8 @@ def quantise(
         quantize_dynamic(
             graph,
             path_out,
-            per_channel=per_channel,
-            reduce_range=reduce_range,
+            per_channel=True,
+            reduce_range=True,  # 7 bits, so that the 16-bit sums of processors without VNNI cannot overflow
             weight_type=QuantType.QInt8,  # signed has the fast kernel: unsigned weights run at two thirds of the speed
             nodes_to_exclude=_narrow_products(graph),
         )
@@ -84,7 +75,6 @@ def quantise(
         products=products,
         tables=_integer_tables(written),
         bytes_before=Path(path_in).stat().st_size,
-        bytes_after=Path(path_out).stat().st_size,
     )
 
 
