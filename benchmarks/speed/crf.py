@@ -19,7 +19,7 @@ import torch
 import torchcrf
 
 from benchmarks.common import RESULTS, take_turns
-from fascicle.decoding.viterbi import viterbi
+from fascicle.decoding.chains import viterbi
 from fascicle.nn.crf import LinearChainCrf
 
 RESULT = RESULTS / "crf_speed.json"

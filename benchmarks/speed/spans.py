@@ -20,8 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.common import take_turns, write_result
-from fascicle.nn.biaffine import BiaffineScorer
-from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 
 ROWS, UNITS, WIDTH, CLASSES = 8, 128, 768, 7
 NEGATIVES = 100

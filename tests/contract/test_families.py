@@ -35,9 +35,8 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.contract import IGNORED, Basis, put_weights
-from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.models.heads.spans import SpanClassifier
-from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
+from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.model import NerModel
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fascicle.decoding.marginals import forward_backward
+from fascicle.decoding.chains import forward_backward
 from fascicle.nn import crf
 from fascicle.nn.crf import LinearChainCrf
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from fascicle.models.export.onnx import export_onnx, largest_difference
-from fascicle.nn.biaffine import BiaffineScorer
-from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 
 D, CLASSES = 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-10}

@@ -17,8 +17,7 @@ from fascicle.core.document import Mention
 from fascicle.decoding.decoders import LabelDecoder, Tables, TagDecoder
 from fascicle.errors import ModelError
 from fascicle.text.pieces import Pieces
-from fascicle.text.placing import in_units, segments
-from fascicle.text.targets import Limits, Reach
+from fascicle.text.targets import Limits, Reach, in_units, segments
 from fascicle.text.windows import Window, answered, stitch
 
 Definition = Literal["tag-path", "softmax", "sigmoid"]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
-from fascicle.decoding.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
+from fascicle.decoding.chains import constrain, forward_backward, geometric_mean, log_softmax, span_marginals, viterbi
 from fascicle.decoding.runs import Repair, tag_runs
-from fascicle.decoding.viterbi import constrain, viterbi
 
 Decoding = Literal["strict", "lenient", "viterbi"]
 

@@ -1,4 +1,4 @@
-"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.decoding.viterbi`).
+"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.decoding.chains`).
 
 Autograd through the recursion records a dozen operations per unit. Here one loop runs the forward and the backward
 recursion side by side on rescaled probabilities, and the gradient is written down: expected minus observed counts.

@@ -10,7 +10,7 @@ from fascicle.settings.base import FileName, Name, Natural, Settings
 
 RULE: Final = "three-casings"  # by which the names of a dictionary match
 PACK_RULE: Final = "pack"  # the same of a term pack, whose keys and priors decide
-SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/shapes.py``
+SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/inputs.py``
 MOST_TYPES: Final = 64  # of all dictionaries of a model together: each costs a little time for every unit
 
 

@@ -14,8 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.inputs import InputSettings
-from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings, TextSettings
 from fascicle.settings.recipes.reader import parse_parts
 from fascicle.settings.recipes.recogniser import (
     DecisionSettings,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from fascicle.settings.base import Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.settings.recipes.strict import converted
 

@@ -15,7 +15,7 @@ from msgspec import inspect as kinds
 
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
-from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
+from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings, TextSettings
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,
@@ -38,7 +38,6 @@ from fascicle.settings.recipes.pretraining import (
     PretrainingSettings,
     VocabularySettings,
 )
-from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
     DecisionSettings,
