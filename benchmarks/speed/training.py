@@ -40,7 +40,7 @@ from benchmarks.common import ROOT, write_result
 from benchmarks.speed.bundle import Pupil, pupil, ratio
 from benchmarks.speed.heads import BASE, HEADS, Times, take_turns
 from fascicle.models.encoder import _place
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import loop
 from fascicle.training.engine.loop import StepDone

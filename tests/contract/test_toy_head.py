@@ -136,7 +136,7 @@ def test_the_worked_example_passes_the_contract_suite(repository: Path) -> None:
     (recipe,) = blocks("toml")
     given = f"name = 'x'\n[corpus]\ntrain = 'a'\ndev = 'b'\n{recipe}"
     code = (
-        "import sys, tomllib; from fascicle.settings.recipes.reader import parse_recipe;"
+        "import sys, tomllib; from fascicle.settings.recipes.any import parse_recipe;"
         "print(parse_recipe(tomllib.loads(sys.argv[1]), origin='page').model.head)"
     )
     assert run(repository, "-c", code, given).startswith("DotSettings(")

@@ -29,7 +29,7 @@ from fascicle.models.heads.contract import IGNORED
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.heads import HEADS
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
 from fascicle.tasks.export import export

@@ -6,7 +6,7 @@ What the patterns of settings and requests allow, in words: an error never shows
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -75,6 +75,24 @@ def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all settings: frozen, by name only, unknown names refused."""
+
+    def _refuse_changed(self, given: str, *names: str) -> None:
+        """Refuses settings that another makes meaningless, unless they are the defaults."""
+        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
+        for name in names:
+            if getattr(self, name) != defaults[name]:
+                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
+
+
+def refuse_twice(names: Sequence[str], key: str) -> None:
+    """Refuses a list that names something twice.
+
+    Raises:
+        ValueError: the first of these names, and the key of the list.
+    """
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
 
 
 def check_model_name(name: str, what: str = "a model") -> None:

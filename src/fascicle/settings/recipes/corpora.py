@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share
+from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share, refuse_twice
 
 Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
 
@@ -36,10 +36,8 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
             raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
         if not (self.keep or self.drop or self.rename):
             raise ValueError("the table is empty: set keep, drop or rename, or remove it")
-        for key, labels in (("keep", self.keep), ("drop", self.drop)):
-            twice = sorted({label for label in labels if labels.count(label) > 1})
-            if twice:
-                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        refuse_twice(self.keep, "keep")
+        refuse_twice(self.drop, "drop")
         lost = sorted(label for label in self.rename if not self.keeps(label))
         if lost:
             raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
@@ -143,10 +141,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
             raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
-        for key, names in (("train", self.trains), ("annotates", self.annotates)):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        refuse_twice(self.trains, "train")
+        refuse_twice(self.annotates, "annotates")
 
     @property
     def trains(self) -> tuple[str, ...]:
@@ -164,14 +160,11 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         Args:
             place: of its table.
         """
-        trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
+        trains = {f"{place}.train.{number}": path for number, path in enumerate(self.trains)}
+        trains = {f"{place}.train": self.train} if isinstance(self.train, str) else trains
         found = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
         found |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
-
-
-def _numbered(place: str, paths: tuple[str, ...]) -> dict[str, str]:
-    return {f"{place}.train.{number}": path for number, path in enumerate(paths)}
 
 
 class MixtureSettings(Settings, frozen=True, kw_only=True):
@@ -230,9 +223,7 @@ class TextSettings(Settings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses a file that is named twice, and a fact without a value."""
-        twice = [path for path in self.files if self.files.count(path) > 1]
-        if twice:
-            raise ValueError(f"files names {twice[0]!r} twice: name it once")
+        refuse_twice(self.files, "files")
         bare = [name for name, values in self.keep.items() if not values]
         if bare:
             raise ValueError(f"keep.{bare[0]} allows no value: give one, or leave it out")
