@@ -15,6 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from studies.common import ROOT, paired, row, sentence_scores, write_result
+from studies.soup import average_models
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -23,7 +25,6 @@ from fascicle.formats.files import read
 from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.models.export.folders import export_model
-from fascicle.models.soup import average_models
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
 from fascicle.settings.folders.described import CARD

@@ -178,7 +178,7 @@ def toy_dictionary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def tiny_recipe(tiny_encoder: Path, toy_corpus: Path) -> Callable[..., Recipe]:
     """Makes recipes for the toy corpus: ``tiny_recipe(model={"family": "crf"}, training={"epochs": 2})``."""
-    from fascicle.settings.recipes.reader import parse_recipe
+    from fascicle.settings.recipes.any import parse_recipe
 
     defaults: dict[str, Any] = {
         "name": "tiny",

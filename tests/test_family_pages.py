@@ -24,7 +24,7 @@ from fascicle.core.spans import Span
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import Basis
 from fascicle.settings.heads import HEADS, AnyHead, HeadSettings
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
     DecisionSettings,

@@ -13,7 +13,8 @@ from tests.pages import blocks
 
 from fascicle.evaluation.scoring.typing import published_protocol_f1
 from fascicle.settings.base import Settings
-from fascicle.settings.recipes.typer import SpanTyperSettings, VectorSettings, parse_typer_recipe
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.typer import SpanTyperSettings, VectorSettings
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "families" / "span-typer.md").read_text(encoding="utf-8")
 
@@ -30,7 +31,7 @@ def test_the_page_lists_every_setting_with_its_default(table: str, settings: typ
 
 def test_the_recipe_of_the_page_is_one() -> None:
     (snippet,) = blocks(PAGE, "toml")
-    assert parse_typer_recipe(tomllib.loads(snippet), origin="page").typer.updates == 600
+    assert parse_any(tomllib.loads(snippet), origin="page").typer.updates == 600
 
 
 def test_the_sums_of_the_page_are_right() -> None:

@@ -26,8 +26,7 @@ import torch
 
 from benchmarks import common
 from studies.common import write_result
-from studies.binder.densities import Histogram, Panel, panels_as_dict
-from studies.binder.partly_right import PartlyRight, partly_right, summary
+from studies.binder.similarity import largest_similarity, similarities
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
@@ -42,7 +41,6 @@ from fascicle.formats.predictions import read as read_predictions
 from fascicle.labelling.distant import weak_labels
 from fascicle.loading import read_manifest
 from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model
-from fascicle.models.heads.similarity import largest_similarity, similarities
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer

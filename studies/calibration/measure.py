@@ -65,7 +65,8 @@ def main() -> None:
     dev, test = documents_of("dev"), documents_of("test")
     data = judged(layers(dev), said(model, dev))
     fitted = fit_calibration(data, method="temperature", target=Target(), types=model.types, chosen_on="")
-    better = model.with_calibration(fitted.calibration)
+    decision = msgspec.structs.replace(model.manifest.decision, calibration=fitted.calibration)
+    better = model.deciding(decision)
     before, first = stage("as it is", test, said(model, test))
     after, second = stage(fitted.stages[-1].name, test, said(better, test))
     value: dict[str, Any] = {

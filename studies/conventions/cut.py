@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fascicle.models.encoder import load_pretrained, save_pretrained
-from fascicle.models.smaller import with_layers
+from fascicle.models.layers import with_layers
 
 
 def main(argv: Sequence[str] | None = None) -> None:

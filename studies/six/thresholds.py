@@ -26,8 +26,7 @@ from fascicle.settings.folders.manifest import Manifest, read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.reading import KeptReadings
 from fascicle.training.engine.folder import RECIPE
-from fascicle.training.recogniser.decision import ReplayedScorer, fit_nothing
-from fascicle.training.recogniser.judging import Judge, SeveralCorpora
+from fascicle.training.recogniser.judging import Judge, ReplayedScorer, SeveralCorpora, fit_nothing
 from fascicle.training.recogniser.parts import read_data
 from studies.common import RESULTS, result, write_result
 

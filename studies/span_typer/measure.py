@@ -37,7 +37,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import read, write
 from fascicle.formats.conll import ConllOptions
 from fascicle.models.span_typer import load_typer
-from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.tasks.vectors import sentences_of
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.run import train
@@ -229,7 +230,7 @@ def main() -> None:
             "width": corpus.width,
             "decoding": corpus.decoding,
         }
-    recipe = parse_typer_recipe(
+    recipe = parse_any(
         {
             "name": name,
             "seed": args.seed,

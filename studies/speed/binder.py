@@ -42,12 +42,11 @@ from fascicle.loading import load
 from fascicle.models.checkpoint import TorchScorer, basis_of, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
-from fascicle.models.heads.types import texts_of
+from fascicle.models.heads.binder import texts_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.engine.loop import StepDone
-from fascicle.training.engine.precision import precision_on
+from fascicle.training.engine.loop import StepDone, precision_on
 from fascicle.training.recogniser.parts import Parts, read_parts
 from studies.common import GRIDS, write_result
 from studies.speed.bundle import Pupil, pupil, ratio

@@ -18,7 +18,8 @@ import numpy as np
 import torch
 import torchcrf
 
-from fascicle.decoding.viterbi import viterbi
+from studies.common import RESULTS, take_turns
+from fascicle.decoding.chains import viterbi
 from fascicle.nn.crf import LinearChainCrf
 from studies.common import RESULTS, take_turns
 

@@ -48,7 +48,7 @@ from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.loop import Trainer

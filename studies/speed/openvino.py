@@ -31,9 +31,8 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats.files import read
 from fascicle.loading import load_single
 from fascicle.loading.places import find_model
-from fascicle.runtime.batching import TOKENS_A_THREAD
 from fascicle.runtime.predictor import ModelPredictor
-from studies.common import paired, write_result
+from fascicle.runtime.session import TOKENS_A_THREAD
 
 RUNTIMES = ("ONNX Runtime", "OpenVINO", "OpenVINO, few shapes")
 _GOLD: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from fascicle.core.document import Document
 from fascicle.models.encoder import Encoder
-from fascicle.models.heads.types import TypeTexts
-from fascicle.runtime.batching import length_sorted_batches
+from fascicle.models.heads.binder import TypeTexts
+from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer

@@ -38,11 +38,8 @@ from fascicle.formats.files import read
 from fascicle.formats.outputs import write
 from fascicle.loading import load_single
 from fascicle.loading.places import find_model
-from fascicle.runtime.batching import length_sorted_batches
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.session import OnnxSession, load_onnxruntime, session_options, usable_cores
-from studies.common import write_result
-from studies.speed import limits
+from fascicle.runtime.session import OnnxSession, length_sorted_batches, load_onnxruntime, session_options, usable_cores
 
 ROUNDS = 3
 _KINDS: Mapping[str, tuple[int, int, int]] = {  # characters at least and at most, sentences

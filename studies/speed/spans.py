@@ -10,21 +10,38 @@ neighbouring runs. Run `python -m studies.speed.spans`; it writes `studies/resul
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fascicle.nn.biaffine import BiaffineScorer
-from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss, span_mask, widen
 from studies.common import take_turns, write_result
+from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 
 ROWS, UNITS, WIDTH, CLASSES = 8, 128, 768, 7
 NEGATIVES = 100
 IGNORED = -100
+
+
+def widen(tables: Mapping[str, Tensor], *, longest: int | None = None) -> Tensor:
+    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean nothing."""
+    width = longest or next(tables[name].shape[-2] for name in ("widths", "spans") if name in tables)
+    wide = dict(tables)
+    if "starts" in wide:
+        wide["starts"] = wide["starts"][:, :, None]
+    if "ends" in wide:
+        wide["ends"] = F.pad(wide["ends"], (0, 0, 0, width - 1)).unfold(1, width, 1).transpose(2, 3)
+    return functools.reduce(torch.add, wide.values()).expand(-1, -1, width, -1)
+
+
+def span_mask(counts: Tensor, units: int, longest: int) -> Tensor:
+    """Which cells are spans of their row, `[B, U, L]`."""
+    last = torch.arange(units)[:, None] + torch.arange(longest)
+    return last < counts[:, None, None]
 
 
 @dataclass(frozen=True, kw_only=True)

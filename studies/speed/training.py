@@ -37,7 +37,7 @@ import torch
 from torch import Tensor
 
 from fascicle.models.encoder import _place
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import loop
 from fascicle.training.engine.loop import StepDone

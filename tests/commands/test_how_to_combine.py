@@ -15,7 +15,7 @@ from tests.pages import blocks
 
 from fascicle.combination.rules import RULES
 from fascicle.combination.type_names import parse_map
-from fascicle.settings.recipes.filter import parse_filter_recipe
+from fascicle.settings.recipes.any import parse_any
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def test_the_map_and_the_python() -> None:
 
 def test_the_recipe_of_the_filter() -> None:
     _, recipe = blocks(PAGE, "toml")
-    found = parse_filter_recipe(tomllib.loads(recipe), origin="page")
+    found = parse_any(tomllib.loads(recipe), origin="page")
     assert (found.filter.held_out, found.filter.threshold_part) == (0.15, 0.2)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.soup import average_models
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.loading import load
-from fascicle.models.soup import average_models
 from fascicle.runtime.inputs import reader_of
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.any import parse_any

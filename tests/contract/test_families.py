@@ -25,7 +25,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import KINDS, limits_of
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_emissions
+from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.labelling.distant import LABELS, UNKNOWN
@@ -35,9 +35,8 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.contract import IGNORED, Basis, put_weights
-from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.models.heads.spans import SpanClassifier
-from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
+from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.model import NerModel
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
@@ -446,7 +445,7 @@ def test_special_tokens_of_a_crf_are_o_at_inference(tiny_encoder: Path, scheme: 
         forced[0, 0] = chance.normal()
         explicit = np.concatenate([forced, emissions, forced])
         decide = [TagDecision(scheme=SCHEMES[scheme], decoding="viterbi", chain=c) for c in (inner, outer)]
-        spans, scores = decode_emissions(emissions, decide[0])
-        wanted, expected = decode_emissions(explicit, decide[1])
+        spans, scores = decode_batch([emissions], decide[0])[0]
+        wanted, expected = decode_batch([explicit], decide[1])[0]
         assert (spans + np.array([1, 1, 0])).tolist() == wanted.tolist()
         assert scores == pytest.approx(expected, abs=1e-9)

@@ -14,8 +14,7 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import Basis, Targets
-from fascicle.models.heads.multilabel import MultiLabelTagger
-from fascicle.models.heads.tagger import CrfTagger
+from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger
 from fascicle.models.model import NerModel
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings

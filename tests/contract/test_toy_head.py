@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.decoding.kinds import Kind
-from fascicle.decoding.spans import widen
+from fascicle.decoding.spans import candidates
 from fascicle.decoding.tagger import ChainScores
 from fascicle.models.heads.contract import Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
@@ -118,7 +118,7 @@ def test_the_page_names_the_whole_contract_and_every_table() -> None:
     assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(Kind))
     assert all(f"`{field.name}`" in PAGE for field in fields(Limits))
     with pytest.raises(ValueError, match="a span head has the tables starts, ends, widths, spans, ") as refused:
-        widen({}, longest=1)
+        candidates({}, [], longest=1)
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")
     of_taggers = ["emissions", *ChainScores.__annotations__]
     listed = re.findall(r"^\|[^|]*\|([^|]*)\| `\[", PAGE, re.MULTILINE)
@@ -134,7 +134,7 @@ def test_the_worked_example_passes_the_contract_suite(repository: Path) -> None:
     (recipe,) = blocks("toml")
     given = f"name = 'x'\n[corpus]\ntrain = 'a'\ndev = 'b'\n{recipe}"
     code = (
-        "import sys, tomllib; from fascicle.settings.recipes.reader import parse_recipe;"
+        "import sys, tomllib; from fascicle.settings.recipes.any import parse_recipe;"
         "print(parse_recipe(tomllib.loads(sys.argv[1]), origin='page').model.head)"
     )
     assert run(repository, "-c", code, given).startswith("DotSettings(")

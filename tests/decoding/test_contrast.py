@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.decoding.contrast import logistic, matches
+from fascicle.decoding.spans import logistic, matches
 
 Tables = dict[str, np.ndarray[Any, Any]]
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.reading import chain_of
+from tests.support.wide import wide_logits
 
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.contrast import match_distributions
 from fascicle.decoding.runs import tag_runs
-from fascicle.decoding.spans import span_distributions, widen
+from fascicle.decoding.spans import match_distributions, span_distributions
 from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
 
 TYPES = 2
@@ -94,7 +94,7 @@ def test_a_span_head_against_the_softmax_of_its_logits(seed: int, names: set[str
     rows = np.array([b for b, _, _ in cells])
     spans = np.array([(i, i + w + 1) for _, i, w in cells])
     found = span_distributions(tables, rows, spans, longest=3, shift=shift)
-    band = widen(tables, longest=3)
+    band = wide_logits(tables, longest=3)
     for cell, row in zip(cells, found.tolist(), strict=True):
         logits = [float(value) for value in band[cell]]
         logits[0] += shift

@@ -12,11 +12,10 @@ from tests.support.reading import whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import LabelDecoder
-from fascicle.decoding.labels import decode_labels, label_distributions
-from fascicle.decoding.runs import Repair, parted
+from fascicle.decoding.runs import Repair, decode_labels, label_distributions, parted
 from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
-from fascicle.models.heads.multilabel import MultiLabelTagger
+from fascicle.models.heads.tagger import MultiLabelTagger
 from fascicle.settings.heads import MultiLabelSettings
 
 Spans = set[tuple[int, int, int]]

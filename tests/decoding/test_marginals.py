@@ -8,10 +8,9 @@ import pytest
 from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
-from fascicle.decoding import marginals
-from fascicle.decoding.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
+from fascicle.decoding import chains
+from fascicle.decoding.chains import constrain, forward_backward, geometric_mean, log_softmax, span_marginals
 from fascicle.decoding.runs import tag_runs
-from fascicle.decoding.viterbi import constrain
 
 
 def all_paths(emissions: np.ndarray, parts: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +60,7 @@ def test_rows_that_underflow_are_still_exact(seed: int) -> None:
     parts["transitions"][0] = -np.inf
     parts["transitions"][1, 0] = -2000
     lengths = np.array([5, 4, 5])
-    _, exact = marginals._scaled_arrivals(emissions, lengths, pairs=parts["transitions"], first=parts["start"])
+    _, exact = chains._scaled_arrivals(emissions, lengths, pairs=parts["transitions"], first=parts["start"])
     assert not exact.all()
     parts["transitions"][0] = -1e4
     parts["transitions"][0, 1] = -np.inf

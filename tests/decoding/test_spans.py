@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.wide import wide_logits
 
-from fascicle.decoding.spans import Candidates, candidates, widen
+from fascicle.decoding.spans import Candidates, candidates
 
 NAMES = ("starts", "ends", "widths", "spans")
 MIXTURES = [
@@ -65,23 +66,6 @@ def assert_same(found: Candidates, expected: list[tuple[int, int, int, int, floa
     assert found.scores.dtype == np.float64
 
 
-@pytest.mark.parametrize("names", MIXTURES, ids="+".join)
-def test_the_widened_logits_are_the_sums_of_the_tables(names: tuple[str, ...]) -> None:
-    sizes = (2, 4, 3, 3)
-    given_tables = tables(1, names, sizes)
-    band = widen(given_tables, longest=3)
-    assert band.shape == sizes
-    assert band.dtype == np.float32
-    for row, first, width in np.ndindex(sizes[:3]):
-        if first + width >= sizes[1]:
-            assert np.isneginf(band[row, first, width]).all()
-            continue
-        total = np.zeros(sizes[3], dtype=np.float32)
-        for name, place in zip(NAMES, ((row, first), (row, first + width), (width,), (row, first, width)), strict=True):
-            total = total + given_tables[name][place] if name in names else total
-        assert np.array_equal(band[row, first, width], total)
-
-
 @given(
     seed=st.integers(0, 10_000),
     names=st.sampled_from(MIXTURES),
@@ -92,13 +76,13 @@ def test_the_widened_logits_are_the_sums_of_the_tables(names: tuple[str, ...]) -
 def test_candidates_are_the_cells_whose_best_class_is_a_type(
     seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], ties: bool, none: float
 ) -> None:
-    """Oracle: a loop over all cells of `widen`; also in slices of any size, and whatever lies under the padding."""
+    """Oracle: a loop over all cells of the wide logits; also in slices of any size, whatever is padded."""
     chance = np.random.default_rng(seed)
     made = tables(seed, names, sizes, ties=ties)
     next(iter(made.values()))[..., 0] += none
     counts = chance.integers(0, sizes[1] + 1, sizes[0]).tolist()
     longest = sizes[2]
-    expected = naive(widen(made, longest=longest), counts)
+    expected = naive(wide_logits(made, longest=longest), counts)
     found = candidates(made, counts, longest=longest)
     assert_same(found, expected)
     for slice_size in (1, int(chance.integers(1, 200))):
@@ -121,7 +105,7 @@ def test_nothing_is_lost_to_rounding(seed: int, names: tuple[str, ...], classes:
     for name in names:
         made[name] = chance.choice([-(2.0**24), 0, 1, 2, 3, 2.0**24], size=made[name].shape).astype(np.float32)
     counts = [9, int(chance.integers(0, 10))]
-    assert_same(candidates(made, counts, longest=5), naive(widen(made, longest=5), counts))
+    assert_same(candidates(made, counts, longest=5), naive(wide_logits(made, longest=5), counts))
 
 
 def test_scores_are_safe_for_huge_and_forbidden_logits() -> None:
@@ -135,7 +119,6 @@ def test_half_precision_tables_are_added_in_single() -> None:
     halves = {name: table.astype(np.float16) for name, table in tables(3, NAMES, (2, 5, 3, 3)).items()}
     singles = {name: table.astype(np.float32) for name, table in halves.items()}
     assert rows_of(candidates(halves, [5, 4], longest=3)) == rows_of(candidates(singles, [5, 4], longest=3))
-    assert widen(halves, longest=3).dtype == np.float32
 
 
 def test_the_tables_say_how_long_spans_are_and_else_the_caller() -> None:
@@ -191,12 +174,11 @@ def test_broken_scores_come_to_light() -> None:
 )
 def test_tables_that_do_not_agree_are_refused(shapes: dict[str, tuple[int, ...]]) -> None:
     made = {name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()}
-    for call in (lambda: widen(made, longest=3), lambda: candidates(made, [1, 1], longest=3)):
-        with pytest.raises(ValueError, match=r"table") as error:
-            call()
-        assert all(name in str(error.value) for name in shapes)
+    with pytest.raises(ValueError, match=r"table") as error:
+        candidates(made, [1, 1], longest=3)
+    assert all(name in str(error.value) for name in shapes)
     with pytest.raises(ValueError, match="longest 0"):
-        widen({"starts": np.zeros((1, 1, 2), dtype=np.float32)}, longest=0)
+        candidates({"starts": np.zeros((1, 1, 2), dtype=np.float32)}, [1], longest=0)
 
 
 @pytest.mark.parametrize("counts", [[3], [3, 3, 3], [3, 5], [-1, 3], [[3, 3]]], ids=str)

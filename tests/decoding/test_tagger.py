@@ -8,7 +8,7 @@ import pytest
 from tests.support.tagging import DECISIONS, chain_scores, texts
 
 from fascicle.core.tags import tag_scheme
-from fascicle.decoding.tagger import TagDecision, decode_batch, decode_emissions
+from fascicle.decoding.tagger import TagDecision, decode_batch
 
 BIO = tag_scheme("BIO")
 
@@ -17,7 +17,7 @@ BIO = tag_scheme("BIO")
 def test_batch_equals_single_and_spans_are_flat(decision: TagDecision) -> None:
     batch = [*texts(60, 5), np.zeros((0, 5), dtype=np.float32), *texts(1, 5, 2000)]
     for text, (spans, scores) in zip(batch, decode_batch(batch, decision), strict=True):
-        alone, alone_scores = decode_emissions(text, decision)
+        alone, alone_scores = decode_batch([text], decision)[0]
         assert np.array_equal(spans, alone)
         assert scores == pytest.approx(alone_scores, rel=1e-9)
         assert spans.shape == (len(scores), 3)
@@ -30,7 +30,7 @@ def test_batch_equals_single_and_spans_are_flat(decision: TagDecision) -> None:
 def test_nothing_to_decode() -> None:
     decision = TagDecision(scheme=BIO, decoding="viterbi", chain=chain_scores(5))
     assert decode_batch([], decision) == []
-    spans, scores = decode_emissions(np.zeros((0, 5)), decision)
+    spans, scores = decode_batch([np.zeros((0, 5))], decision)[0]
     assert spans.shape == (0, 3)
     assert scores.shape == (0,)
 
@@ -41,11 +41,11 @@ def test_what_does_not_fit_is_refused() -> None:
     decision = TagDecision(scheme=BIO, decoding="strict")
     for bad in (np.zeros((3, 4)), np.zeros(5), np.zeros((3, 0))):
         with pytest.raises(ValueError, match="one C that fits BIO"):
-            decode_emissions(bad, decision)
+            decode_batch([bad], decision)[0]
     with pytest.raises(ValueError, match="one C that fits BIO"):
         decode_batch([np.zeros((3, 5)), np.zeros((3, 7))], decision)
     with pytest.raises(ValueError, match="cannot decode emissions of 7"):
-        decode_emissions(np.zeros((3, 7)), TagDecision(scheme=BIO, decoding="strict", chain=chain_scores(5)))
+        decode_batch([np.zeros((3, 7))], TagDecision(scheme=BIO, decoding="strict", chain=chain_scores(5)))[0]
 
 
 @pytest.mark.parametrize("decoding", ["strict", "viterbi"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
-from fascicle.decoding.viterbi import constrain, viterbi
+from fascicle.decoding.chains import constrain, viterbi
 
 
 def path_score(emissions: np.ndarray, path: tuple[int, ...], parts: dict[str, np.ndarray]) -> float:

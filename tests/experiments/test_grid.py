@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import RecipeError
 from fascicle.experiments.grid import read_grid
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.strict import merged
 
 TEXT = """\

@@ -23,7 +23,7 @@ from fascicle.experiments.hashes import (
     recipe_of,
 )
 from fascicle.settings.base import Settings
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 
 DATA = {"train": "1" * 64, "dev": "2" * 64}

@@ -23,6 +23,7 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file  # noqa: E402
 from torch import Tensor  # noqa: E402
 
+from benchmarks.soup import average_models  # noqa: E402
 from fascicle.core.document import Document, Mention  # noqa: E402
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.evaluation.scoring.inputs import layers  # noqa: E402
@@ -34,7 +35,6 @@ from fascicle.models.export.folders import export_model  # noqa: E402
 from fascicle.models.heads.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.heads.contract import Basis  # noqa: E402
 from fascicle.models.model import NerModel  # noqa: E402
-from fascicle.models.soup import average_models  # noqa: E402
 from fascicle.runtime.predictor import ModelPredictor  # noqa: E402
 from fascicle.settings.folders.manifest import read_manifest  # noqa: E402
 from fascicle.settings.heads import BinderSettings  # noqa: E402

@@ -17,9 +17,12 @@ from fascicle.core.document import Document  # noqa: E402
 from fascicle.errors import ModelError, OutputError, UsageError  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import load  # noqa: E402
-from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales  # noqa: E402
 from fascicle.models.export.folders import excerpt, export_model  # noqa: E402
-from fascicle.models.export.optimise import quantise  # noqa: E402
+from fascicle.models.export.optimise import (  # noqa: E402
+    RangeRecorder,
+    fix_scales,
+    quantise,
+)
 from fascicle.runtime.session import OnnxSession  # noqa: E402
 
 HEADS: list[dict[str, Any]] = [

@@ -17,10 +17,10 @@ pytest.importorskip("torch")
 
 import torch
 import torch.nn.functional as F
+from tests.support.wide import wide_logits
 from torch import Tensor
 
 from fascicle.core.arrays import Ints
-from fascicle.decoding.spans import widen
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans, SpanClassifier
@@ -278,7 +278,7 @@ def test_tables_sum_to_the_literal_concatenation(settings: SpanHeadSettings) -> 
     tables = {name: table.detach() for name, table in head.scores(states, arrays).items()}
     assert tuple(tables) == head.outputs
     assert {name: table.dim() for name, table in tables.items()} == {n: len(axes) for n, axes in head.axes.items()}
-    logits = widen({name: table.numpy() for name, table in tables.items()}, longest=settings.width)
+    logits = wide_logits({name: table.numpy() for name, table in tables.items()}, longest=settings.width)
     assert logits.shape == (2, max(map(len, units)), settings.width, 1 + len(TYPES))
     for (row, start, step), inside in spans_of(units, settings.width):
         wanted = literal_logits(head, states[row], inside).detach().numpy()

@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
+from fascicle.models.heads.binder import AtomicTypes, TypeEncoder, make_types, texts_of  # noqa: E402
 from fascicle.models.heads.contract import Basis  # noqa: E402
-from fascicle.models.heads.types import AtomicTypes, TypeEncoder, make_types, texts_of  # noqa: E402
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings  # noqa: E402
 from fascicle.settings.types import parse_types, read_types  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fascicle.decoding.marginals import forward_backward
+from fascicle.decoding.chains import forward_backward
 from fascicle.nn import crf
-from fascicle.nn.crf import LinearChainCrf, from_flair, to_flair
+from fascicle.nn.crf import LinearChainCrf
 
 Parts = tuple[Tensor, Tensor, Tensor]
 
@@ -143,32 +143,6 @@ def test_matches_pytorch_crf() -> None:
     found = torch.autograd.grad(ours.sum(), [emissions, layer.transitions, layer.start, layer.end])
     for mine, other in zip(found, expected, strict=True):
         torch.testing.assert_close(mine, other)
-
-
-def flair_loss(matrix: Tensor, emissions: Tensor, tags: Tensor, *, start: int, stop: int) -> Tensor:
-    """The likelihood in flair's parametrisation, one row, (to, from)."""
-    alpha = emissions[0] + matrix[:, start]
-    for row in emissions[1:]:
-        alpha = row + (alpha[None, :] + matrix).logsumexp(1)
-    path = torch.cat([torch.tensor([start]), tags, torch.tensor([stop])])
-    gold = matrix[path[1:], path[:-1]].sum() + emissions.gather(1, tags[:, None]).sum()
-    return (alpha + matrix[stop]).logsumexp(0) - gold
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_flair_conversion_both_ways(dtype: torch.dtype) -> None:
-    source = model(4)
-    matrix = to_flair(*(part.detach() for part in (source.transitions, source.start, source.end)))
-    emissions, tags, mask = batch(6, [5])
-    tags = tags % 4
-    layer = LinearChainCrf(6).to(dtype)
-    with torch.no_grad():
-        for parameter, part in zip(layer.parameters(), from_flair(matrix, start_tag=4, stop_tag=5), strict=True):
-            parameter.copy_(part)
-    expected = flair_loss(matrix, emissions[0], tags[0], start=4, stop=5)
-    torch.testing.assert_close(layer(emissions.to(dtype), tags, mask)[0], expected.to(dtype), rtol=1e-5, atol=1e-5)
-    expected = source(emissions[:, :, :4], tags, mask)[0]  # START and STOP take no probability
-    torch.testing.assert_close(flair_loss(matrix, emissions[0], tags[0], start=4, stop=5), expected)
 
 
 def test_rare_rows_are_recomputed_exactly() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,27 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from fascicle.models.export.onnx import export_onnx, largest_difference
-from fascicle.nn.biaffine import BiaffineScorer
-from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss, span_mask, widen
+from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 
 D, CLASSES = 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-10}
+
+
+def widen(tables: Mapping[str, Tensor], *, longest: int | None = None) -> Tensor:
+    """The logits of all spans, `[B, U, L, C]`; the cells of spans that end beyond U mean nothing."""
+    width = longest or next(tables[name].shape[-2] for name in ("widths", "spans") if name in tables)
+    wide = dict(tables)
+    if "starts" in wide:
+        wide["starts"] = wide["starts"][:, :, None]
+    if "ends" in wide:
+        wide["ends"] = F.pad(wide["ends"], (0, 0, 0, width - 1)).unfold(1, width, 1).transpose(2, 3)
+    return functools.reduce(torch.add, wide.values()).expand(-1, -1, width, -1)
+
+
+def span_mask(counts: Tensor, units: int, longest: int) -> Tensor:
+    """Which cells are spans of their row, `[B, U, L]`."""
+    last = torch.arange(units)[:, None] + torch.arange(longest)
+    return last < counts[:, None, None]
 
 
 def linear(name: str, **changes: int) -> LinearSpanScorer:
@@ -168,19 +185,6 @@ def test_loss_is_cross_entropy_over_the_wide_logits(longest: int, share: float, 
     targets[0, 0, 0] = 0
     expected = F.cross_entropy(widen(tables).flatten(0, 2), targets.flatten(), ignore_index=-100)
     torch.testing.assert_close(span_loss(tables, targets), expected)
-
-
-@given(counts=st.lists(st.integers(0, 9), min_size=1, max_size=4), longest=st.integers(1, 6), more=st.integers(0, 3))
-def test_mask_holds_the_spans_of_every_row(counts: list[int], longest: int, more: int) -> None:
-    units = max(counts) + more
-    mask = span_mask(torch.tensor(counts), units, longest)
-    assert mask.shape == (len(counts), units, longest)
-    assert mask.dtype == torch.bool
-    assert {tuple(cell) for cell in mask.nonzero().tolist()} == set(spans_of(counts, longest))
-    for found, count in zip(mask.sum((1, 2)).tolist(), counts, strict=True):
-        assert found == sum(min(longest, count - first) for first in range(count))
-        if count >= longest:
-            assert found == longest * (2 * count - longest + 1) // 2
 
 
 @given(units=st.integers(1, 8), longest=st.integers(1, 6), seed=st.integers(0, 9))
@@ -348,16 +352,6 @@ def test_tables_that_do_not_agree_are_refused(changes: dict[str, tuple[int, ...]
     tables = {name: torch.zeros(shape) for name, shape in shapes.items()}
     with pytest.raises(ValueError, match="expected tables"):
         span_loss(tables, random_targets(2, 4, 3))
-    with pytest.raises(ValueError, match="expected tables"):
-        widen(tables, longest=3)
-
-
-def test_tables_that_do_not_tell_the_widths_are_refused() -> None:
-    tables = scorer_of("boundary")(*states(2, 4))
-    with pytest.raises(ValueError, match="how many widths"):
-        widen(tables)
-    with pytest.raises(ValueError, match="how many units"):
-        widen({"widths": torch.zeros(3, CLASSES)})
 
 
 class Tuple(nn.Module):

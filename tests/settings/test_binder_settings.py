@@ -11,8 +11,7 @@ import pytest
 from fascicle.errors import RecipeError
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.heads import HEADS, BinderSettings
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe, read_recipe
 
 RECIPE: dict[str, Any] = {"name": "x", "corpus": {"train": "a", "dev": "b"}}
 

@@ -13,8 +13,7 @@ import pytest
 from fascicle.errors import RecipeError
 from fascicle.experiments.hashes import all_values, changed_values, recipe_hash
 from fascicle.settings.heads import HEADS, Needs, SpanHeadSettings
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
 from fascicle.training.engine.folder import recipe_text

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fascicle.errors import ModelError, RecipeError
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe, read_filter_manifest
+from fascicle.settings.recipes.any import parse_any, read_recipe
+from fascicle.settings.recipes.filter import FilterRecipe, read_filter_manifest
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes" / "filters").rglob("*.toml"))
 PLAIN: dict[str, Any] = {
@@ -73,7 +73,7 @@ def test_paths_are_of_the_folder_of_the_recipe(tmp_path: Path) -> None:
 )
 def test_what_is_not_allowed(change: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError) as raised:
-        parse_filter_recipe(PLAIN | change, origin="x.toml")
+        parse_any(PLAIN | change, origin="x.toml")
     assert str(raised.value).startswith(said)
 
 

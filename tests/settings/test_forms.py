@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 import fascicle
-from fascicle.settings.base import place_of
-from fascicle.settings.forms import WORDS, in_words
+from fascicle.settings.base import WORDS, in_words, place_of
 
 PACKAGE = Path(fascicle.__file__).parent
 

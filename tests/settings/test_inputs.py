@@ -12,8 +12,7 @@ from fascicle.errors import RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.settings.folders.vocabularies import find_pack, is_pack
 from fascicle.settings.inputs import DictionaryFacts, InputFacts, InputSettings
-from fascicle.settings.recipes.any import parse_any, read_recipe
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_any, parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 
 VALUES: dict[str, Any] = {

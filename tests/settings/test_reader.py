@@ -10,8 +10,7 @@ import pytest
 
 from fascicle.errors import RecipeError
 from fascicle.settings.heads import HEADS, SoftmaxSettings
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 
 GOOD = """\

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from fascicle.errors import RecipeError
-from fascicle.settings.recipes.any import read_recipe
-from fascicle.settings.recipes.typer import SpanTyperSettings, parse_typer_recipe
+from fascicle.settings.recipes.any import parse_any, read_recipe
+from fascicle.settings.recipes.typer import SpanTyperSettings
 
 GOOD: dict[str, Any] = {"name": "a", "corpus": {"train": "t"}, "vectors": {"path": "v"}}
 
 
 def test_the_defaults_are_those_of_the_paper() -> None:
-    settings = parse_typer_recipe(GOOD, origin="a.toml").typer
+    settings = parse_any(GOOD, origin="a.toml").typer
     assert (settings.hidden, settings.updates, settings.learning_rate, settings.nothing) == (200, 600, 0.001, False)
 
 
@@ -32,7 +32,7 @@ def test_the_defaults_are_those_of_the_paper() -> None:
 )
 def test_what_is_not_allowed_is_named(change: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError) as error:
-        parse_typer_recipe(GOOD | change, origin="a.toml")
+        parse_any(GOOD | change, origin="a.toml")
     assert said in str(error.value)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from tests.support.tiny_encoder import make_tiny_encoder
 
-from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
 
 _LETTERS = "abcdefghijklmnopqrstuvwxy"  # no z: a word with it is unknown
 _WORDS = "the of in and patient doctor liver heart cancer pain fever took gave saw lung kidney"
@@ -54,4 +55,4 @@ def make_recipe(encoder: Path, text: Path, /, **tables: Mapping[str, Any]) -> Pr
     }
     for name, table in tables.items():
         values[name] = {**values.get(name, {}), **table}
-    return parse_pretraining_recipe(values, origin="test")
+    return parse_any(values, origin="test")

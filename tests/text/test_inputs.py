@@ -16,11 +16,9 @@ import fascicle
 from fascicle.core.document import Document
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.batch import FEATURES, collate, of_level, with_level
-from fascicle.text.inputs import PLACES, Columns, UnitInputs, look_up
-from fascicle.text.parts import parts_of
+from fascicle.text.inputs import PATTERNS, PLACES, Columns, UnitInputs, look_up, shapes_of
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, read_documents
-from fascicle.text.shapes import PATTERNS, shapes_of
+from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, parts_of, read_documents
 
 TYPES = ("Chemical", "Disease")
 BOTH = Columns(types=TYPES, shapes=True)

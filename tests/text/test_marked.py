@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.errors import InputError
-from fascicle.text.marked import Candidate, Form, candidates_of, encode_candidates, marked_text, pad_marked
+from fascicle.text.marked import Candidate, Form, candidates_of, encode_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -46,19 +46,12 @@ def candidates(draw: st.DrawFn, most_words: int = 12, fragments: int = 1) -> Can
     return Candidate(text=text, spans=spans, type=draw(st.sampled_from(["disease", "drug", "a b"])))
 
 
-def test_the_example_of_the_paper() -> None:
-    one = Candidate(text="Bob has HIV and flu.", spans=((8, 11),), type="disease")
-    assert marked_text(one, start="[e]", end="[/e]") == "disease Bob has  [e] HIV [/e]  and flu."
-
-
-@given(candidates())
-def test_without_markers_and_prompt_four_spaces_are_added(one: Candidate) -> None:
-    (a, b), text = one.spans[0], one.text
-    marked = marked_text(one, start="<e>", end="</e>")
-    assert marked == one.type + " " + text[:a] + " <e> " + text[a:b] + " </e> " + text[b:]
-    bare = marked.removeprefix(one.type + " ").replace("<e>", "").replace("</e>", "")
-    assert len(bare) == len(text) + 4
-    assert bare == text[:a] + "  " + text[a:b] + "  " + text[b:]
+def marked_text(one: Candidate, *, start: str, end: str) -> str:
+    """The type, then the text with markers around each fragment, and a blank on both sides of each marker."""
+    text = one.text
+    for a, b in reversed(one.spans):
+        text = f"{text[:a]} {start} {text[a:b]} {end} {text[b:]}"
+    return f"{one.type} {text}"
 
 
 @given(one=candidates(fragments=3))

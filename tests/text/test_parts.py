@@ -19,9 +19,8 @@ from fascicle.core.spans import Span
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.parts import can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, read_documents
+from fascicle.text.reading import Reading, can_be_parted, parts_of, read_documents
 from fascicle.text.segment import segmenter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "abstracts"

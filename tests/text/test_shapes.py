@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.text.shapes import PATTERNS, shapes_of
+from fascicle.text.inputs import PATTERNS, shapes_of
 
 ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 ROMAN = {"X" * tens + ones for tens in range(4) for ones in ONES if len(ones) + tens > 1}

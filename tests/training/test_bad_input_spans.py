@@ -188,7 +188,7 @@ def test_a_flat_head_finds_gold_that_does_not_overlap(
 
 
 def read_parts_of(run: Run) -> list[Document]:
-    from fascicle.settings.recipes.reader import parse_recipe
+    from fascicle.settings.recipes.any import parse_recipe
 
     values = json.loads((run.folder / "recipe.json").read_text(encoding="utf-8"))
     values["model"] = {**values["model"].pop("head"), **values["model"]}

@@ -12,8 +12,7 @@ from fascicle.cli import main
 from fascicle.errors import InputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats.files import read
-from fascicle.settings.recipes.any import AnyRecipe, read_recipe
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import AnyRecipe, parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.folder import recipe_text

@@ -17,8 +17,7 @@ from fascicle.errors import FascicleError, InputError, RecipeError
 from fascicle.experiments.hashes import changed_values, recipe_hash
 from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import read_part
-from fascicle.training.corpus_types import check_labels, choose_types
+from fascicle.training.corpus import check_labels, choose_types, read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.recogniser.parts import read_parts

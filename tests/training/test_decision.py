@@ -22,7 +22,7 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
-from fascicle.training.recogniser.decision import BIASES, fit_nothing
+from fascicle.training.recogniser.judging import BIASES, fit_nothing
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
 

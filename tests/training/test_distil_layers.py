@@ -20,14 +20,13 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.predictions import text_hash
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained, save_pretrained
-from fascicle.models.smaller import with_layers
+from fascicle.models.layers import with_layers
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.layers_run import LayersCompared, LayersFinished
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
-from fascicle.training.distil.run import prepare_distil
+from fascicle.training.distil.run import LayersCompared, LayersFinished, prepare_distil
 from fascicle.training.distil.teacher import Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe

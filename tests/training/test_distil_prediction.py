@@ -18,8 +18,7 @@ from fascicle.core.document import Document
 from fascicle.errors import RecipeError
 from fascicle.loading import load
 from fascicle.models.heads.contract import IGNORED, Basis
-from fascicle.models.heads.multilabel import MultiLabelTagger
-from fascicle.models.heads.tagger import SoftmaxTagger
+from fascicle.models.heads.tagger import MultiLabelTagger, SoftmaxTagger
 from fascicle.settings.heads import MultiLabelSettings, SoftmaxSettings
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe
@@ -27,7 +26,7 @@ from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings
 from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
-from fascicle.training.distil.answers import FILE, Wanted, answers_of
+from fascicle.training.distil.data import FILE, Wanted, answers_of
 from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.events import EpochScored, Finished
 from fascicle.training.engine.loop import StepDone

@@ -20,9 +20,8 @@ from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.labelling.distant import weak_labels
-from fascicle.settings.recipes.any import read_recipe
+from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.settings.recipes.reader import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note

@@ -14,7 +14,7 @@ from fascicle.errors import InputError
 from fascicle.settings.recipes.filter import FilterSettings
 from fascicle.text.marked import Marked
 from fascicle.training.filter.data import FilterSet, split_documents
-from fascicle.training.filter.events import Verdict
+from fascicle.training.filter.judging import Verdict
 
 
 @given(

@@ -21,13 +21,14 @@ from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.loading import load, load_filter
 from fascicle.models.export.folders import export_filter
-from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe, read_filter_manifest
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.filter import FilterRecipe, read_filter_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.filter.data import gather
-from fascicle.training.filter.events import FilterEpoch, FilterFinished
+from fascicle.training.filter.judging import FilterEpoch, FilterFinished
 from fascicle.training.filter.members import read_members
 from fascicle.training.recogniser.parts import read_parts
 
@@ -82,7 +83,7 @@ def make(tiny_encoder: Path, toy_corpus: Path, tiny_run: Path, mistakes: Path) -
 
     def made(**changes: Any) -> FilterRecipe:
         tables = {k: {**v, **changes.pop(k, {})} for k, v in defaults.items()}
-        return parse_filter_recipe({**tables, **changes}, origin="meta.toml")
+        return parse_any({**tables, **changes}, origin="meta.toml")
 
     return made
 

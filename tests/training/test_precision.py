@@ -12,8 +12,7 @@ import torch
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe, TrainingSettings
 from fascicle.training.engine.events import Note
-from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.precision import computes_bf16, faster, precision_on, slow_precision
+from fascicle.training.engine.loop import Trainer, computes_bf16, faster, precision_on, slow_precision
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 from fascicle.training.run import run_recipe

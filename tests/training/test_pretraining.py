@@ -23,14 +23,13 @@ from fascicle.cli import main
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
-from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.engine.rows import RowGradients
+from fascicle.training.engine.optim import RowGradients
 from fascicle.training.pretraining.events import PretrainingFinished, PretrainingScored
-from fascicle.training.pretraining.guessing import guess, held_out_set
-from fascicle.training.pretraining.masking import Mask, MaskedSet, chosen_pieces, hidden_ids
+from fascicle.training.pretraining.masking import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 
@@ -197,7 +196,7 @@ def test_the_embeddings_are_the_last_layer(encoder: Path) -> None:
 
 def test_gradients_of_rows_and_of_the_last_layer_are_added(encoder: Path, data: MaskedSet, monkeypatch: Any) -> None:
     """The loop reads the embeddings with gradients of rows; those of the tied last layer are dense."""
-    monkeypatch.setattr("fascicle.training.engine.rows._LARGE", 1)
+    monkeypatch.setattr("fascicle.training.engine.optim._LARGE", 1)
     torch.manual_seed(1)
     model = MaskedModel(load_pretrained(str(encoder)).encoder).eval()
     batch, targets = next(data.batches(size=4, seed=1, epoch=0))

@@ -14,13 +14,13 @@ from tests.support.runs import finish, metrics, read_json
 
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import load_pretrained
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.pretraining import VocabularySettings
-from fascicle.settings.recipes.raw_text import TextSettings
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.pretraining.vocabulary import changed, frequent_pieces, frequent_words
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
+from fascicle.training.vocabulary import changed, frequent_pieces, frequent_words
 
 ALL = {"prune": True, "add_words": 4, "word_pieces": 2, "word_frequency": 5}
 

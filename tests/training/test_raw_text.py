@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from fascicle.errors import FascicleError, InputError, OutputError
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import read
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.raw.documents import TextCounts, number_of, raw_documents
 from fascicle.training.raw.windows import TextWindows, read_windows

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.engine import rows
+from fascicle.training.engine import optim
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.rows import RowGradients, clip
+from fascicle.training.engine.optim import RowGradients, clip
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 
@@ -100,7 +100,7 @@ def test_small_and_frozen_tables_are_left_alone() -> None:
 def test_training_is_the_same(tiny_recipe: Callable[..., Recipe], monkeypatch: pytest.MonkeyPatch, family: str) -> None:
     weights = []
     for large in (1, 1 << 30):
-        monkeypatch.setattr(rows, "_LARGE", large)
+        monkeypatch.setattr(optim, "_LARGE", large)
         recipe = tiny_recipe(model={"family": family}, training={"epochs": 2, "batch_size": 3, "accumulation": 2})
         pretrained = load_pretrained(recipe.model.encoder)
         torch.manual_seed(recipe.seed)

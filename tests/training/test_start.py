@@ -21,7 +21,7 @@ from fascicle.loading import load
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import run as engine
 from fascicle.training.engine.events import EpochScored
-from fascicle.training.engine.start import check_apart, unless_begun
+from fascicle.training.engine.folder import check_apart, unless_begun
 from fascicle.training.recogniser import run as recogniser
 from fascicle.training.run import run_recipe
 

@@ -18,8 +18,9 @@ from fascicle.errors import InputError, ModelError, OutputError, RecipeError, Us
 from fascicle.formats import read, write
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
 from fascicle.nn.span_reader import count_loss
+from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.corpora import CorpusTypes
-from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe, parse_typer_recipe
+from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.training.run import run_recipe
 from fascicle.training.typer.data import TaughtSpans, typer_data
 from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
@@ -45,7 +46,7 @@ def recipe_of(folder: Path, corpus: Path, **typer: object) -> TyperRecipe:
         "vectors": {"path": str(vectors_file(folder))},
         "typer": settings,
     }
-    return parse_typer_recipe(values, origin="toy.toml")
+    return parse_any(values, origin="toy.toml")
 
 
 def finished(recipe: TyperRecipe, folder: Path) -> tuple[list[float], TyperFinished]:

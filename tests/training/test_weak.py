@@ -22,7 +22,7 @@ from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED
 from fascicle.settings.folders.manifest import read_manifest
-from fascicle.settings.recipes.reader import parse_recipe
+from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
 from fascicle.tasks.label import LabelRequest, label_files

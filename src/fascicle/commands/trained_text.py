@@ -15,7 +15,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 
 if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, Finished, HeadScores
-    from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.filter.judging import FilterFinished
     from fascicle.training.pretraining.events import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
@@ -42,9 +42,9 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
         ended: what it gave.
         recipe: of the run.
     """
-    from fascicle.training.distil.layers_run import LayersFinished
+    from fascicle.training.distil.run import LayersFinished
     from fascicle.training.engine.events import Finished
-    from fascicle.training.filter.events import FilterFinished
+    from fascicle.training.filter.judging import FilterFinished
     from fascicle.training.pretraining.events import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 

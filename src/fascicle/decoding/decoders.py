@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.contrast import logistic, matches
-from fascicle.decoding.labels import decode_labels, label_distributions
+from fascicle.decoding.runs import decode_labels, label_distributions
 from fascicle.decoding.selection import SpanDecoding, select
-from fascicle.decoding.spans import candidates
+from fascicle.decoding.spans import candidates, logistic, matches
 from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions, tag_marginals
 from fascicle.errors import ModelError
 from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
@@ -164,7 +163,7 @@ class LabelDecoder:
         return _tables_of(found, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
-        """See ``decoding.labels.label_distributions``."""
+        """See ``decoding.runs.label_distributions``."""
         return label_distributions(texts, spans, self.scheme)
 
 

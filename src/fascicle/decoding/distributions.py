@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from fascicle.core.document import Mention
 from fascicle.decoding.decoders import LabelDecoder, Tables, TagDecoder
 from fascicle.errors import ModelError
 from fascicle.text.pieces import Pieces
-from fascicle.text.placing import in_units, segments
-from fascicle.text.targets import Limits, Reach
+from fascicle.text.targets import Limits, Reach, in_units, segments
 from fascicle.text.windows import Window, answered, stitch
 
 Definition = Literal["tag-path", "softmax", "sigmoid"]
@@ -26,16 +25,6 @@ Definition = Literal["tag-path", "softmax", "sigmoid"]
 is the rest. ``softmax``: over the types and none of this span alone. ``sigmoid``: one number for each type, whatever
 the others have, the one that is the score of a mention; none is the product of what they leave, and the numbers do not
 sum to 1."""
-REASONS: Final = {
-    "unknown-type": "the model does not know its type",
-    "discontinuous": "several fragments, but a head marks one range",
-    "unread": "no piece of the text under it is read",
-    "inside-word": "a boundary inside a word or piece",
-    "crosses-segment": "reaches over the end of a sentence or packed window",
-    "crosses-window": "reaches over the end of the window that answers for it",
-    "breaker": "has a word or piece that begins with a breaker, at which mentions are cut",
-    "too-wide": "has more words or pieces than the width of the head",
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,10 +15,9 @@ from typing import Any, Final, Generic, TypeVar
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.contrast import match_distributions
 from fascicle.decoding.decoders import Decoder, LabelDecoder, MatchDecoder, SpanDecoder, TagDecoder, UnitTagger
 from fascicle.decoding.distributions import Definition, Places, Prober, SpanProber, TagProber, place
-from fascicle.decoding.spans import span_distributions
+from fascicle.decoding.spans import match_distributions, span_distributions
 from fascicle.decoding.tagger import TagDecision
 from fascicle.errors import ModelError
 from fascicle.settings.folders.manifest import Decision, Manifest

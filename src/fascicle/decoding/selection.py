@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints, different
 
-__all__ = ["SpanDecoding", "select"]
-
 SpanDecoding = Literal["nested", "greedy", "optimal"]
 
 

@@ -12,19 +12,8 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
-from fascicle.decoding.marginals import forward_backward, geometric_mean, log_softmax, span_marginals
+from fascicle.decoding.chains import constrain, forward_backward, geometric_mean, log_softmax, span_marginals, viterbi
 from fascicle.decoding.runs import Repair, tag_runs
-from fascicle.decoding.viterbi import constrain, viterbi
-
-__all__ = [
-    "ChainScores",
-    "Decoding",
-    "TagDecision",
-    "decode_batch",
-    "decode_emissions",
-    "tag_distributions",
-    "tag_marginals",
-]
 
 Decoding = Literal["strict", "lenient", "viterbi"]
 
@@ -63,24 +52,6 @@ class TagDecision:
     def __post_init__(self) -> None:
         if self.decoding not in ("strict", "lenient", "viterbi"):
             raise ValueError(f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'")
-
-
-def decode_emissions(emissions: NDArray[Any], decision: TagDecision) -> tuple[Ints, Floats]:
-    """Decode one text.
-
-    Args:
-        emissions: Scores `[n, C]` of the whole text, windows already stitched.
-        decision: How.
-
-    Returns:
-        Spans `(start, end, type index)` in units, `[m, 3]`, in order, and their scores `[m]` in [0, 1]: the geometric
-        mean of the chosen tags' probabilities for a softmax head, the marginal of the span for a CRF (under the
-        constrained distribution when the decoding is constrained).
-
-    Raises:
-        ValueError: If the emissions are not `[n, C]` with a `C` that fits scheme and chain.
-    """
-    return decode_batch([emissions], decision)[0]
 
 
 def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:

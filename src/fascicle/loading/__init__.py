@@ -18,9 +18,8 @@ from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageErr
 from fascicle.loading.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.document import Ends
-from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
-from fascicle.settings.folders.foreign import is_checkpoint
 from fascicle.settings.folders.manifest import (
     Manifest,
     check_files,
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.plugged import PluggedPredictor
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.wrapped import PluggedPredictor
     from fascicle.text.annotator import Annotator
     from fascicle.text.pieces import PieceTokenizer
 
@@ -264,14 +263,14 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
 
 
 def _plugin(name: str) -> PluggedPredictor:
-    from fascicle.runtime.plugged import PluggedPredictor
+    from fascicle.runtime.wrapped import PluggedPredictor
 
     return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
 
 
 def _checkpoint(model: str | os.PathLike[str], threads: int | None, device: str | None) -> ModelPredictor:
     with _needs_torch(threads):
-        from fascicle.models.device import device_named
+        from fascicle.models.checkpoint import device_named
         from fascicle.models.token_classifier import load_token_classifier
     folder = Path(model).expanduser()
     return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model), device=device_named(device))
@@ -300,8 +299,7 @@ def _retyped(
 
 def _torch(folder: Path, manifest: Manifest, threads: int | None, device: str | None = None) -> TorchScorer:
     with _needs_torch(threads):
-        from fascicle.models.checkpoint import TorchScorer, load_model
-        from fascicle.models.device import device_named
+        from fascicle.models.checkpoint import TorchScorer, device_named, load_model
     return TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
 
 
@@ -346,7 +344,7 @@ def _check_members(folder: Path, device: str | None) -> None:
 
 def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None, device: str | None) -> TorchFilter:
     with _needs_torch(threads):
-        from fascicle.models.device import device_named
+        from fascicle.models.checkpoint import device_named
         from fascicle.models.filter import TorchFilter, load_filter_model
     return TorchFilter(model=load_filter_model(folder, manifest).to(device_named(device)))
 

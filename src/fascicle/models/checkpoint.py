@@ -1,4 +1,7 @@
-"""Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle."""
+"""Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle.
+
+Where a network computes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32
-from fascicle.errors import ModelError
+from fascicle.errors import ModelError, UsageError
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.models.families import make_head
 from fascicle.models.heads.contract import Basis
@@ -212,3 +215,26 @@ def check_tensors(folder: Path, model: nn.Module, tensors: Mapping[str, Tensor],
                 f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, expected is "
                 f"{shapes[1]}; copy or export the folder again"
             )
+
+
+def device_named(name: str | None) -> torch.device:
+    """The device of torch that a name stands for.
+
+    Args:
+        name: ``"cpu"``, ``"cuda"`` or another name that torch knows; ``"auto"`` for a GPU where there is one; ``None``
+            for the processor.
+
+    Raises:
+        UsageError: there is no such device here.
+    """
+    wanted = "cpu" if name is None else name
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device(wanted)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UsageError(
+            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, such as cuda"
+        ) from None
+    return place

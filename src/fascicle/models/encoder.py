@@ -1,4 +1,7 @@
-"""The pretrained encoder: any Hugging Face name or folder, and its tokenizer file."""
+"""The pretrained encoder: any Hugging Face name or folder, and its tokenizer file.
+
+Another vocabulary for an encoder.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from fascicle.errors import MissingExtraError, ModelError
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.vocabulary import Rewritten
 
 
 class Encoder(nn.Module):
@@ -287,3 +292,24 @@ def _place(name: str) -> str:
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError("dev", package)
     return str(Path(spec.submodule_search_locations[0]) / folder)
+
+
+def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
+    """Exchanges the table of pieces of a network.
+
+    Args:
+        network: a base model of transformers, changed in place.
+        vocabulary: says which vectors the vectors of its pieces are means of.
+    """
+    old: nn.Embedding = network.get_input_embeddings()  # type: ignore[operator]
+    new = nn.Embedding(len(vocabulary.sources), old.embedding_dim, padding_idx=old.padding_idx)
+    with torch.no_grad():
+        for number, source in enumerate(vocabulary.sources):
+            new.weight[number] = old.weight[list(source)].mean(dim=0)
+    network.set_input_embeddings(new.to(old.weight.device))  # type: ignore[operator]
+    config: Any = network.config
+    config.vocab_size = len(vocabulary.sources)
+    for name in ("bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id"):
+        given = getattr(config, name, None)
+        if isinstance(given, int) and (given,) in vocabulary.sources:
+            setattr(config, name, vocabulary.sources.index((given,)))

@@ -9,9 +9,8 @@ from typing import Final
 from fascicle.errors import ModelError
 from fascicle.models.heads.binder import BinderHead
 from fascicle.models.heads.contract import Basis, Head
-from fascicle.models.heads.multilabel import MultiLabelTagger
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
-from fascicle.models.heads.tagger import CrfTagger, SoftmaxTagger
+from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.settings.heads import (
     BiaffineSettings,
     BinderSettings,

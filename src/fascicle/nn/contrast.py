@@ -33,8 +33,6 @@ from fascicle.nn.cosine import SpanTerms, band_cosines, band_widths, grid_cosine
 from fascicle.nn.draw import draw
 from fascicle.nn.spans import WidthTerm
 
-__all__ = ["TOO_WIDE", "ContrastForm", "ContrastiveScorer", "LossWeights", "TextStates", "contrastive_loss"]
-
 TOO_WIDE = -1e4  # the score of a span of more pieces than asked for: below every threshold
 _TEMPERATURE = 0.07
 

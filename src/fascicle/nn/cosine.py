@@ -31,8 +31,6 @@ from torch.autograd.function import once_differentiable
 
 from fascicle.nn.dropout import random_bits
 
-__all__ = ["SpanTerms", "band_cosines", "grid_cosines"]
-
 _BLOCK = 1 << 19  # numbers in the span vectors made at a time: 2 MB of float32
 _SHORTEST = 1e-12  # a vector below this norm has cosine 0 and no gradient
 

@@ -1,4 +1,4 @@
-"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.decoding.viterbi`).
+"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.decoding.chains`).
 
 Autograd through the recursion records a dozen operations per unit. Here one loop runs the forward and the backward
 recursion side by side on rescaled probabilities, and the gradient is written down: expected minus observed counts.
@@ -14,10 +14,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-
-__all__ = ["LinearChainCrf", "from_flair", "to_flair"]
-
-_FLAIR_FORBIDDEN = -10_000.0
 
 
 class LinearChainCrf(nn.Module):
@@ -359,36 +355,3 @@ def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tenso
 def _pair_counts(left: Tensor, right: Tensor) -> Tensor:
     """Sum over units and rows of the outer products, `[C, C]`."""
     return left.flatten(0, 1).t() @ right.flatten(0, 1)
-
-
-def from_flair(matrix: Tensor, *, start_tag: int, stop_tag: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Read a transition matrix of flair, whose START and STOP are tags among the others.
-
-    Args:
-        matrix: `[C, C]` in flair's orientation (to, from).
-        start_tag: The index of START.
-        stop_tag: The index of STOP.
-
-    Returns:
-        `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]` with the same likelihoods.
-    """
-    return matrix.t().clone(), matrix[:, start_tag].clone(), matrix[stop_tag].clone()
-
-
-def to_flair(transitions: Tensor, start: Tensor, end: Tensor) -> Tensor:
-    """Write the parameters as flair does, START and STOP appended as the last two tags.
-
-    Args:
-        transitions: `[C, C]` (from, to).
-        start: `[C]`.
-        end: `[C]`.
-
-    Returns:
-        `[C + 2, C + 2]` (to, from), -10000 wherever START is entered or STOP left.
-    """
-    n_tags = len(start)
-    matrix = transitions.new_full((n_tags + 2, n_tags + 2), _FLAIR_FORBIDDEN)
-    matrix[:n_tags, :n_tags] = transitions.t()
-    matrix[:n_tags, n_tags] = start
-    matrix[n_tags + 1, :n_tags] = end
-    return matrix

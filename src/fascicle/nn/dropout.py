@@ -24,8 +24,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["QuickDropout", "attention", "dropout", "random_bits", "rounded", "stays"]
-
 _PARTS = 1 << 16
 
 

@@ -1,14 +1,96 @@
 """From piece states to unit states: the first piece, the elementwise maximum, or the mean.
 
 Shapes: B windows, T pieces with special tokens, U units, d width.
+
+Whole rows taken and joined: as torch does it in training, as one operator over rows in an exported graph.
+
+The exporter of torch writes a gather or a scatter along an axis as one that moves single numbers (``GatherElements``,
+``ScatterElements``). ONNX also has both over rows (``GatherND``, ``ScatterND``), which say the same and are several
+times as fast.
+
+Shapes: B windows, T pieces, U rows of a result, d width.
 """
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import torch
 from torch import Tensor, nn
+from torch.autograd import Function
+from torch.onnx import is_in_onnx_export
 
-from fascicle.nn.rows import joined_rows, rows_at
+Join = Literal["max", "add"]
+
+
+def rows_at(states: Tensor, places: Tensor) -> Tensor:
+    """Rows by their places.
+
+    Args:
+        states: ``[B, T, d]``.
+        places: in the rows of the same window, ``[B, U]``.
+
+    Returns:
+        ``[B, U, d]``.
+    """
+    if is_in_onnx_export():
+        taken: Tensor = _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
+        return taken
+    return states.gather(1, _wide(places, states))
+
+
+def joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -> Tensor:
+    """The rows of ``states`` joined to those of ``slots``.
+
+    Args:
+        slots: what the rows begin with, ``[B, U, d]``.
+        places: the slot of each row of ``states``, ``[B, T]``.
+        states: ``[B, T, d]``.
+        join: the larger of two numbers, or their sum.
+
+    Returns:
+        ``[B, U, d]``.
+    """
+    if is_in_onnx_export():
+        rows = torch.arange(places.shape[0], device=places.device).unsqueeze(1).expand_as(places)
+        pairs = torch.stack([rows, places], dim=-1)
+        joined: Tensor = _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
+        return joined
+    return _joined(slots, places, states, join)
+
+
+def _joined(slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
+    if join == "add":
+        return slots.scatter_add(1, _wide(places, states), states)
+    return slots.scatter_reduce(1, _wide(places, states), states, reduce="amax", include_self=True)
+
+
+def _wide(places: Tensor, states: Tensor) -> Tensor:
+    return places.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+
+
+class _RowsAt(Function):
+    """Exported only; ``places`` is ``[B, U, 1]``."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, places: Tensor) -> Tensor:
+        return states.gather(1, places.expand(-1, -1, states.shape[-1]))
+
+    @staticmethod
+    def symbolic(graph: Any, states: Any, places: Any) -> Any:
+        return graph.op("GatherND", states, places, batch_dims_i=1)
+
+
+class _JoinedRows(Function):
+    """Exported only; ``places`` is ``[B, T, 2]``: the window and the slot of each row."""
+
+    @staticmethod
+    def forward(ctx: Any, slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
+        return _joined(slots, places[..., 1], states, join)
+
+    @staticmethod
+    def symbolic(graph: Any, slots: Any, places: Any, states: Any, join: str) -> Any:
+        return graph.op("ScatterND", slots, places, states, reduction_s=join)
 
 
 class FirstPooling(nn.Module):

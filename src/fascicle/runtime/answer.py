@@ -14,7 +14,7 @@ from fascicle.decoding.decoders import Found
 from fascicle.decoding.runs import parted
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces
-from fascicle.text.placing import begun_by
+from fascicle.text.targets import begun_by
 from fascicle.text.windows import cut_short
 
 

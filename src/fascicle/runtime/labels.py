@@ -9,8 +9,8 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import decode_tags, is_tag, split_tag
+from fascicle.decoding.chains import geometric_mean
 from fascicle.decoding.decoders import Found, Tables
-from fascicle.decoding.marginals import geometric_mean
 from fascicle.errors import ModelError
 from fascicle.text.windows import Window, stitch
 

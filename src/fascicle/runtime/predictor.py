@@ -25,19 +25,16 @@ from fascicle.decoding.document.deciding import decided
 from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
-from fascicle.runtime.cells import with_cells
-from fascicle.runtime.names import check_pack, knows, with_names
-from fascicle.runtime.scoring import scored_batches
+from fascicle.runtime.names import check_pack, knows, with_cells, with_names
+from fascicle.runtime.session import scored_batches
 from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.calibration import Calibration
 from fascicle.settings.document import DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Annotator
 from fascicle.text.batch import Batch, collate
 from fascicle.text.characters import plain
-from fascicle.text.parts import PART, can_be_parted, parts_of
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, ReadsDocuments, read_documents
+from fascicle.text.reading import PART, Reading, ReadsDocuments, can_be_parted, parts_of, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.tagging import Tagged, TagSpace, at_words, words_of
 from fascicle.text.windows import Window
@@ -140,10 +137,6 @@ class ModelPredictor(Annotator):
     def uncalibrated(self) -> ModelPredictor:
         """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
         return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
-
-    def with_calibration(self, calibration: Calibration | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with other scores and thresholds."""
-        return self._deciding(calibration=calibration)
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
         """The same model with other rules for abbreviations."""

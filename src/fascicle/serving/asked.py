@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.waiting import SlowError
-from fascicle.settings.forms import in_words
+from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
 T = TypeVar("T")

@@ -327,13 +327,6 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
         if self.types:
             raise ValueError(f"{given} and types = {self.types!r} exclude each other: draw instances, or name a file")
 
-    def _refuse_changed(self, given: str, *names: str) -> None:
-        """Refuses settings that another makes meaningless, unless they are the defaults."""
-        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
-        for name in names:
-            if getattr(self, name) != defaults[name]:
-                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
-
 
 AnyHead = SoftmaxSettings | CrfSettings | MultiLabelSettings | SpanSettings | BiaffineSettings | BinderSettings
 

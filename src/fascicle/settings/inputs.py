@@ -6,11 +6,11 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from fascicle.settings.base import FileName, Name, Natural, Settings
+from fascicle.settings.base import FileName, Name, Natural, Settings, refuse_twice
 
 RULE: Final = "three-casings"  # by which the names of a dictionary match
 PACK_RULE: Final = "pack"  # the same of a term pack, whose keys and priors decide
-SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/shapes.py``
+SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/inputs.py``
 MOST_TYPES: Final = 64  # of all dictionaries of a model together: each costs a little time for every unit
 
 
@@ -39,9 +39,7 @@ class InputSettings(Settings, frozen=True, kw_only=True):
         """Refuses a table that asks for nothing, and one dictionary twice."""
         if not self.dictionaries and not self.shape:
             raise ValueError("the table asks for nothing: name dictionaries, set shape = true, or remove it")
-        twice = sorted({path for path in self.dictionaries if self.dictionaries.count(path) > 1})
-        if twice:
-            raise ValueError(f"dictionaries names {twice[0]!r} twice: name it once")
+        refuse_twice(self.dictionaries, "dictionaries")
 
     def files(self) -> dict[str, str]:
         """The paths of the dictionaries by their keys."""

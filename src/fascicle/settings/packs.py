@@ -220,7 +220,17 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             ) from None
 
 
-class PackSettings(Settings, frozen=True, kw_only=True):
+class _Top(Settings, frozen=True, kw_only=True):
+    """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
+
+    name: PackName
+    description: str = ""
+    curation: tuple[Name, ...] = ()
+    careful: bool = False
+    sources: dict[str, Any] = field(default_factory=dict)
+
+
+class PackSettings(_Top, frozen=True, kw_only=True):
     """What a pack is made of.
 
     Attributes:
@@ -231,10 +241,6 @@ class PackSettings(Settings, frozen=True, kw_only=True):
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 
-    name: PackName
-    description: str = ""
-    curation: tuple[Name, ...] = ()
-    careful: bool = False
     sources: Annotated[dict[Name, SourceSettings], Meta(min_length=1)]
 
 
@@ -285,19 +291,7 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
     top = converted({**values, "sources": {}}, _Top, origin=origin)
-    return PackSettings(
-        name=top.name, description=top.description, curation=top.curation, careful=top.careful, sources=sources
-    )
-
-
-class _Top(Settings, frozen=True, kw_only=True):
-    """`PackSettings` without its sources, which are converted one by one, so that an error names the source."""
-
-    name: PackName
-    description: str = ""
-    curation: tuple[Name, ...] = ()
-    careful: bool = False
-    sources: dict[str, Any] = field(default_factory=dict)
+    return PackSettings(**{**msgspec.structs.asdict(top), "sources": sources})
 
 
 def _dated(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from fascicle.errors import UsageError
@@ -70,23 +70,9 @@ class ServeSettings:
             UsageError: a limit that is not positive, or a token that is too short or holds other characters than those
                 of a header.
         """
-        for name in (
-            "workers",
-            "body",
-            "text",
-            "documents",
-            "batch",
-            "queue",
-            "requests",
-            "seconds",
-            "idle",
-            "connections",
-            "headers",
-            "jobs",
-            "job",
-        ):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"{name}={getattr(self, name)} is not allowed; give a positive number")
+        for name, value in ((one.name, getattr(self, one.name)) for one in fields(self)):
+            if name != "of_address" and type(value) in (int, float) and not value > 0:
+                raise UsageError(f"{name}={value} is not allowed; give a positive number")
         if self.token and (len(self.token) < _LEAST_TOKEN or not self.token.isascii() or not self.token.isprintable()):
             raise UsageError(
                 f"a token has at least {_LEAST_TOKEN} printable characters of ASCII; make one, for example with "

@@ -16,6 +16,9 @@ Keep = Literal["all", "nested", "flat"]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
+_PATHS: Final = frozenset({"model", "pack", "linker", "packs", "filter", "typer"})
+
+
 class StepSettings(Settings, frozen=True, kw_only=True):
     """One step.
 
@@ -27,8 +30,8 @@ class StepSettings(Settings, frozen=True, kw_only=True):
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
-        """The paths of files and folders that the step reads, by their keys."""
-        return {}
+        """The paths of files and folders that the step reads, by their keys; some may be names of what is shipped."""
+        return {key: getattr(self, key) for key in self.__struct_fields__ if key in _PATHS}
 
 
 class RecogniserStep(StepSettings, frozen=True, kw_only=True):
@@ -48,10 +51,6 @@ class RecogniserStep(StepSettings, frozen=True, kw_only=True):
     min_score: Share = 0.0
     threads: Positive = 1
     ends: Ends | UnsetType = UNSET
-
-    def places(self) -> dict[str, str]:
-        """The model, which may be a name and no path."""
-        return {"model": self.model}
 
 
 class DictionaryStep(StepSettings, frozen=True, kw_only=True):
@@ -77,10 +76,6 @@ class DictionaryStep(StepSettings, frozen=True, kw_only=True):
     types: tuple[Name, ...] = ()
     links: bool = True
 
-    def places(self) -> dict[str, str]:
-        """The pack."""
-        return {"pack": self.pack}
-
 
 class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
     """Notes where a document defines short forms."""
@@ -98,10 +93,6 @@ class LinkStep(StepSettings, frozen=True, kw_only=True):
     linker: Name = DEFAULT_LINKER
     packs: tuple[Name, ...] = ()
     ontology: str = ""
-
-    def places(self) -> dict[str, str | tuple[str, ...]]:
-        """The linker, which may be a name and no path, and the packs."""
-        return {"linker": self.linker, "packs": self.packs}
 
 
 class CombineStep(StepSettings, frozen=True, kw_only=True):
@@ -135,10 +126,6 @@ class FilterStep(StepSettings, frozen=True, kw_only=True):
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
     threads: Positive = 1
 
-    def places(self) -> dict[str, str]:
-        """The folder."""
-        return {"filter": self.filter}
-
 
 class TyperStep(StepSettings, frozen=True, kw_only=True):
     """A layer of the mentions of other layers, with the types that a span typer gives them.
@@ -152,10 +139,6 @@ class TyperStep(StepSettings, frozen=True, kw_only=True):
     typer: Name
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
     threads: Positive = 1
-
-    def places(self) -> dict[str, str]:
-        """The folder."""
-        return {"typer": self.typer}
 
 
 class RuleTest(Settings, frozen=True, kw_only=True):

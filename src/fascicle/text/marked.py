@@ -76,19 +76,6 @@ class Form:
     max_length: int
 
 
-def marked_text(candidate: Candidate, *, start: str, end: str) -> str:
-    """The input as text; see the top of the file.
-
-    Args:
-        candidate: what is marked.
-        start: marker before the mention.
-        end: marker behind it.
-    """
-    first, *others = _segments(candidate)
-    markers = [start, end] * len(candidate.spans)
-    return first + "".join(marker + segment for marker, segment in zip(markers, others, strict=True))
-
-
 def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
     """Mentions with the text that is read with them.
 

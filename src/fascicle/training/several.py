@@ -1,6 +1,8 @@
 """Several corpora of one recipe, each with types of its own: read, checked, and told apart by the ids of documents.
 
-`read_one` is the place for every kind of part, one of weak labels over raw text (``training.weak``) among them.
+`read_one` is the place for every kind of part, one of weak labels over raw text (`read_weak`) among them.
+
+A part of weak labels: raw texts, and the file in which ``fascicle label`` wrote what a teacher says of them.
 """
 
 from __future__ import annotations
@@ -12,15 +14,111 @@ from dataclasses import dataclass, field
 import msgspec
 
 from fascicle.core.document import GOLD, Document
-from fascicle.errors import InputError, RecipeError
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport
-from fascicle.labelling.teacher import SoftTags
+from fascicle.formats.requests import inputs_of, read_inputs
+from fascicle.formats.weak_labels import Header, read_header, read_labels
+from fascicle.labelling.teacher import SoftTags, soft_tags, taught
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import Part, read_with
-from fascicle.training.corpus_types import Chosen, check_labels, check_merged, choose_types
+from fascicle.training.corpus import Chosen, Part, check_labels, check_merged, choose_types, read_with, reading_of_part
 from fascicle.training.exclusion import check_idle, without_listed
-from fascicle.training.weak import read_weak
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weak:
+    """The texts of a part of weak labels.
+
+    Attributes:
+        files: path of each file -> its documents that have labels, with the answers of the teacher as their gold.
+        soft: id of a document -> its probabilities; empty if they are not asked for.
+        labelled_by: name and hash of the teacher.
+        notes: what there is, as sentences.
+    """
+
+    files: Mapping[str, list[Document]]
+    soft: Mapping[str, SoftTags]
+    labelled_by: str
+    notes: tuple[str, ...]
+
+
+def read_weak(
+    name: str, part: PartSettings, report: ReadReport | None = None, *, dev_labels: Collection[str] = ()
+) -> Weak:
+    """Reads the texts of a part, and joins them with their labels.
+
+    Args:
+        name: of the part.
+        part: with labels.
+        report: receives what was repaired or lost.
+        dev_labels: labels of the gold of dev, which ``types`` is about too.
+
+    Raises:
+        InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
+        RecipeError: types of the file that the part does not declare, or the other way round.
+    """
+    header = read_header(part.label_file)
+    if part.types:
+        check_labels(part.types, Counter([*header.types, *dev_labels]), place=f"parts.{name}")
+    names = _names(name, part, header)
+    if part.soft and header.meaning == "none":
+        raise InputError(
+            f"parts.{name}.soft asks for probabilities, but {header.model}, which made {part.label_file}, gives none; "
+            "set soft = false, or label the texts with a model",
+            file=part.label_file,
+        )
+    files: dict[str, list[Document]] = {path: [] for path in part.trains}
+    soft: dict[str, SoftTags] = {}
+    inputs: list[str] = []
+
+    def documents() -> Iterator[Document]:
+        for path, document in _texts(name, part, report):
+            inputs.append(path)
+            yield document
+
+    count = 0
+    for labels in read_labels(part.label_file, documents()):
+        document = taught(labels, header, names)
+        files.setdefault(inputs[-1], []).append(document)
+        count += 1
+        if part.soft:
+            soft[document.id] = soft_tags(labels, header, names)
+    kind = f"probabilities ({header.meaning})" if part.soft else "answers"
+    said = f"train: the {kind} of {header.model} on {counted(count, 'document')}, of {len(inputs):,} that were read"
+    return Weak(files=files, soft=soft, labelled_by=f"{header.model} {header.sha256}", notes=(said,))
+
+
+def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator[tuple[str, Document]]:
+    request = reading_of_part(part, "train", place=f"parts.{name}")
+    try:
+        inputs = inputs_of(part.trains, (), request)
+        yield from read_inputs(inputs, request, report=report or ReadReport())
+    except UsageError as error:
+        raise RecipeError(f"in [parts.{name}], {error}") from None
+
+
+def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
+    """Type of the file -> its name in the model."""
+    types = part.types or None
+    kept = {one: types.rename.get(one, one) if types else one for one in header.types if not types or types.keeps(one)}
+    twice = [new for new, count in Counter(kept.values()).items() if count > 1]
+    if twice:
+        raise RecipeError(
+            f"parts.{name}.types.rename gives several types of {part.label_file} the name {twice[0]!r}, and their "
+            "probabilities cannot be joined; drop all but one"
+        )
+    if strangers := sorted(set(kept.values()) - set(part.annotates)):
+        raise RecipeError(
+            f"the labels of parts.{name} have {', '.join(map(repr, strangers))}, which parts.{name}.annotates does not "
+            f"name; add them, or leave them out with parts.{name}.types.drop"
+        )
+    if idle := sorted(set(part.annotates) - set(kept.values())):
+        raise RecipeError(
+            f"parts.{name}.annotates names {', '.join(map(repr, idle))}, of which {part.label_file} says nothing; its "
+            f"types are {', '.join(map(repr, header.types))}, so correct it or parts.{name}.types.rename"
+        )
+    return kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +258,7 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
-    """A part with labels of a teacher in place of gold; raises as ``training.weak.read_weak`` does."""
+    """A part with labels of a teacher in place of gold; raises as ``read_weak`` does."""
     dev = _dev(name, part, report)
     weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     return _Read(

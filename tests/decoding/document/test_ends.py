@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.decoding.document.ends import bare
+from fascicle.decoding.document.edges import bare
 
 
 @pytest.mark.parametrize(

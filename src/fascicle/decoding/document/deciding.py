@@ -15,10 +15,8 @@ from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.spans import Span, fragments_overlap
 from fascicle.core.wording import counted
 from fascicle.decoding.calibration import CLIP
-from fascicle.decoding.document.edges import neutral
-from fascicle.decoding.document.ends import bare
-from fascicle.decoding.document.scopes import scopes
-from fascicle.decoding.document.short import may_be_name
+from fascicle.decoding.document.edges import bare, neutral
+from fascicle.decoding.document.scopes import may_be_name, scopes
 from fascicle.settings.document import DocumentDecision, Ends, LogisticCurve, TypeDecision
 from fascicle.text.characters import PLAIN
 from fascicle.text.occurrences import occurrences

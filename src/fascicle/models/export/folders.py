@@ -19,11 +19,9 @@ from fascicle.errors import ModelError, UsageError
 from fascicle.files.atomic import atomic_folder
 from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export.cards import filter_card, model_card
-from fascicle.models.export.fixed_scales import RangeRecorder, fix_scales
-from fascicle.models.export.graph import Graph, texts_of
+from fascicle.models.export.graph import Graph, TypesGraphModule, texts_of
 from fascicle.models.export.onnx import export_onnx, largest_difference
-from fascicle.models.export.optimise import merge, quantise
-from fascicle.models.export.types_graph import TypesGraphModule
+from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
 from fascicle.models.filter import FilterModel, load_filter_model
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS, MentionFilter

@@ -1,12 +1,23 @@
-"""What is traced: a network as a function of tensors by name."""
+"""What is traced: a network as a function of tensors by name.
+
+The encoder of types of a bi-encoder as a graph of its own, so that an export can look for other types.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from fascicle.models.export.optimise import RangeRecorder
+from fascicle.models.heads.binder import BinderHead, TypeEncoder
+from fascicle.models.model import NerModel
+from fascicle.runtime.types import TypedScorer
+from fascicle.text.batch import TYPE_VECTORS
 
 
 class Graph(nn.Module):
@@ -31,3 +42,52 @@ def texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Te
     mask[-1, pieces // 2 :] = 0
     ids = torch.randint(0, vocabulary, (batch, pieces), generator=generator)
     return {"input_ids": ids, "attention_mask": mask}, generator
+
+
+class TypesGraphModule(Graph):
+    """Texts about types -> the vectors that a text is compared with, ``[kinds, K, h]``."""
+
+    outputs = (TYPE_VECTORS,)
+
+    def __init__(self, model: NerModel) -> None:
+        """Takes the answering head of a model, which must read about its types."""
+        super().__init__()
+        head = model.head(model.answer)
+        assert isinstance(head, BinderHead)  # the caller looked
+        assert isinstance(head.types, TypeEncoder)
+        self.head, self.types = head, head.types
+        self.encoder = self.types.encoder
+        self.longest = self.encoder.longest
+        # The mean over a text needs no place, and a graph has no input that it does not use.
+        self.inputs = ("input_ids", "attention_mask", *(() if self.types.mean else ("place",)))
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, place: Tensor | None = None) -> Tensor:
+        """The vectors; arguments as in ``TypeEncoder.read_together``."""
+        states = self.types.read_together(input_ids, attention_mask, place, each=self.types.each)
+        projected = self.head.scorer.project_types(states)
+        return torch.stack([projected[kind] for kind in self.head.scorer.kinds]).detach()
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``Graph``; the batch is of the texts of so many types."""
+        texts = {**sizes, "batch": sizes["types"] * self.types.each}
+        read, _ = texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
+        tensors = {**read, "place": torch.arange(texts["batch"]) % (sizes["pieces"] // 2)}
+        return {name: tensors[name] for name in self.inputs}
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        read = {name: ("texts",) if name == "place" else ("texts", "pieces") for name in self.inputs}
+        return {**read, TYPE_VECTORS: ("", "types", "")}
+
+    def free(self, axes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """The axes of score tables, the last of which are the types, with a free number of these."""
+        return {name: (*names[:-1], "types") for name, names in axes.items()}
+
+    def vectors(self, types: int, generator: torch.Generator) -> Tensor:
+        """Vectors of norm 1, drawn."""
+        kinds, _, width = self.head.vectors.shape
+        return F.normalize(torch.randn(kinds, types, width, generator=generator), dim=-1)
+
+    def beside(self, recorder: RangeRecorder) -> TypedScorer:
+        """A scorer that is given the vectors of the model's own types."""
+        return TypedScorer(scorer=recorder, vectors=np.asarray(self.head.vectors.detach()))

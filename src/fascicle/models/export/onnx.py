@@ -19,8 +19,6 @@ from torch import Tensor, nn
 
 from fascicle.errors import ModelError
 
-__all__ = ["OPSET", "export_onnx", "largest_difference"]
-
 # The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word needs.
 OPSET = 18
 

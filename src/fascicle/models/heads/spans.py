@@ -15,9 +15,8 @@ from torch import Tensor
 from fascicle.core.arrays import Bools, Ints
 from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.nn.biaffine import BiaffineScorer
-from fascicle.nn.sets import SETS, set_of
-from fascicle.nn.spans import REPRESENTATIONS, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.nn.partial import SETS, set_of
+from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered
 from fascicle.text.windows import Window, answered
@@ -68,7 +67,7 @@ class SpanClassifier(Head):
         return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """With a row for the whole document: a span that is no mention may be one of these types, see ``nn.sets``."""
+        """With a row for the whole document: a span that is no mention may be one of these, see ``nn.partial``."""
         return np.concatenate([gold, np.array([(0, 0, set_of(types))], dtype=np.int64)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:

@@ -35,7 +35,7 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
 
 def shipped_packs() -> tuple[str, ...]:
     """Names of the packs inside the package, each with its version, e.g. ``"basic@1"``."""
-    return _shipped(_packs(), PACK)
+    return _shipped("packs", PACK)
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
@@ -45,7 +45,7 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
         pack: the name of a shipped pack, with or without version (the newest is taken), or a folder. ``./NAME``, and
             any `Path`, is always a folder.
     """
-    return _found(pack, _packs(), shipped_packs())
+    return _found(pack, "packs", shipped_packs())
 
 
 class _Types(msgspec.Struct):
@@ -61,31 +61,23 @@ def pack_types(folder: Path) -> tuple[str, ...]:
 
 def shipped_linkers() -> tuple[str, ...]:
     """Names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@1"``."""
-    return _shipped(_linkers(), LINKER)
+    return _shipped("linkers", LINKER)
 
 
 def find_linker(linker: str | os.PathLike[str]) -> Path:
     """The folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
-    return _found(linker, _linkers(), shipped_linkers())
+    return _found(linker, "linkers", shipped_linkers())
 
 
-def _shipped(folder: Path, described: str) -> tuple[str, ...]:
-    return tuple(sorted(place.parent.name for place in folder.glob(f"*/{described}")))
+def _shipped(folder: str, described: str) -> tuple[str, ...]:
+    return tuple(sorted(place.parent.name for place in (assets() / folder).glob(f"*/{described}")))
 
 
-def _found(given: str | os.PathLike[str], folder: Path, names: tuple[str, ...]) -> Path:
+def _found(given: str | os.PathLike[str], folder: str, names: tuple[str, ...]) -> Path:
     versions = [name for name in names if given in (name, name.partition("@")[0])]
     if not versions:
         return Path(given).expanduser()
-    return folder / max(versions, key=lambda name: int(name.partition("@")[2]))
-
-
-def _packs() -> Path:
-    return assets() / "packs"
-
-
-def _linkers() -> Path:
-    return assets() / "linkers"
+    return assets() / folder / max(versions, key=lambda name: int(name.partition("@")[2]))
 
 
 def demo_pipeline() -> Path:

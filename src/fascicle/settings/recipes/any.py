@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
+from fascicle.settings.base import Settings, place_of
 from fascicle.settings.folders.vocabularies import find_pack
+from fascicle.settings.heads import HEADS
 from fascicle.settings.plain import has_nul, parsed_toml
-from fascicle.settings.recipes.distil import DistilRecipe, parse_distil_recipe
-from fascicle.settings.recipes.filter import FilterRecipe, parse_filter_recipe
-from fascicle.settings.recipes.pretraining import PretrainingRecipe, parse_pretraining_recipe
-from fascicle.settings.recipes.reader import parse_recipe
-from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.strict import merged, read_toml, resolved
-from fascicle.settings.recipes.typer import TyperRecipe, parse_typer_recipe
+from fascicle.settings.recipes.corpora import PartSettings
+from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
+from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
+from fascicle.settings.recipes.strict import converted, explained, hints_of, merged, read_toml, refuse_unknown, resolved
+from fascicle.settings.recipes.typer import TyperRecipe
 
 AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
+_KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
+    {"distil": DistilRecipe, "filter": FilterRecipe, "typer": TyperRecipe, "pretraining": PretrainingRecipe}
+)
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
@@ -69,11 +76,15 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
     Raises:
         RecipeError: see ``read_recipe``.
     """
-    return _PARSERS[kind_of(values)](values, origin=origin)
+    kind = kind_of(values)
+    if kind == "recogniser":
+        return parse_recipe(values, origin=origin)
+    parts = _parts(values.get("parts"), origin=origin) if kind == "distil" else {}
+    return converted({**values, **parts}, _KINDS[kind], origin=origin)
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
-    """What a recipe with these tables trains: ``"recogniser"``, or another key of the parsers below."""
+    """What a recipe with these tables trains: ``"recogniser"``, or another key of the kinds above."""
     if "members" in values:
         return "filter"
     if "teacher" in values:
@@ -163,16 +174,104 @@ def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
     return msgspec.structs.replace(value, **{first: _with_path(getattr(value, first), rest, path)})
 
 
-class _Parses(Protocol):
-    def __call__(self, values: Mapping[str, Any], *, origin: str) -> AnyRecipe: ...
+def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
+    """Turns plain values into a ``Recipe``.
+
+    Args:
+        values: what a TOML file holds.
+        origin: name of the file, for messages.
+
+    Raises:
+        RecipeError: see ``read_recipe``.
+    """
+    families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
+    keys = partial(_keys, families=families)
+    refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
+    parts = _parts(values.get("parts"), origin=origin)
+    try:
+        return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
+    except msgspec.ValidationError as error:
+        raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
 
 
-_PARSERS: Final[Mapping[str, _Parses]] = MappingProxyType(
+# The tables in which the settings of a head stand beside others, and the classes of these.
+_WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
+_DEFAULT = "softmax"
+# Tables of the other recipes.
+_OTHERS: Mapping[str, str] = MappingProxyType(
     {
-        "recogniser": parse_recipe,
-        "distil": parse_distil_recipe,
-        "filter": parse_filter_recipe,
-        "typer": parse_typer_recipe,
-        "pretraining": parse_pretraining_recipe,
+        "members": "only a recipe of a filter has it",
+        "filter": "only a recipe of a filter has it, beside a table [members]",
+        "vectors": "only a recipe of a span typer has it, which has no table [model]",
+        "typer": "only a recipe of a span typer has it, which has no table [model]",
+        "teacher": "only a recipe of a distillation has it, which has no table [model]",
+        "student": "only a recipe of a distillation has it, beside a table [teacher]",
+        "layers": "only a recipe of a distillation has it, beside a table [teacher]",
+        "prediction": "only a recipe of a distillation has it, beside a table [teacher]",
+        "masking": "only a recipe of a pretraining has it, beside a table [text]",
     }
 )
+
+
+def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
+    """The family of a head, on which the other keys of its table depend."""
+    given = values.get(table)
+    family = given.get("family", _DEFAULT) if isinstance(given, Mapping) else _DEFAULT
+    if not isinstance(family, str) or family not in HEADS:
+        near = difflib.get_close_matches(str(family), HEADS, n=1)
+        advice = f"; did you mean {near[0]!r}?" if near else ""
+        allowed = ", ".join(map(repr, sorted(HEADS)))
+        raise RecipeError(
+            f"{table}.family = {family!r} is not allowed: allowed are {allowed}{advice}",
+            at=origin,
+            key=f"{table}.family",
+        )
+    return family
+
+
+def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
+    """What may stand in a table, with its types: the settings of a head stand beside the others."""
+    hints = hints_of(schema)
+    for table, kind in _WITH_HEAD.items():
+        if kind is schema:
+            own = {name: hint for name, hint in hints.items() if name != "head"}
+            return own | {"family": str} | dict(hints_of(HEADS[families[table]]))
+    return hints
+
+
+def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Any]:
+    """Gathers the settings of each head."""
+    found = dict(values)
+    for table, kind in _WITH_HEAD.items():
+        given = values.get(table)
+        if isinstance(given, Mapping):
+            beside = set(hints_of(kind)) - {"head"}
+            head = {key: value for key, value in given.items() if key not in beside}
+            own = {key: value for key, value in given.items() if key in beside}
+            found[table] = {**own, "head": {**head, "family": families[table]}}
+    return found
+
+
+def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
+    """The several corpora of a recipe, each converted for itself, so that an error names it."""
+    if not isinstance(given, Mapping):
+        return {}
+    found = {}
+    for name, table in given.items():
+        place = f"parts.{name}"
+        if not isinstance(table, Mapping):
+            raise RecipeError(f"{place} = {table!r} is no table; begin it with a line [{place}]", at=origin, key=place)
+        found[name] = converted(table, PartSettings, origin=origin, place=place)
+    return {"parts": found}
+
+
+def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
+    """About what only a recipe of a model has: settings of families, two heads of a bundle, tables of other recipes."""
+    if not key:
+        return "a bundle has two heads, that of [model] and that of [bundle]" if table == "bundle" else ""
+    if not table and key in _OTHERS:
+        return _OTHERS[key]
+    having = sorted(name for name, kind in HEADS.items() if key in kind.__struct_fields__)
+    if having and table in families:
+        return f"the family {families[table]!r} has no such setting, only {', '.join(having)} have"
+    return ""

@@ -1,4 +1,7 @@
-"""Where annotated documents are, how they are read, and which of their gold is used: one corpus, or several."""
+"""Where annotated documents are, how they are read, and which of their gold is used: one corpus, or several.
+
+Raw text in a recipe: which files, which documents of them, and how they are cut into windows.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.settings.base import Name, Natural, Settings, Share
+from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share, refuse_twice
 
 Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
 
@@ -33,10 +36,8 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
             raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
         if not (self.keep or self.drop or self.rename):
             raise ValueError("the table is empty: set keep, drop or rename, or remove it")
-        for key, labels in (("keep", self.keep), ("drop", self.drop)):
-            twice = sorted({label for label in labels if labels.count(label) > 1})
-            if twice:
-                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        refuse_twice(self.keep, "keep")
+        refuse_twice(self.drop, "drop")
         lost = sorted(label for label in self.rename if not self.keeps(label))
         if lost:
             raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
@@ -140,10 +141,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
             raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
-        for key, names in (("train", self.trains), ("annotates", self.annotates)):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f"{key} names {twice[0]!r} twice: name it once")
+        refuse_twice(self.trains, "train")
+        refuse_twice(self.annotates, "annotates")
 
     @property
     def trains(self) -> tuple[str, ...]:
@@ -161,14 +160,11 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         Args:
             place: of its table.
         """
-        trains = {f"{place}.train": self.train} if isinstance(self.train, str) else _numbered(place, self.train)
+        trains = {f"{place}.train.{number}": path for number, path in enumerate(self.trains)}
+        trains = {f"{place}.train": self.train} if isinstance(self.train, str) else trains
         found = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
         found |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
-
-
-def _numbered(place: str, paths: tuple[str, ...]) -> dict[str, str]:
-    return {f"{place}.train.{number}": path for number, path in enumerate(paths)}
 
 
 class MixtureSettings(Settings, frozen=True, kw_only=True):
@@ -191,3 +187,48 @@ class MixtureSettings(Settings, frozen=True, kw_only=True):
     unannotated: Literal["unknown", "absent"] = "unknown"
     guideline: bool = False
     guideline_dropout: Annotated[float, Meta(gt=0.0, lt=1.0)] = 0.5
+
+
+class TextSettings(Settings, frozen=True, kw_only=True):
+    """Raw text to learn from.
+
+    Attributes:
+        files: files in any format that holds texts, packed with gzip or not, and folders of ``*.txt`` files; ``$NAME``
+            is an environment variable.
+        format: name of a format, or ``"auto"``.
+        encoding: encoding of the files, or ``"auto"``.
+        shape: shape of JSON records, a name of ``formats/shapes.py`` or ``"auto"``.
+        fields: changes to that shape, each ``"NAME=VALUE"``.
+        keep: only documents with these facts are read: a field of their records and the values that are allowed, with
+            ``*``, ``?`` and ``[...]`` as in names of files, e.g. ``{license = ["CC0", "CC BY [0-9]*"]}``.
+        exclude: exclusion list of ``fascicle corpus check``: its documents are left out.
+        pieces: pieces to read at most; 0 for all. A sample of the documents, drawn by the seed, has no more than this.
+        window: pieces in a window, special tokens included. Windows are packed: the next document follows in the same
+            window, after a separator, and no word is cut.
+        held_out: share of the documents that nothing is learned from, chosen by the hash of their ids.
+        held_out_pieces: pieces of them that are used at most.
+    """
+
+    files: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    format: Name = "auto"
+    encoding: Name = "auto"
+    shape: Name = "auto"
+    fields: tuple[str, ...] = ()
+    keep: dict[str, tuple[Name, ...]] = msgspec.field(default_factory=dict)
+    exclude: str = ""
+    pieces: Natural = 0
+    window: Annotated[int, Meta(ge=8, le=LARGEST)] = 128
+    held_out: Share = 0.01
+    held_out_pieces: Positive = 50_000
+
+    def __post_init__(self) -> None:
+        """Refuses a file that is named twice, and a fact without a value."""
+        refuse_twice(self.files, "files")
+        bare = [name for name, values in self.keep.items() if not values]
+        if bare:
+            raise ValueError(f"keep.{bare[0]} allows no value: give one, or leave it out")
+
+    def paths(self) -> dict[str, str]:
+        """The paths of its data, each by the key that names it in a recipe, e.g. ``"text.files.0"``."""
+        found = {f"text.files.{at}": path for at, path in enumerate(self.files)}
+        return found | ({"text.exclude": self.exclude} if self.exclude else {})

@@ -6,17 +6,14 @@ text (general) or over the texts of the task (intermediate), then one with ``[pr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.inputs import InputSettings
-from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings
-from fascicle.settings.recipes.raw_text import TextSettings
-from fascicle.settings.recipes.reader import parse_parts
+from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings, TextSettings
 from fascicle.settings.recipes.recogniser import (
     DecisionSettings,
     ModelSettings,
@@ -25,7 +22,6 @@ from fascicle.settings.recipes.recogniser import (
     Recipe,
     TrainingSettings,
 )
-from fascicle.settings.recipes.strict import converted
 
 
 class TeacherSettings(Settings, frozen=True, kw_only=True):
@@ -219,17 +215,3 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             training=self.training,
             decision=self.decision,
         )
-
-
-def parse_distil_recipe(values: Mapping[str, Any], *, origin: str) -> DistilRecipe:
-    """Turns plain values into a recipe.
-
-    Args:
-        values: what a TOML file holds.
-        origin: name of the file, for messages.
-
-    Raises:
-        RecipeError: see ``settings.recipes.any.read_recipe``.
-    """
-    given = {**values, **parse_parts(values.get("parts"), origin=origin)}
-    return converted(given, DistilRecipe, origin=origin)

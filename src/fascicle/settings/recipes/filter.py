@@ -5,9 +5,9 @@ The filter is called Meta in *comparing-and-combining* §4.6 to §4.8.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -18,7 +18,6 @@ from fascicle.settings.folders.described import Wording, read_described, write_h
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.settings.recipes.strict import converted
 
 FILTER: Final = "filter.json"
 FORMAT: Final = 1
@@ -161,19 +160,6 @@ class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
         for part in ("dev", "train"):
             found |= {f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))}
         return {key: path for key, path in found.items() if path}
-
-
-def parse_filter_recipe(values: Mapping[str, Any], *, origin: str) -> FilterRecipe:
-    """Turns plain values into a recipe.
-
-    Args:
-        values: what a TOML file holds.
-        origin: name of the file, for messages.
-
-    Raises:
-        RecipeError: see ``settings.recipes.any.read_recipe``.
-    """
-    return converted(values, FilterRecipe, origin=origin)
 
 
 class ThresholdFacts(Settings, frozen=True, kw_only=True):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from fascicle.settings.base import Name, Natural, NotNegative, Positive, Rate, RecipeBase, Settings, Share
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.settings.recipes.strict import converted
 
 
 class PretrainedSettings(Settings, frozen=True, kw_only=True):
@@ -125,16 +123,3 @@ class PretrainingRecipe(RecipeBase, frozen=True, kw_only=True):
     def files(self) -> dict[str, str]:
         """The paths of all data that decide a run, each by the key that names it, e.g. ``"text.files.0"``."""
         return self.text.paths()
-
-
-def parse_pretraining_recipe(values: Mapping[str, Any], *, origin: str) -> PretrainingRecipe:
-    """Turns plain values into a recipe.
-
-    Args:
-        values: what a TOML file holds.
-        origin: name of the file, for messages.
-
-    Raises:
-        RecipeError: see ``settings.recipes.any.read_recipe``.
-    """
-    return converted(values, PretrainingRecipe, origin=origin)

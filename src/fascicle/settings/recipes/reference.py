@@ -16,29 +16,9 @@ from msgspec import inspect as kinds
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
-from fascicle.settings.recipes.distil import (
-    DistilRecipe,
-    LayerSettings,
-    PredictionSettings,
-    SizeSettings,
-    StudentSettings,
-    TeacherSettings,
-)
-from fascicle.settings.recipes.filter import (
-    FilterModelSettings,
-    FilterReading,
-    FilterRecipe,
-    FilterSettings,
-    MembersSettings,
-)
-from fascicle.settings.recipes.pretraining import (
-    MaskingSettings,
-    PretrainedSettings,
-    PretrainingRecipe,
-    PretrainingSettings,
-    VocabularySettings,
-)
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import (
     BundleSettings,
     DecisionSettings,
@@ -49,26 +29,10 @@ from fascicle.settings.recipes.recogniser import (
     Recipe,
     TrainingSettings,
 )
-from fascicle.settings.recipes.typer import SpanTyperSettings, TyperRecipe, VectorSettings
+from fascicle.settings.recipes.strict import hints_of, table_of
+from fascicle.settings.recipes.typer import TyperRecipe
 
 Struct = type[msgspec.Struct]
-_OWN: Final = (
-    "head",
-    "corpus",
-    "parts",
-    "mixture",
-    "distant",
-    "inputs",
-    "reading",
-    "model",
-    "bundle",
-    "training",
-    "decision",
-)
-_TABLES: Final = (
-    *(*_OWN, "members", "filter", "vectors", "typer", "types", "text", "vocabulary", "masking"),
-    *("teacher", "student", "size", "layers", "prediction"),
-)
 RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
     {
         "": Recipe,
@@ -86,38 +50,29 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
         "decision": DecisionSettings,
     }
 )
-FILTER: Final[Mapping[str, Struct]] = MappingProxyType(
-    {
-        "": FilterRecipe,
-        "members": MembersSettings,
-        "model": FilterModelSettings,
-        "reading": FilterReading,
-        "filter": FilterSettings,
-    }
-)
-TYPER: Final[Mapping[str, Struct]] = MappingProxyType(
-    {"": TyperRecipe, "vectors": VectorSettings, "typer": SpanTyperSettings}
-)
-PRETRAINING: Final[Mapping[str, Struct]] = MappingProxyType(
-    {
-        "": PretrainingRecipe,
-        "text": TextSettings,
-        "model": PretrainedSettings,
-        "vocabulary": VocabularySettings,
-        "masking": MaskingSettings,
-        "training": PretrainingSettings,
-    }
-)
-DISTILLATION: Final[Mapping[str, Struct]] = MappingProxyType(
-    {
-        "": DistilRecipe,
-        "teacher": TeacherSettings,
-        "student": StudentSettings,
-        "student.size": SizeSettings,
-        "layers": LayerSettings,
-        "prediction": PredictionSettings,
-    }
-)
+
+
+def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
+    """The tables of a kind of recipe, by their names in a file, without those that other kinds have too."""
+    found: dict[str, Struct] = {"": recipe}
+    others = tuple(kind for of_one in known for kind in of_one.values())
+    waiting = [("", recipe)]
+    while waiting:
+        outer, kind = waiting.pop()
+        for name, hint in hints_of(kind).items():
+            table = table_of(hint)
+            if table and not issubclass(table, others):
+                found[f"{outer}{name}"] = table
+                waiting.append((f"{outer}{name}.", table))
+    return MappingProxyType(found)
+
+
+FILTER: Final = _own(FilterRecipe, RECOGNISER)
+TYPER: Final = _own(TyperRecipe, RECOGNISER)
+PRETRAINING: Final = _own(PretrainingRecipe, RECOGNISER)
+DISTILLATION: Final = _own(DistilRecipe, RECOGNISER, PRETRAINING)
+_KINDS: Final = (RECOGNISER, FILTER, TYPER, PRETRAINING, DISTILLATION)
+_TABLES: Final = frozenset({"head", *(part for kind in _KINDS for name in kind for part in name.split("."))})
 
 
 @dataclass(frozen=True, kw_only=True)

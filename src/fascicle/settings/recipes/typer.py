@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,7 +12,6 @@ from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.settings.recipes.strict import converted
 
 TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
@@ -75,10 +73,8 @@ class SpanTyperSettings(Settings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses settings without effect."""
-        defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
-        for name in ("width", "negatives", "balance", "decoding"):
-            if not self.nothing and getattr(self, name) != defaults[name]:
-                raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with nothing = false: leave it out")
+        if not self.nothing:
+            self._refuse_changed("nothing = false", "width", "negatives", "balance", "decoding")
 
 
 class TyperRecipe(RecipeBase, frozen=True, kw_only=True):
@@ -124,19 +120,6 @@ class TyperManifest(Settings, frozen=True, kw_only=True):
     vectors: str = ""
     unknown: str = ""
     files: dict[str, str] = msgspec.field(default_factory=dict)
-
-
-def parse_typer_recipe(values: Mapping[str, Any], *, origin: str) -> TyperRecipe:
-    """Turns plain values into a recipe.
-
-    Args:
-        values: what a TOML file holds.
-        origin: name of the file, for messages.
-
-    Raises:
-        RecipeError: see ``settings.recipes.any.read_recipe``.
-    """
-    return converted(values, TyperRecipe, origin=origin)
 
 
 def read_typer_manifest(folder: Path) -> TyperManifest:

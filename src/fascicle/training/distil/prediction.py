@@ -28,12 +28,9 @@ from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
-from fascicle.training.distil.answers import FILE, Answers, Wanted, answers_of
-from fascicle.training.distil.data import TaughtSet
-from fascicle.training.distil.lessons import beginnings, facts_of, layer_losses, told
-from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil
-from fascicle.training.distil.student import student_of
-from fascicle.training.distil.teacher import open_encoder
+from fascicle.training.distil.data import FILE, Answers, TaughtSet, Wanted, answers_of
+from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil, beginnings, facts_of, layer_losses, told
+from fascicle.training.distil.teacher import open_encoder, student_of
 from fascicle.training.engine.events import Finished
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.record import Line

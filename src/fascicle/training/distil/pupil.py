@@ -1,23 +1,27 @@
-"""The student while it learns: its losses on layers, on answers and on gold, as the training loop takes them."""
+"""The student while it learns: its losses on layers, on answers and on gold, and what a run says of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 import torch
+from msgspec import UNSET
 from torch import Tensor, nn
 
+from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
-from fascicle.models.encoder import Encoder
+from fascicle.models.encoder import Encoder, Pretrained
 from fascicle.models.layers import LayerReader, Layers
 from fascicle.models.model import NerModel, Trainable
 from fascicle.nn.distil import attention_loss, layer_map, state_loss
 from fascicle.nn.draw import draw
-from fascicle.settings.recipes.distil import LayerSettings, PredictionSettings
-from fascicle.training.distil.teacher import Teacher
+from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, PredictionSettings
+from fascicle.training.distil.teacher import Teacher, differing_pieces
+from fascicle.training.engine.loop import Trainer
 
 LAYERS: Final = "layers"  # among the scores of a pupil: its losses on layers, beside the tables of its head
 TAUGHT: Final = "taught"  # in a batch: what the teacher answers, ``[B, U, C]``
@@ -175,3 +179,63 @@ class Pupil(Trainable):
             name = self.answers.model.answer
             parts.append(self.answers.total(scores[name], scores[TAUGHT][TAUGHT], targets[name]))
         return torch.stack(parts).sum()
+
+
+_COMPARED: Final = 1000  # documents of which both tokenizers must cut every one into the same pieces
+_BEGINNING: Final = 2000  # characters of each
+
+
+def beginnings(texts: Iterable[str]) -> list[str]:
+    """The beginnings of the first texts that are read, for ``layer_losses``."""
+    return [text[:_BEGINNING] for text in islice(texts, _COMPARED)]
+
+
+def layer_losses(
+    recipe: DistilRecipe, student: Pretrained, teacher: Pretrained, *, longest: int, texts: Sequence[str]
+) -> LayerLosses:
+    """The losses on layers of a recipe.
+
+    Args:
+        recipe: with ``[layers]``.
+        student: encoder that learns.
+        teacher: that is imitated.
+        longest: pieces in a window.
+        texts: some of those that are read.
+
+    Raises:
+        RecipeError: they do not fit each other.
+    """
+    assert recipe.layers is not UNSET
+    differing = differing_pieces(texts, student.tokenizer, teacher.tokenizer)
+    for who, one in (("student", student), ("teacher", teacher)):
+        if longest > one.encoder.longest:
+            raise RecipeError(
+                f"windows of {longest} pieces are longer than the {counted(one.encoder.longest, 'piece')} that the "
+                f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
+            )
+    taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
+    return LayerLosses(recipe.layers, pupil=student.encoder, teacher=taught_by, differing=differing)
+
+
+def facts_of(recipe: DistilRecipe, student: Pretrained, layers: LayerLosses | None, trainer: Trainer) -> dict[str, Any]:
+    """What ``run.json`` says of any distillation."""
+    compared = {} if layers is None else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
+    return {
+        "recipe": recipe.name,
+        "seed": recipe.seed,
+        "student": student.encoder.origin,
+        "teacher": recipe.teacher.model or recipe.teacher.encoder,
+        **compared,
+        "steps": trainer.steps,
+        **trainer.precision_facts(),
+    }
+
+
+def told(student: Pretrained, teacher: Pretrained, layers: LayerLosses | None) -> Iterator[str]:
+    """What a user should know of both encoders."""
+    ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (student, teacher))
+    yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
+    if layers is not None:
+        yield f"layers 1 to {len(layers.map)} of the student imitate layers {', '.join(map(str, layers.map))}"
+        if layers.differing:
+            yield f"{layers.differing:.2%} of the pieces are those of the student: its teacher would cut otherwise"

@@ -1,19 +1,337 @@
-"""Distillation: from a recipe to a student that the engine trains.
+"""Distillation, as the engine trains it: from a recipe to a student.
 
-With ``[layers]`` alone the result is an encoder, see ``training.distil.layers_run``. With ``[prediction]`` it is the
-run of a recogniser, see ``training.recogniser.run``, whose windows are taught by a teacher.
+With ``[prediction]`` it is the run of a recogniser, see ``training.recogniser.run``, whose windows are taught by a
+teacher. With ``[layers]`` alone the result is an encoder:
+
+::
+
+    RUN/recipe.json      the resolved recipe
+    RUN/run.json         versions, machine, hashes of the data and the teacher, which layers are compared
+    RUN/metrics.jsonl    one line each time that the held-out text was compared
+    RUN/encoder/         the chosen encoder; any recipe can name it as its ``encoder``
+    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/scores.json      its losses on held-out text
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import torch
+from torch import Tensor
+
+from fascicle.core.document import Document
+from fascicle.errors import InputError
+from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import source_sha256
+from fascicle.models.encoder import Pretrained, save_pretrained
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.training.distil.imitation import prepare_layers
+from fascicle.settings.recipes.recogniser import TrainingSettings
+from fascicle.training.corpus import data_name, read_part
+from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.prediction import prepare_prediction
-from fascicle.training.engine.run import Trainee
+from fascicle.training.distil.pupil import LAYERS, Pupil, beginnings, facts_of, layer_losses, told
+from fascicle.training.distil.teacher import open_encoder, student_of
+from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.loop import Batches, Trainer, slow_precision
+from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.exclusion import without_excluded
+from fascicle.training.raw.documents import raw_documents
+from fascicle.training.raw.windows import read_windows
+from fascicle.training.recogniser.parts import read_data
+from fascicle.version import VERSION
+
+
+def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> str:
+    """Markdown for the folder of the encoder: what it was made from, and how near it came.
+
+    Args:
+        recipe: of the run.
+        facts: of ``run.json``: layers, data and their hashes.
+        held_out: its losses on held-out text.
+    """
+    return "\n".join(_lines(recipe, facts, held_out)) + "\n"
+
+
+def _lines(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
+    assert recipe.layers
+    yield f"# {recipe.name}\n"
+    yield f"An encoder of Fascicle {VERSION}, which learned to imitate layers of another one. It has no head.\n"
+    yield f"- Student: {facts['student']}"
+    yield f"- Teacher: {facts['teacher']}"
+    yield f"- Layers of the teacher, one for each of the student: {', '.join(map(str, facts['layer_map']))}"
+    yield f"- Attention: {recipe.layers.compared}; weights: states {recipe.layers.hidden:g}, attention " + (
+        f"{recipe.layers.attention:g}; {'means with' if recipe.layers.faithful else 'means without'} padding"
+    )
+    yield f"- Pieces that the teacher would cut otherwise: {facts['differing_pieces']:.2%}"
+    yield f"- Losses on held-out text: {', '.join(f'{name} {value:.4f}' for name, value in held_out.items())}"
+    yield f"- Seed: {recipe.seed}\n"
+    yield "| data | sha256 |"
+    yield "|---|---|"
+    for name, of_one in facts["data"].items():
+        yield f"| {name} | {of_one['sha256']} |"
+
+
+ENCODER: Final = "encoder"
+Losses = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayersCompared(Validated):
+    """A student with its losses on held-out text.
+
+    Attributes:
+        held_out: ``"total"`` and the losses that it is the weighted sum of.
+    """
+
+    held_out: Losses
+
+    @property
+    def figures(self) -> str:
+        """The losses."""
+        return "held out " + _told(self.held_out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayersFinished(Ended):
+    """The end of a run.
+
+    Attributes:
+        epoch: of the chosen encoder.
+        step: of the chosen encoder.
+        held_out: its losses, see ``LayersCompared``.
+    """
+
+    epoch: int
+    step: int
+    held_out: Losses
+
+    @property
+    def encoder(self) -> Path:
+        """Its folder."""
+        return self.folder / ENCODER
+
+    def as_dict(self) -> dict[str, Any]:
+        """See ``Ended``."""
+        return {"epoch": self.epoch, "step": self.step, "held_out": dict(self.held_out)}
+
+
+def _told(losses: Losses) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
+
+
+class LayerTrainee(Trainee):
+    """An encoder that imitates layers; the best one on held-out text is kept."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        recipe: DistilRecipe,
+        student: Pretrained,
+        loop: Trainer,
+        held_out: Sequence[Mapping[str, Tensor]],
+        facts: Facts,
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            folder: of the run.
+            recipe: of the run.
+            student: whose encoder is trained.
+            loop: trains a ``Pupil`` with losses on layers.
+            held_out: batches that nothing is learned from.
+            facts: of the run.
+        """
+        self._folder = folder
+        self._recipe = recipe
+        self._losses = dict[str, float]()  # of the weights that were judged last
+        self._student = student
+        self._held_out = held_out
+        self.loop: Trainer = loop
+        self.choice = choice_of(loop.settings, folder=ENCODER, merit=_merit, aim="loss on held-out text")
+        self.facts = facts
+
+    def judge(self, point: Point) -> Judged:
+        """Compares the layers on held-out text."""
+        self._losses = losses = self._compared()
+        facts = point.facts()
+        return Judged(
+            lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
+        )
+
+    @torch.no_grad()
+    def _compared(self) -> dict[str, float]:
+        """Means over all pieces of the held-out text, the total first."""
+        pupil, device = self.loop.model.eval(), self.loop.device
+        assert isinstance(pupil, Pupil)
+        assert pupil.layers is not None
+        total, pieces = defaultdict[str, float](float), 0
+        for given in self._held_out:
+            batch = {name: tensor.to(device) for name, tensor in given.items()}
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
+                losses = pupil(batch)[LAYERS]
+            weight = int(batch["attention_mask"].sum())
+            pieces += weight
+            for name, loss in {"total": pupil.layers.total(losses), **losses}.items():
+                total[name] += float(loss) * weight
+        return {name: value / pieces for name, value in total.items()}
+
+    def keep(self, place: Path, kept: Kept) -> None:
+        """Writes the encoder and its card."""
+        save_pretrained(place, self._student)
+        known = {**self.facts.more, "data": self.facts.data}
+        card = card_of(self._recipe, known, self._losses or self._compared())
+        (place / CARD).write_text(card, encoding="utf-8")
+
+    def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
+        """Tells the losses of the chosen encoder."""
+        (line,) = chosen
+        yield LayersFinished(
+            folder=self._folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
+        )
+
+
+def choice_of(given: TrainingSettings, *, folder: str, merit: Any, aim: str) -> Choice:
+    """How a run that keeps one model is scored and stopped, by the settings of its training.
+
+    Args:
+        given: of the recipe.
+        folder: of the model.
+        merit: line -> what it is chosen by.
+        aim: what did not become better, for a sentence.
+    """
+    times = given.patience_epochs or given.patience_validations
+    return Choice(
+        kept=(Kept(folder=folder, merit=merit),),
+        last=given.select == "last",
+        every=given.validate_every_steps,
+        patience=times,
+        aim=f"{aim} for {times} times that it was scored",
+    )
+
+
+def _merit(line: Line) -> float:
+    return -float(line["held_out"]["total"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """What is read for layers alone: windows to learn from and to compare on, and what a user should know of them."""
+
+    learned: Batches
+    held_out: Batches
+    notes: tuple[str, ...]
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # beside the files
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
+    """Opens the teacher, builds the student and reads the texts.
+
+    Args:
+        recipe: with ``[layers]`` alone.
+        folder: of the run.
+        before: what ``run.json`` says of the same run; nothing if it is new.
+
+    Raises:
+        InputError: the texts cannot be read, or there are none.
+        RecipeError: teacher and student do not fit each other or the recipe.
+        ModelError: one of them cannot be loaded.
+    """
+    taught_by = open_encoder(recipe.teacher)
+    torch.manual_seed(recipe.seed)
+    student = student_of(recipe.student, taught_by)
+    longest = recipe.text.window if recipe.text else recipe.reading.max_length
+    layers = layer_losses(recipe, student, taught_by, longest=longest, texts=_some_texts(recipe))
+    read = (_of_text if recipe.text else _of_corpus)(recipe, student)
+    trainer = Trainer(Pupil(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
+    trainer.settle_precision(before.get("precision"))
+    facts = Facts(
+        data={**data_facts(recipe), **read.data},
+        environment=describe_environment(),
+        more={**facts_of(recipe, student, layers, trainer), **read.more},
+        notes=[
+            *read.notes,
+            *told(student, taught_by, layers),
+            *filter(None, [slow_precision(trainer.device, recipe.training)]),
+        ],
+    )
+    held_out = list(in_order(read.held_out, size=recipe.training.batch_size))
+    return LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
+
+
+def _some_texts(recipe: DistilRecipe) -> list[str]:
+    """The first texts that are read."""
+    if recipe.text:
+        return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
+    return beginnings(one.text for one in _documents(recipe).train)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Documents:
+    """Train without what exclusion lists name, and dev; no label of them is read."""
+
+    train: list[Document]
+    dev: list[Document]
+    notes: tuple[str, ...]
+
+
+def _documents(recipe: DistilRecipe) -> _Documents:
+    """Of one corpus, or of several together."""
+    if not recipe.corpus:
+        several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
+        return _Documents(train=several.train, dev=several.dev, notes=several.notes)
+    report = ReadReport()
+    train, dev = (read_part(recipe.corpus, part, report=report) for part in ("train", "dev"))
+    train, left_out = without_excluded(train, recipe.corpus)
+    return _Documents(train=train, dev=dev, notes=(*report.lines(), *left_out))
+
+
+def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
+    """The windows of train and dev."""
+    given = _documents(recipe)
+    learned, held_out = (
+        text_set(documents, student.tokenizer, reading=recipe.reading) for documents in (given.train, given.dev)
+    )
+    for name, data in (("train", learned), ("dev", held_out)):
+        if not data.windows:
+            raise InputError(f"{name} holds no text, so there is nothing to compare on; give texts with words")
+    return _Read(learned=learned, held_out=held_out, notes=given.notes, more={"windows": len(learned.windows)})
+
+
+def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
+    """The windows of raw text."""
+    assert recipe.text
+    read = read_windows(recipe.text, student.tokenizer, seed=recipe.seed)
+    if not len(read.held_out):
+        raise InputError(
+            f"text.held_out = {recipe.text.held_out:g} holds out no document of the text, so nothing can be chosen; "
+            "raise it, or give more documents"
+        )
+    return _Read(
+        learned=RawSet(windows=read.learned),
+        held_out=RawSet(windows=read.held_out),
+        notes=tuple(read.notes(recipe.text)),
+        data={
+            name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
+            for name, windows in (("windows", read.learned), ("held_out", read.held_out))
+        },
+        more={"documents": read.counts.as_dict()},
+    )
+
+
+def data_facts(recipe: DistilRecipe) -> dict[str, dict[str, Any]]:
+    """Hash of all data that layers are compared on, and of the teacher."""
+    return {data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()}
 
 
 def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> Trainee:

@@ -1,18 +1,20 @@
-"""The teacher of a distillation: what its layers compute, and whether it reads the pieces of its student."""
+"""The teacher of a distillation and the student that begins from it: layers, pieces, and whether they align."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import torch
+from msgspec import UNSET
 from torch import Tensor
 
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.layers import LayerReader, Layers
-from fascicle.settings.recipes.distil import TeacherSettings
+from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
+from fascicle.settings.recipes.distil import StudentSettings, TeacherSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.trained import open_trained
 
@@ -131,3 +133,28 @@ def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: Piece
             f"their layers do not align; {_OTHER}"
         )
     return other / max(1, count)
+
+
+def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrained:
+    """Loads or builds it; random weights come from torch's generator.
+
+    Args:
+        settings: of the recipe.
+        teacher: whose encoder is meant if the settings name none; it stays as it is.
+
+    Raises:
+        ModelError: the encoder cannot be loaded.
+        RecipeError: it has no such layers.
+    """
+    if settings.encoder:
+        base = load_pretrained(settings.encoder, revision=settings.revision)
+    else:
+        assert teacher is not None
+        base = Pretrained(encoder=copied(teacher.encoder), tokenizer=teacher.tokenizer, special=teacher.special)
+    if settings.layers:
+        encoder = with_layers(base.encoder, settings.layers)
+    elif settings.size is not UNSET:
+        encoder = with_size(base.encoder, settings.size)
+    else:
+        encoder = base.encoder
+    return replace(base, encoder=encoder)

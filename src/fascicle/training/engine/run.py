@@ -31,17 +31,18 @@ from fascicle.training.engine.folder import (
     METRICS,
     SCORES,
     STATE,
+    Start,
+    check_apart,
     check_run_folder,
     check_same_data,
     check_whole,
     facts_of,
     start_folder,
+    unless_begun,
     write_json,
 )
 from fascicle.training.engine.loop import EpochDone, StepDone
-from fascicle.training.engine.record import Choice, Kept, Line, Record
-from fascicle.training.engine.since import Since
-from fascicle.training.engine.start import Start, check_apart, unless_begun
+from fascicle.training.engine.record import Choice, Kept, Line, Record, Since
 
 
 class Loop(Protocol):

@@ -39,14 +39,12 @@ from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
 from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
-from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.filter.data import FilterSet, Material, gather
-from fascicle.training.filter.events import FilterEpoch, FilterFinished, Verdict
+from fascicle.training.filter.judging import Exam, FilterEpoch, FilterFinished, Verdict, fit_threshold, kept_f1
 from fascicle.training.filter.members import Member, read_members
-from fascicle.training.filter.threshold import Exam, fit_threshold, kept_f1
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 

@@ -31,16 +31,13 @@ from fascicle.training.corpus import data_name
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
-from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
-from fascicle.training.pretraining.card import card_of
-from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored
-from fascicle.training.pretraining.guessing import guess, held_out_set
-from fascicle.training.pretraining.masking import Mask, MaskedSet
-from fascicle.training.pretraining.vocabulary import changed
+from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
+from fascicle.training.pretraining.masking import Mask, MaskedSet, guess, held_out_set
 from fascicle.training.raw.windows import RawText, read_windows
+from fascicle.training.vocabulary import changed
 
 ENCODER: Final = "encoder"
 CARD: Final = "README.md"

@@ -16,7 +16,7 @@ from fascicle.files.source import Source
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import TextSettings
 
 _SPACE: Final = 1 << 64  # of the numbers that a hash gives
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, OutputError
-from fascicle.settings.recipes.raw_text import TextSettings
+from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documents
 

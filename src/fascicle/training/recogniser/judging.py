@@ -1,16 +1,29 @@
-"""What the predictions on dev are worth: of one corpus all together, of several each type of each corpus alike."""
+"""What predictions on dev are worth, and how scores become mentions, fitted to that.
+
+One corpus is judged all together, of several each type of each corpus alike. A decision is fitted on scores that the
+network gives once, with as many decodings as it takes.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
+import numpy as np
 
 from fascicle.core.document import Document, Mention
+from fascicle.decoding.decoders import Tables
+from fascicle.decoding.kinds import APART, limits_of
 from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
 from fascicle.labelling.distant import score_known
+from fascicle.runtime.predictor import ModelPredictor, Scorer
+from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.text.batch import Batch
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import KeptReadings, ReadsDocuments
 
 Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]
@@ -100,3 +113,207 @@ class SeveralCorpora:
         cells = [scores.by_type.get(f"{part}/{name}", Counts()) for part in self.annotates]
         rates = [counts.rates().f1 for counts in cells if counts.support]
         return sum(rates) / max(1, len(rates))
+
+
+# Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
+BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
+
+_ONE: Final = OneCorpus()
+_NEVER: Final = 1e3  # a threshold that no score exceeds
+_COARSE, _FINE = 25, 8
+
+
+class ReplayedScorer:
+    """Runs a network once over a list of documents, and then answers from memory, batch after batch.
+
+    Attributes:
+        known: the tables of each batch so far.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        """Wraps a scorer that gives the same tables for the same batch."""
+        self._scorer = scorer
+        self.known: list[Tables] = []
+        self._at = 0
+
+    def rewind(self) -> None:
+        """The next batch is the first one again."""
+        self._at = 0
+
+    def run(self, inputs: Batch) -> Tables:
+        """Scores one batch; see ``runtime.predictor.Scorer``."""
+        if self._at == len(self.known):
+            self.known.append(self._scorer.run(inputs))
+        self._at += 1
+        return self.known[self._at - 1]
+
+
+def is_unfitted(manifest: Manifest) -> bool:
+    """Whether the answering head means nothing before thresholds are fitted for it (*binder* Table 6)."""
+    return bool(manifest.answering.needs.threshold)
+
+
+def fit_nothing(
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    scorer: Scorer,
+    dev: Sequence[Document],
+    *,
+    read: ReadsDocuments | None = None,
+    judge: Judge = _ONE,
+) -> tuple[Decision, dict[str, float]]:
+    """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
+
+    Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen by its F1 alone.
+
+    Where it is the threshold itself, and not a shift of one, it is sought from the highest score h down to -h: in steps
+    of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken. Thresholds
+    of each type are sought so too, each by the F1 of its type as if there were no other type; a type that is never
+    found right has the best of the coarse values that all types share.
+
+    Args:
+        manifest: of the model, with the decision to change.
+        tokenizer: of the model.
+        scorer: the network.
+        dev: development documents with gold.
+        read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
+        judge: scores what was found.
+
+    Returns:
+        The decision, and dev F1 for each value that was tried, the same for all types; those of single types are not
+        among them.
+    """
+    replayed = ReplayedScorer(scorer)
+    read = read or KeptReadings(dev)
+    trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read), replayed, dev, judge)
+    if manifest.answering.needs.threshold == "types":
+        apart = ModelPredictor(manifest, tokenizer, replayed, read=read, kinds=APART)
+        found = _fitted_by_type(trials := _Trials(apart, replayed, dev, judge))
+        decision = msgspec.structs.replace(manifest.decision, nothing=0.0, nothing_by_type=found)
+        return decision, {str(value): f1 for value, f1 in trials.tried.items()}
+    near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
+    if limits_of(manifest.answering).across_types:
+        f1_of = {value: trials.f1_by_type(value) for value in near_first}
+        best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
+        own = tuple(max(found, key=found.__getitem__) for found in best_of)
+        decision = msgspec.structs.replace(manifest.decision, nothing_by_type=own)
+    else:
+        decision = trials.decision(
+            _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+        )
+    return decision, {str(value): f1 for value, f1 in trials.tried.items()}
+
+
+class _Trials:
+    """Dev F1 under different values of ``nothing``, each computed once."""
+
+    def __init__(
+        self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document], judge: Judge
+    ) -> None:
+        self.tried: dict[float, float] = {}
+        self._predictor = predictor
+        self._replayed = replayed
+        self._dev = dev
+        self.judge = judge
+        self.mentions = 0
+        self.returned = 0  # by the last value, as far as the labels tell right from wrong
+
+    def decision(self, value: float) -> Decision:
+        """With this value."""
+        return msgspec.structs.replace(self._predictor.manifest.decision, nothing=value)
+
+    def f1(self, value: float) -> float:
+        """Of all types together."""
+        if value not in self.tried:
+            scores = self._scores(value)
+            self.mentions = scores.counts.tp + scores.counts.fn
+            self.returned = scores.counts.tp + scores.counts.fp
+            self.tried[value] = chosen_by(self.judge, scores).f1
+        return self.tried[value]
+
+    def f1_by_type(self, value: float) -> dict[str, float]:
+        """Of each type of the model."""
+        scores = self._scores(value)
+        self.tried[value] = chosen_by(self.judge, scores).f1
+        return self._of_types(scores)
+
+    def f1_with(self, values: Sequence[float]) -> tuple[dict[str, float], Scores]:
+        """Of each type under a value of its own, and the scores of all."""
+        scores = self._scored(self._predictor.with_nothing_by_type(values))
+        if len(set(values)) == 1:
+            self.tried[values[0]] = chosen_by(self.judge, scores).f1
+        return self._of_types(scores), scores
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of the model."""
+        return self._predictor.types
+
+    def _of_types(self, scores: Scores) -> dict[str, float]:
+        return {name: self.judge.f1_of_type(scores, name) for name in self.types}
+
+    def _scores(self, value: float) -> Scores:
+        return self._scored(self._predictor.with_nothing(value))
+
+    def _scored(self, predictor: ModelPredictor) -> Scores:
+        self._replayed.rewind()
+        patches = predictor.predict(self._dev)
+        return self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+
+    def highest(self) -> float:
+        """The highest score of a span, when the network has run; 0 if none is higher."""
+        return max((float(t["spans"].max(initial=0.0)) for t in self._replayed.known), default=0.0)
+
+
+def _fitted_threshold(trials: _Trials) -> float:
+    """From the highest score downward, as long as a lower threshold can still be better.
+
+    A lower threshold returns more, so its micro F1 is at most 2 G / (G + P) with G gold and P returned mentions.
+    """
+    trials.f1(_NEVER)
+    top = trials.highest()
+    step = top / _COARSE
+    for number in range(_COARSE, -_COARSE - 1, -1):
+        trials.f1(step * number)
+        most = 2 * trials.mentions if trials.judge.average == "micro" else math.inf
+        if most < max(trials.tried.values()) * (trials.mentions + trials.returned):
+            break
+    near = _middle(trials.tried)
+    for number in range(1 - _FINE, _FINE):
+        trials.f1(near + number * step / _FINE)
+    return _middle(trials.tried)
+
+
+def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
+    """One threshold for each type, all sought in the same runs over dev."""
+    names = trials.types
+    trials.f1_with((_NEVER,) * len(names))
+    step = trials.highest() / _COARSE
+    tried: dict[str, dict[float, float]] = {name: {} for name in names}
+    for number in range(_COARSE, -_COARSE - 1, -1):
+        f1, scores = trials.f1_with((step * number,) * len(names))
+        for name in names:
+            tried[name][step * number] = f1[name]
+        if trials.judge.average == "micro" and not any(_can_rise(tried[name], scores, name) for name in names):
+            break
+    near = [_middle(tried[name]) for name in names]
+    for number in range(1 - _FINE, _FINE):
+        values = [value + number * step / _FINE for value in near]
+        f1, _ = trials.f1_with(values)
+        for name, value in zip(names, values, strict=True):
+            tried[name][value] = f1[name]
+    del trials.tried[_NEVER]
+    of_all = _middle(trials.tried)
+    return tuple(_middle(tried[name]) if any(tried[name].values()) else of_all for name in names)
+
+
+def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
+    """Whether a lower threshold can still be better for a type; see ``_fitted_threshold``."""
+    counts = scores.by_type.get(name, Counts())
+    return 2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted) and counts.support > 0
+
+
+def _middle(tried: Mapping[float, float]) -> float:
+    """Of the best values the one in the middle."""
+    best = sorted(value for value, f1 in tried.items() if f1 == max(tried.values()))
+    return best[(len(best) - 1) // 2]

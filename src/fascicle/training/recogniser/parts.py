@@ -22,8 +22,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, data_name, read_chosen
-from fascicle.training.corpus_types import check_labels
+from fascicle.training.corpus import Part, check_labels, data_name, read_chosen
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
 from fascicle.training.several import OneOfSeveral, read_all, without_score

@@ -24,9 +24,8 @@ from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.training.corpus import dev_sha256
-from fascicle.training.recogniser.data import TrainingSet, covering_width, training_set, with_mentions
+from fascicle.training.recogniser.data import Mixture, TrainingSet, covering_width, quotas, training_set, with_mentions
 from fascicle.training.recogniser.inputs import NO_INPUTS, Inputs, read_inputs
-from fascicle.training.recogniser.mixture import Mixture, quotas
 from fascicle.training.recogniser.parts import Parts
 from fascicle.training.recogniser.prototypes import Draw, drawn_types
 from fascicle.version import VERSION

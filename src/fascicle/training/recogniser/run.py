@@ -44,17 +44,15 @@ from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
 from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import EpochScored, Finished, HeadScores
-from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.precision import slow_precision
+from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.decision import fit_nothing, is_unfitted
-from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by
+from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_nothing, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.recogniser.vocabulary import with_pieces
 from fascicle.training.trained import Trained, open_trained
+from fascicle.training.vocabulary import with_pieces
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:

@@ -14,11 +14,11 @@ torch = pytest.importorskip("torch")
 
 from tokenizers import Tokenizer  # noqa: E402
 
+from studies.binder.similarity import largest_similarity, similarities  # noqa: E402
 from fascicle.core.document import GOLD, Document, Mention  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import read_manifest  # noqa: E402
 from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model  # noqa: E402
-from fascicle.models.heads.similarity import largest_similarity, similarities  # noqa: E402
 from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402

@@ -19,7 +19,7 @@ from fascicle.decoding.kinds import nothing_of
 from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.heads.binder import BinderHead
 from fascicle.nn.contrast import TOO_WIDE
-from fascicle.runtime.batching import length_sorted_batches
+from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer
