@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 
-from fascicle.commands import train
+from fascicle.commands.train import Options, run_kind
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=partial(train.run_kind, kind="pretraining", table="text", aim="pretrain on"))
-    train.add_options(parser)
+__all__ = ["Options", "run"]
+run = partial(run_kind, kind="pretraining", table="text", aim="pretrain on")

@@ -42,6 +42,7 @@ from fascicle.text.segment import segmenter
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
+Method = Literal["temperature", "isotonic", "none"]
 _CARD = "\n## Calibration\n\n"
 
 
@@ -62,7 +63,7 @@ class CalibrateSettings:
         UsageError: settings of thresholds without a target.
     """
 
-    method: Literal["temperature", "isotonic", "none"] = "temperature"
+    method: Method = "temperature"
     target: Target | None = None
     per_type: bool = False
     abbreviations: bool = False
