@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fascicle.commands.console import Tally
 from fascicle.commands.options import first_given
@@ -18,9 +18,6 @@ from fascicle.evaluation.scoring.inputs import unit_of
 from fascicle.reports.table import UNDEFINED, aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.agreement import agree
-
-if TYPE_CHECKING:
-    from fascicle.commands.evaluate import Options
 
 _NO_MEANING = (
     "report",
@@ -42,7 +39,7 @@ _NO_MEANING = (
 )
 
 
-def run_agreement(args: Options) -> int:
+def run_agreement(args: Any) -> int:
     """Compares; returns the exit code."""
     if len(args.files) != 1:
         raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")

@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fascicle.commands.console import with_progress
-from fascicle.commands.corpus_check import Options
 from fascicle.commands.options import called
 from fascicle.commands.saying import say
 from fascicle.commands.shared import reading_of
@@ -26,7 +26,7 @@ from fascicle.formats.requests import STDOUT, ReadRequest, pairs
 from fascicle.tasks.check import CheckRequest, examined
 
 
-def run_check(args: Options) -> int:
+def run_check(args: Any) -> int:
     """Checks as the options of `fascicle.commands.corpus_check` say; returns the exit code."""
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
@@ -73,7 +73,7 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def _request_of(args: Options) -> CheckRequest:
+def _request_of(args: Any) -> CheckRequest:
     # Other corpora are read as their formats are by default: the other options say how to read what is checked.
     against = ReadRequest(
         format=args.against_format,
@@ -92,7 +92,7 @@ def _request_of(args: Options) -> CheckRequest:
     )
 
 
-def _settings_of(args: Options) -> CheckSettings:
+def _settings_of(args: Any) -> CheckSettings:
     if args.width is not None and not args.tokenizer:
         raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
     if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():

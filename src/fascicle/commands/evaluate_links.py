@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fascicle.commands.console import Tally
 from fascicle.commands.options import called, first_given
@@ -20,13 +20,10 @@ from fascicle.reports.links import links_markdown, links_text
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.evaluate_links import LinkSettings, evaluate_links
 
-if TYPE_CHECKING:
-    from fascicle.commands.evaluate import Options
-
 _NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval")
 
 
-def run_links(args: Options) -> int:
+def run_links(args: Any) -> int:
     """Scores; returns the exit code."""
     if given := first_given(args, _NO_MEANING):
         raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
@@ -52,7 +49,7 @@ def run_links(args: Options) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _settings_of(args: Options) -> LinkSettings:
+def _settings_of(args: Any) -> LinkSettings:
     train = None
     if args.train:
         where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")

@@ -122,7 +122,7 @@ def configure(parser: Parser, module: ModuleType) -> None:
         return
     verb = parser.prog.rpartition(" ")[2]
 
-    def refuse(args: argparse.Namespace) -> NoReturn:
+    def refuse(args: object) -> NoReturn:
         *names, last = below
         raise UsageError(f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} --help")
 
