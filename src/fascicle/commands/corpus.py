@@ -25,7 +25,7 @@ from fascicle.core.document import Document
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs, table_notes
+from fascicle.formats.requests import STDOUT, ReadRequest, documents_of, table_notes
 from fascicle.formats.stats import corpus_stats, format_table
 
 
@@ -89,10 +89,10 @@ def run_convert(args: Convert) -> int:
 
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
-    inputs = [Input(name=path) for path in paths_of(files, request)]
+    documents = documents_of(files, request, report=account.reading)
     for note in table_notes(files, request):
         say(f"note: {note}")
-    for _, document in read_inputs(inputs, request, report=account.reading):
+    for document in documents:
         account.read += 1
         account.events.see(document)
         yield document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from fascicle.combination.rules import HALF, RULES
 from fascicle.commands.combine import rule_of
@@ -14,7 +13,7 @@ from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.settings.recipes.ensemble import RuleName
-from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+from fascicle.tasks.ensemble import ensemble
 
 
 class Options(Overwrite):
@@ -47,8 +46,7 @@ def run(args: Options) -> int:
     """Saves; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
-    request = called(EnsembleRequest, args, rule=rule_of(args), models=args.files)
-    saved = save_ensemble(request, Path(args.output), overwrite=args.overwrite)
+    saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
     for note in saved.notes:
         say(f"note: {note}")
     manifest = saved.manifest

@@ -28,7 +28,7 @@ from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.tasks.index_build import build_pack, files_of, write_left_out
-from fascicle.tasks.index_curate import CurateRequest, curate_pack
+from fascicle.tasks.index_curate import curate
 from fascicle.tasks.index_diff import diff
 from fascicle.tasks.index_export import export
 from fascicle.tasks.index_extend import extend
@@ -289,8 +289,8 @@ def run_export(args: Export) -> int:
 def run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
-    request = called(CurateRequest, args, table=args.output, reading=reading_of(args))
-    found = curate_pack(request, account=tally.account, watch=partial(with_progress, quiet=False))
+    watch = partial(with_progress, quiet=False)
+    found = called(curate, args, table=args.output, reading=reading_of(args), account=tally.account, watch=watch)
     for note in found.notes:
         say(note)
     said = counted(len(found.proposals), "proposal")

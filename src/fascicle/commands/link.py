@@ -13,7 +13,15 @@ from fascicle.commands.options import Overwrite, called, option
 from fascicle.commands.parsing import Once, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import Colour, Reading, StrictWriting, documents_of, output_format, reading_of, writing_of
+from fascicle.commands.shared import (
+    Colour,
+    Reading,
+    StrictWriting,
+    counted_documents,
+    output_format,
+    reading_of,
+    writing_of,
+)
 from fascicle.core.document import Document
 from fascicle.core.provenance import dated
 from fascicle.core.wording import counted
@@ -56,7 +64,7 @@ class Options(Colour, Overwrite, StrictWriting, Reading):
 def run(args: Options) -> int:
     """Links; returns the exit code."""
     tally = Tally()
-    documents = documents_of(args.files, reading_of(args), tally.account)
+    documents = counted_documents(args.files, reading_of(args), tally.account)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(

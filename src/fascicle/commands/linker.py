@@ -12,7 +12,7 @@ from fascicle.commands.console import Steps, Tally
 from fascicle.commands.options import Command, Overwrite, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import Reading, documents_of, reading_of
+from fascicle.commands.shared import Reading, counted_documents, reading_of
 from fascicle.errors import UsageError
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.fitting import FitSettings
@@ -57,7 +57,7 @@ def run_fit(args: Fit) -> int:
         found = fit_folder(
             args.packs,
             args.output,
-            documents=documents_of(args.corpus, reading_of(args), tally.account) if args.corpus else (),
+            documents=counted_documents(args.corpus, reading_of(args), tally.account) if args.corpus else (),
             index_of=args.index_of,
             settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
             overwrite=args.overwrite,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,7 +19,7 @@ from fascicle.commands.shared import Reading, reading_of
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
-from fascicle.tasks.run import RunRequest, run_pipeline
+from fascicle.tasks.run import run as run_pipeline
 
 if TYPE_CHECKING:
     from fascicle.commands.console import Progress as Shown
@@ -57,12 +58,13 @@ class Options(Strict, Reading):
 
 def run(args: Options) -> int:
     """Runs; returns the exit code."""
-    shown, request = progress(), called(RunRequest, args, folder=args.output, reading=reading_of(args))
-    for note in left_out_notes(request.files, request.reading):
+    shown, reading = progress(), reading_of(args)
+    for note in left_out_notes(args.files, reading):
         say(f"note: {note}")
+    see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # where the client of Ray prints, and the account must stay alone
-            totals = run_pipeline(request, progress=lambda now: _see(shown, now))
+            totals = called(run_pipeline, args, folder=args.output, reading=reading, progress=see)
     finally:
         shown.end()
     return tell(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)

@@ -24,7 +24,7 @@ from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, fo
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.distributions import SUFFIXES
 from fascicle.formats.losses import LENIENT, LOSSES, Strictness, loss_names
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, WriteRequest, pairs, paths_of, read_inputs
+from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.document import Ends
@@ -202,7 +202,7 @@ def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
     )
 
 
-def documents_of(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+def counted_documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     """Streams documents with what is to be used of them, and counts them.
 
     Args:
@@ -213,8 +213,7 @@ def documents_of(files: Sequence[str], request: ReadRequest, account: Account) -
     Raises:
         InputError: a file cannot be read, or every document was set aside.
     """
-    inputs = [Input(name=path) for path in paths_of(files, request)]
-    for _, document in read_inputs(inputs, request, report=account.reading):
+    for document in documents_of(files, request, report=account.reading):
         account.read += 1
         account.events.see(document)
         yield document

@@ -8,7 +8,7 @@ from itertools import chain
 
 from fascicle.core.arguments import checked
 from fascicle.formats.account import Account
-from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
+from fascicle.formats.requests import ReadRequest, documents_of
 from fascicle.knowledge.pack.diff import Change, changes
 from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
@@ -42,6 +42,5 @@ def diff(
     if not paths:
         return changes(*packs)
     request, told = reading or ReadRequest(), account or Account()
-    inputs = [Input(name=path) for path in paths_of(paths, request)]
-    documents = (document for _, document in read_inputs(inputs, request, report=told.reading))
+    documents = documents_of(paths, request, report=told.reading)
     return chain(changes(*packs), mention_changes(*packs, documents))
