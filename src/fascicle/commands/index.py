@@ -27,15 +27,10 @@ from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
+from fascicle.tasks.index import diff, export, sets, stats, verify, why
 from fascicle.tasks.index_build import build_pack, files_of, write_left_out
 from fascicle.tasks.index_curate import curate
-from fascicle.tasks.index_diff import diff
-from fascicle.tasks.index_export import export
 from fascicle.tasks.index_extend import extend
-from fascicle.tasks.index_sets import sets
-from fascicle.tasks.index_stats import stats
-from fascicle.tasks.index_verify import verify
-from fascicle.tasks.index_why import why
 
 _LOUD: Final = 10  # rules that are told one by one
 _TAKEN: Final = ("conflict", "taken")
