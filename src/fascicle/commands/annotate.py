@@ -52,6 +52,8 @@ def _names(text: str) -> list[str]:
 class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     """Options of ``fascicle annotate``.
 
+    In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
+
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
         text: a text to annotate; may be repeated.

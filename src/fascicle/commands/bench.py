@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Options(Declared):
     """Options of ``fascicle bench``.
 
+    In Python: ``fascicle.tasks.bench.bench("grid.toml")``
+
     Attributes:
         grid: the grid: corpora, systems, variants, seeds, or recipe files.
         tier: only runs of this tier; may be repeated.

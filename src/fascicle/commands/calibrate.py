@@ -40,6 +40,8 @@ _SHARE = number("above 0 and up to 1, such as 0.9", lambda value: 0 < value <= 1
 class Options(Threads, Overwrite, Strict, Reading):
     """Options of ``fascicle calibrate``.
 
+    In Python: ``fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")``
+
     Attributes:
         model: a model folder, or the name of a shipped model.
         gold: development documents with gold mentions, in any format; several files with --document.

@@ -34,6 +34,8 @@ _THRESHOLD: Final = (
 class Options(StrictWriting, SystemOptions):
     """Options of ``fascicle combine``.
 
+    In Python: ``fascicle.combine(["one.jsonl", "two.jsonl", "three.jsonl"], "majority")``
+
     Attributes:
         files: prediction files (JSON Lines or TSV), or corpora in any format.
         output: a .tsv, .csv or .jsonl file; default: standard output.

@@ -40,6 +40,8 @@ _SEARCH: Final = f"score every subset of up to {MOST} systems under every rule; 
 class Options(SystemOptions):
     """Options of ``fascicle compare``.
 
+    In Python: ``fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])``
+
     Attributes:
         gold: a corpus in any format; development data if you choose by the result.
         files: prediction files (JSON Lines or TSV), or corpora in any format.

@@ -32,6 +32,8 @@ from fascicle.formats.stats import corpus_stats, format_table
 class Stats(Strict, ReadingAs):
     """Options of ``fascicle corpus stats``.
 
+    In Python: ``fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))``
+
     Attributes:
         files: files, folders, zips; - for standard input.
         json: print the counts as JSON.
@@ -43,6 +45,8 @@ class Stats(Strict, ReadingAs):
 
 class Convert(Colour, Overwrite, StrictWriting, Reading):
     """Options of ``fascicle corpus convert``.
+
+    In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
 
     Attributes:
         files: files, folders, zips; - for standard input.

@@ -50,6 +50,8 @@ class Against:
 class Options(ReadingAs, Against):
     """Options of ``fascicle corpus check``.
 
+    In Python: ``fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")``
+
     Attributes:
         files: corpora without parts; - for standard input.
         train: the train part of a corpus.

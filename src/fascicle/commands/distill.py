@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from fascicle.commands.train import Options, run_kind
+from fascicle.commands import train
 
-__all__ = ["Options", "run"]
-run = partial(run_kind, kind="distil", table="teacher", aim="imitate")
+run = partial(train.run_kind, kind="distil", table="teacher", aim="imitate")
+
+
+class Options(train.Options):
+    """Options of ``fascicle distill``.
+
+    In Python: ``fascicle.train("recipe.toml", "runs/student")``
+    """

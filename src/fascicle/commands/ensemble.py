@@ -19,6 +19,8 @@ from fascicle.tasks.ensemble import ensemble
 class Options(Overwrite):
     """Options of ``fascicle ensemble``.
 
+    In Python: ``fascicle.tasks.ensemble.ensemble(["runs/mine", "biomed"], "both", "union")``
+
     Attributes:
         files: names of shipped models, or model folders.
         output: the folder to write; the models are copied into it.

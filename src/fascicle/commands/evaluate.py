@@ -131,6 +131,9 @@ class Formats:
 class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails, Columns):
     """Options of ``fascicle evaluate``.
 
+    In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
+    In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")``
+
     Attributes:
         gold: a corpus in any format.
         files: prediction files (JSON Lines or TSV) or corpora, one for each system.

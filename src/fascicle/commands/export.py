@@ -19,6 +19,8 @@ from fascicle.tasks.export import export
 class Options:
     """Options of ``fascicle export``.
 
+    In Python: ``fascicle.export("runs/mine", "mine", int8=True)``
+
     Attributes:
         model: a run folder, of a model or a filter, or the model folder in it.
         output: the folder to write.

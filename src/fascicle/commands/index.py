@@ -44,6 +44,8 @@ _PACK: Final[Any] = option(
 class Build(Overwrite):
     """Options of ``fascicle index build``.
 
+    In Python: ``fascicle.tasks.index_build.build_pack("sources.toml", "pack")``
+
     Attributes:
         sources: a TOML file that names the vocabularies.
         output: the folder to write.
@@ -61,6 +63,8 @@ class Build(Overwrite):
 
 class Extend(Overwrite):
     """Options of ``fascicle index extend``.
+
+    In Python: ``fascicle.tasks.index_extend.extend("pack", "own.tsv", "mine", kind="Disease")``
 
     Attributes:
         own: a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file.
@@ -81,6 +85,8 @@ class Extend(Overwrite):
 class Stats(Declared):
     """Options of ``fascicle index stats``.
 
+    In Python: ``fascicle.tasks.index.stats("pack")``
+
     Attributes:
         json: print the counts as JSON.
     """
@@ -92,6 +98,8 @@ class Stats(Declared):
 class Verify(Declared):
     """Options of ``fascicle index verify``.
 
+    In Python: ``fascicle.tasks.index.verify("pack")``
+
     Attributes:
         json: print the result as JSON.
     """
@@ -102,6 +110,8 @@ class Verify(Declared):
 
 class Why(Declared):
     """Options of ``fascicle index why``.
+
+    In Python: ``fascicle.tasks.index.why("pack", "cancer")``
 
     Attributes:
         surface: any name, in quotes if it has blanks.
@@ -116,6 +126,8 @@ class Why(Declared):
 class Sets(Declared):
     """Options of ``fascicle index sets``.
 
+    In Python: ``fascicle.tasks.index.sets("pack")``
+
     Attributes:
         json: print each pair as JSON.
     """
@@ -126,6 +138,8 @@ class Sets(Declared):
 
 class Diff(ReadingAs):
     """Options of ``fascicle index diff``.
+
+    In Python: ``fascicle.tasks.index.diff("before", "pack")``
 
     Attributes:
         other: the pack that is now; the first was before.
@@ -142,6 +156,8 @@ class Diff(ReadingAs):
 class Export(Overwrite):
     """Options of ``fascicle index export``.
 
+    In Python: ``fascicle.tasks.index.export("pack", "names.tsv")``
+
     Attributes:
         output: a file, or .gz; default: standard output.
         silent: the names that are kept out in place of those found.
@@ -154,6 +170,8 @@ class Export(Overwrite):
 
 class Curate(Overwrite, ReadingAs):
     """Options of ``fascicle index curate``.
+
+    In Python: ``fascicle.tasks.index_curate.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
 
     Attributes:
         corpus: corpora with gold, which says which names are right.

@@ -12,6 +12,8 @@ from fascicle.commands.saying import say
 class Options(Overwrite):
     """Options of ``fascicle init``.
 
+    In Python: ``fascicle.tasks.init.init("train.tsv", "recipe.toml", dev="dev.tsv")``
+
     Attributes:
         train: training file or folder, or a folder that holds train, dev and test.
         dev: development part, on which every choice is made.

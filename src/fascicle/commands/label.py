@@ -24,6 +24,8 @@ _APART = "what nothing may be learned from"
 class Options(Threads, Overwrite, ReadingAs):
     """Options of ``fascicle label``.
 
+    In Python: ``fascicle.tasks.label.label("texts/", "weak.labels", model="biomed")``
+
     Attributes:
         model: a model, an ensemble, a dictionary or a term pack.
         files: texts, folders of *.txt, corpora, zips.

@@ -38,6 +38,8 @@ _LINKER = f"a folder that fascicle linker fit wrote, or the name of a shipped li
 class Options(Colour, Overwrite, StrictWriting, Reading):
     """Options of ``fascicle link``.
 
+    In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``
+
     Attributes:
         files: documents with mentions; - for input.
         pack: of the linker, where it is not found by itself; may be repeated.

@@ -23,6 +23,8 @@ from fascicle.tasks.linker_fit import fit_folder
 class Fit(Overwrite, Reading):
     """Options of ``fascicle linker fit``.
 
+    In Python: ``fascicle.tasks.linker_fit.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
+
     Attributes:
         packs: a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked
             by the first that has its type and a concept for it.

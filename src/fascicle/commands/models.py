@@ -25,6 +25,8 @@ from fascicle.settings.folders.vocabularies import (
 class Options:
     """Options of ``fascicle models``.
 
+    In Python: ``fascicle.loading.places.shipped_models()``
+
     Attributes:
         json: print the list as JSON.
         plugins: list predictors, steps, readers and writers of other packages instead.

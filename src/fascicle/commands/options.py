@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -136,6 +137,7 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
     """Gives a parser the options that a class declares."""
     parser.set_defaults(run=run)
     parser.epilog = getattr(declared, "epilog", None)
+    parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
     meanings = meanings_of(declared)
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for owner, name, one in _options_of(declared):
@@ -146,6 +148,18 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
             groups[group] = made
         flags, settings = one.arguments(name, meanings.get(name, ""))
         groups[group].add_argument(*flags, **settings)
+
+
+def _in_python(declared: type, verb: str) -> str:
+    """The Python that does what a command does, for the end of its help, as the docstring of its options says it."""
+    told = " ".join((declared.__doc__ or "").split())
+    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
+    if not calls:
+        return ""
+    call = calls.pop("")
+    others = "".join(f"  {one}  # {verb} {flag}\n" for flag, one in calls.items())
+    module = call[: call.index("(")].rpartition(".")[0]
+    return f"\nin Python:\n  import {module}\n{others}  {call}\n"
 
 
 def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn, Self
 
 import fascicle.plugins as plugins
-from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
@@ -30,6 +29,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         """Takes what ``ArgumentParser`` takes; abbreviated options are refused, for they change meaning over time."""
         super().__init__(allow_abbrev=False, **settings)
+        self.in_python = ""  # the call that does the same
 
     def error(self, message: str) -> NoReturn:
         """Raises the message as one sentence.
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """The help, with the Python that does the same at its end."""
-        return super().format_help() + shown(self.prog.removeprefix("fascicle "))
+        return super().format_help() + self.in_python
 
 
 class Once(argparse.Action):

@@ -16,6 +16,8 @@ from fascicle.tasks.pipeline import check, show
 class Show:
     """Options of ``fascicle pipeline show``.
 
+    In Python: ``fascicle.tasks.pipeline.show("pipeline.toml")``
+
     Attributes:
         pipeline: a pipeline.toml, or a folder with one.
     """
@@ -25,6 +27,8 @@ class Show:
 
 class Check(Show):
     """Options of ``fascicle pipeline check``.
+
+    In Python: ``fascicle.tasks.pipeline.check("pipeline.toml")``
 
     Attributes:
         json: print the steps with what decides their mentions as JSON.

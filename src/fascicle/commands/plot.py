@@ -13,6 +13,8 @@ from fascicle.tasks.plot import KINDS, plot
 class Options(Overwrite):
     """Options of ``fascicle plot``.
 
+    In Python: ``fascicle.tasks.plot.plot("learning", "runs/mine", "learning.svg")``
+
     Attributes:
         files: run folders, or a file, as the kind asks for.
         title: over the picture.

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from fascicle.commands.train import Options, run_kind
+from fascicle.commands import train
 
-__all__ = ["Options", "run"]
-run = partial(run_kind, kind="pretraining", table="text", aim="pretrain on")
+run = partial(train.run_kind, kind="pretraining", table="text", aim="pretrain on")
+
+
+class Options(train.Options):
+    """Options of ``fascicle pretrain``.
+
+    In Python: ``fascicle.train("pretraining.toml", "runs/encoder")``
+    """

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Ls:
     """Options of ``fascicle quarantine ls``.
 
+    In Python: ``fascicle.tasks.run.quarantined("annotated")``
+
     Attributes:
         folder: of a run.
         json: print each record, with its document as JSON.
@@ -34,6 +36,8 @@ class Ls:
 class Show:
     """Options of ``fascicle quarantine show``.
 
+    In Python: ``fascicle.tasks.run.shown("annotated", "a")``
+
     Attributes:
         folder: of a run.
         name: of the document.
@@ -45,6 +49,8 @@ class Show:
 
 class Retry(Declared):
     """Options of ``fascicle quarantine retry``.
+
+    In Python: ``fascicle.tasks.run.retry("annotated")``
 
     Attributes:
         folder: of a run.

@@ -32,6 +32,8 @@ QUARANTINED: Final = 3  # exit code
 class Options(Strict, Reading):
     """Options of ``fascicle run``.
 
+    In Python: ``fascicle.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
+
     Attributes:
         files: texts, folders of *.txt, corpora; no standard input.
         pipeline: a pipeline.toml, or a folder with one.

@@ -20,6 +20,8 @@ _QUEUE: Final = f"characters of text that may wait; default: {_DEFAULTS.queue:,}
 class Options:
     """Options of ``fascicle serve``.
 
+    In Python: ``fascicle.tasks.serve.app("pipeline.toml")``
+
     Attributes:
         files: pipelines, models, packs; NAME=PATH gives one a name.
         demo: serve the shipped model and vocabularies, with examples.

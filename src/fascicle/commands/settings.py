@@ -22,6 +22,8 @@ _WIDTH = 100
 class Options:
     """Options of ``fascicle settings``.
 
+    In Python: ``fascicle.settings.recipes.reference.tables()``
+
     Attributes:
         names: only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of
             heads (crf) or a kind of recipe (filter); several names must all fit.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class Options:
     """Options of ``fascicle train``.
 
+    In Python: ``fascicle.train("recipe.toml", "runs/mine")``
+
     Attributes:
         recipe: the recipe.
         output: the run folder; default: runs/NAME-sSEED.

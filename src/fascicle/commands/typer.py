@@ -25,8 +25,17 @@ from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.typing import score_types, type_spans
 
 
+class Train(train.Options):
+    """Options of ``fascicle typer train``.
+
+    In Python: ``fascicle.train("typer.toml", "runs/typer")``
+    """
+
+
 class Predict(Threads, Strict, Overwrite, Reading):
     """Options of ``fascicle typer predict``.
+
+    In Python: ``fascicle.tasks.typing.type_spans("runs/typer", "texts/")``
 
     Attributes:
         model: a model folder: RUN/model.
@@ -48,6 +57,8 @@ class Predict(Threads, Strict, Overwrite, Reading):
 class Score(ReadingDetails):
     """Options of ``fascicle typer score``.
 
+    In Python: ``fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")``
+
     Attributes:
         model: a model folder: RUN/model.
         gold: a corpus in any format.
@@ -67,7 +78,7 @@ class Score(ReadingDetails):
     json: bool = option("--json")
 
 
-def run_train(args: train.Options) -> int:
+def run_train(args: Train) -> int:
     """Trains as ``fascicle train`` does; returns the exit code."""
     say("note: fascicle typer train is another name of fascicle train")
     return train.run(args)
@@ -109,7 +120,7 @@ def run_score(args: Score) -> int:
 
 COMMANDS = {
     "train": Command(
-        help="the same as fascicle train, which trains every kind of recipe", options=train.Options, run=run_train
+        help="the same as fascicle train, which trains every kind of recipe", options=Train, run=run_train
     ),
     "predict": Command(help="predict types of given spans, or find mentions", options=Predict, run=run_predict),
     "score": Command(help="typing accuracy on given mentions, beside two baselines", options=Score, run=run_score),

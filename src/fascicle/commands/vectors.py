@@ -13,6 +13,8 @@ from fascicle.commands.shared import ReadingAs, reading_of
 class Options(Overwrite, Strict, ReadingAs):
     """Options of ``fascicle vectors``.
 
+    In Python: ``fascicle.tasks.vectors.train_vectors("train.tsv", "vectors.txt")``
+
     Attributes:
         files: files, folders, zips: only the training part, unless the vectors may know the words of dev and test.
         output: the vectors as text; .gz packs them.
