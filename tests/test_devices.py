@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from fascicle.combination.rules import RuleRequest
 from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import MANIFEST
-from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+from fascicle.tasks.ensemble import ensemble as save_ensemble
 
 TEXT = "aspirin caused pain"
 SHIPPED = "biomed"
@@ -37,8 +36,7 @@ def copy(tiny_run: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 def ensemble(tmp_path: Path, *models: object, name: str = "both") -> Path:
-    request = EnsembleRequest(rule=RuleRequest(name="union"), models=[str(one) for one in models], distinct_types=True)
-    return save_ensemble(request, tmp_path / name).folder
+    return save_ensemble([str(one) for one in models], tmp_path / name, "union", distinct_types=True).folder
 
 
 @pytest.mark.parametrize("device", placed("cpu", "auto", "cuda"))

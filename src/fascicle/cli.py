@@ -1,7 +1,7 @@
 """The command line: a table of commands, and what becomes of errors.
 
 Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``commands/``
-with ``configure(parser)`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
+with a class ``Options`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
 Exit codes::
 
     0    done
@@ -27,6 +27,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.commands.options import configure
 from fascicle.commands.parsing import Parser, add_command, commands_of, parse
 from fascicle.commands.process import EndedError, ended_cleanly, open_streams, uncollected
 from fascicle.commands.saying import say
@@ -111,7 +112,7 @@ def build_parser(only: str | None = None) -> Parser:
     for name, help_text in COMMANDS.items():
         command = add_command(commands, name, help_text=help_text)
         if only in (None, name):
-            import_module(f"fascicle.commands.{name}").configure(command)
+            configure(command, import_module(f"fascicle.commands.{name}"))
     return parser
 
 

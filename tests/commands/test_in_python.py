@@ -20,7 +20,7 @@ from tests.support.pretraining import make_encoder, make_text
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.commands.in_python import CALLS, WITH_OPTIONS, shown
+from fascicle.commands.parsing import Parser
 from fascicle.loading.places import find_model
 from fascicle.tasks.index_build import build_pack
 from fascicle.tasks.linker_fit import fit_folder
@@ -55,7 +55,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SLOW = {"bench", "export"}
 
 
-def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def leaves(parser: Parser) -> Iterator[Parser]:
     below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
     if not below:
         yield parser
@@ -72,13 +72,20 @@ def resolved(name: ast.expr) -> Any:
     return found
 
 
+PARSERS = {parser.prog.removeprefix("fascicle "): parser for parser in leaves(build_parser())}
+
+
 def test_every_command_has_its_call() -> None:
-    names = {parser.prog.removeprefix("fascicle ") for parser in leaves(build_parser())}
-    assert names == set(CALLS)
+    assert [name for name, parser in PARSERS.items() if not parser.in_python] == []
 
 
 def calls() -> dict[str, str]:
-    return {**CALLS, **WITH_OPTIONS}
+    """The call of each command, and of each option that makes another verb of it."""
+    found = {}
+    for name, parser in PARSERS.items():
+        *others, call = map(str.strip, parser.in_python.splitlines()[3:])
+        found |= {name: call, **{other: one for one, _, other in (line.partition("  # ") for line in others)}}
+    return found
 
 
 @pytest.mark.parametrize("command", calls())
@@ -93,11 +100,11 @@ def test_the_call_can_be_made(command: str) -> None:
 
 
 def test_the_help_ends_with_the_call() -> None:
-    for parser in leaves(build_parser()):
-        name = parser.prog.removeprefix("fascicle ")
-        if name in CALLS:
-            assert parser.format_help().rstrip().endswith(CALLS[name])
-    assert WITH_OPTIONS["evaluate --links"] in shown("evaluate")
+    for name, call in calls().items():
+        verb, _, option = name.partition(" --")
+        text = PARSERS[verb].format_help()
+        assert f"{call}  # {name}\n" in text if option else text.endswith(f"  {call}\n")
+    assert "evaluate --links" in calls()
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +225,7 @@ def test_the_call_does_the_work(command: str, place: Path) -> None:
         pytest.importorskip(NEEDS[command])
     written = place / WRITES.get(command, "none")
     assert not written.exists()
-    lines = shown(command.partition(" --")[0]).splitlines()
+    lines = PARSERS[command.partition(" --")[0]].in_python.splitlines()
     found: dict[str, Any] = {}
     exec("\n".join([*map(str.strip, lines[2:3]), f"found = {calls()[command]}"]), found)
     assert written.exists() == (command in WRITES), found["found"]

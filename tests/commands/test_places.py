@@ -40,7 +40,7 @@ NO_PLACES = {
     "dense": "a name of Hugging Face, a folder that is only read, or a package",
     "dense_types": "types of names",
     "types": "types of the gold",
-    "type": "of concepts",
+    "kind": "of concepts",
     "device": "what a network runs on",
     "text": "a text itself",
     "set": "settings of a recipe, whose files are compared with the run folder when it is read",

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from fascicle.errors import FascicleError, InputError, OutputError
 from fascicle.files.remote import fetched, is_url, listed, state_of_url
 from fascicle.running.folder import SUCCESS, RunFolder
 from fascicle.settings.pipeline import Shards
-from fascicle.tasks.run import RunRequest, quarantined, run_pipeline
+from fascicle.tasks.run import quarantined, run
 
 pytest.importorskip("fsspec")
 Write = Callable[[Sequence[str]], Path]
@@ -170,26 +169,21 @@ def test_a_run_in_an_object_store(store: str, tmp_path: Path) -> None:
         lines = [codec.encode(Document(id=f"d{at}-{one}", text="an aspirin")) + b"\n" for one in range(5)]
         (tmp_path / f"in-{at}.jsonl").write_bytes(b"".join(lines))
         s3fs.S3FileSystem().put_file(str(tmp_path / f"in-{at}.jsonl"), f"{store}/in/in-{at}.jsonl")
-    near = RunRequest(
-        files=tuple(str(tmp_path / f"in-{at}.jsonl") for at in range(3)),
-        pipeline=str(tmp_path),
-        folder=str(tmp_path / "near"),
-    )
-    run_pipeline(near)
-    far = RunRequest(files=(f"{store}/in/*.jsonl",), pipeline=str(tmp_path), folder=f"{store}/out", workers=2)
-    totals = run_pipeline(far)
+    run([tmp_path / f"in-{at}.jsonl" for at in range(3)], tmp_path / "near", pipeline=tmp_path)
+    far = partial(run, f"{store}/in/*.jsonl", pipeline=tmp_path, workers=2)
+    totals = far(f"{store}/out")
     assert (totals.documents, totals.done, totals.mentions) == (15, 15, {"names/Chemical": 15})
     assert objects(f"{store}/out") == parts(tmp_path / "near")
     system = s3fs.S3FileSystem()
     assert system.exists(f"{store}/out/{SUCCESS}")
     with pytest.raises(OutputError, match="is complete"):
-        run_pipeline(far)
+        far(f"{store}/out")
     lines = codec.encode(Document(id="d0-1", text="aspirin, aspirin"))
     s3fs.S3FileSystem().pipe_file(f"{store}/in/in-9.jsonl", lines + b"\n")
-    totals = run_pipeline(replace(far, update=True))
+    totals = far(f"{store}/out", update=True)
     assert (totals.documents, totals.done, totals.mentions) == (15, 15, {"names/Chemical": 16})
     with pytest.raises(OutputError, match="nowhere"):
-        run_pipeline(RunRequest(files=far.files, pipeline=far.pipeline, folder="s3://nowhere/out"))
+        far("s3://nowhere/out")
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ from fascicle.tasks.agreement import agree
 from fascicle.tasks.calibrate import CalibrateSettings, calibrate
 from fascicle.tasks.combine import combine
 from fascicle.tasks.compare import CompareSettings, compare
-from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+from fascicle.tasks.ensemble import ensemble
 from fascicle.tasks.evaluate import evaluate
 from fascicle.tasks.export import export
 from fascicle.tasks.report import ReportRequest, report_on
@@ -173,10 +173,7 @@ def test_a_run_folder_stands_for_its_best_everywhere(tiny_run: Path, toy_corpus:
         made = calibrate(place, gold, target, CalibrateSettings(method="isotonic", target=Target()))
         exported = tmp_path / f"{place.name}-exported"
         assert main(["export", str(place), "-o", str(exported)]) == 0
-        rule = RuleRequest(name="union")
-        saved = save_ensemble(
-            EnsembleRequest(rule=rule, models=[str(place), str(target)], name="two"), tmp_path / f"{place.name}-two"
-        )
+        saved = ensemble([place, target], tmp_path / f"{place.name}-two", "union", name="two")
         scored = evaluate(gold, ModelRequest(model=str(place), threads=1))
         annotated = [
             [(m.type, m.spans) for document in model.annotate(texts) for m in document.mentions]

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 import fascicle
-from fascicle.combination.rules import RuleRequest
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
 from fascicle.loading import load
@@ -23,7 +22,7 @@ from fascicle.settings.heads import MultiLabelSettings, SoftmaxSettings
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
-from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+from fascicle.tasks.ensemble import ensemble
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
 from fascicle.training.distil.data import FILE, Wanted, answers_of
@@ -257,9 +256,7 @@ def test_gold_that_lacks_a_type_of_the_teacher_is_refused(make: Make, toy_corpus
 
 def test_an_ensemble_teaches_by_its_answers(make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path) -> None:
     """The mean of what its members say; it has no layers."""
-    rule = RuleRequest(name="union")
-    request = EnsembleRequest(rule=rule, models=(str(teachers["span"]), str(teachers["crf"])))
-    save_ensemble(request, tmp_path / "both", overwrite=False)
+    ensemble([teachers["span"], teachers["crf"]], tmp_path / "both", "union")
     recipe = make(tmp_path / "both", student={"encoder": str(tiny_encoder)})
     ended = list(run_recipe(recipe, tmp_path / "run"))[-1]
     assert isinstance(ended, Finished)

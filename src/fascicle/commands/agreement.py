@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import reading_of
+from fascicle.commands.options import first_given
 from fascicle.commands.saying import say
+from fascicle.commands.shared import reading_of
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row
@@ -38,13 +39,13 @@ _NO_MEANING = (
 )
 
 
-def run_agreement(args: argparse.Namespace) -> int:
+def run_agreement(args: Any) -> int:
     """Compares; returns the exit code."""
     if len(args.files) != 1:
         raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
-    if given := [name for name in _NO_MEANING if getattr(args, name)]:
-        option = {"types": "type"}.get(given[0], given[0].replace("_", "-"))
-        raise UsageError(f"--{option} has no meaning with --agreement; leave one of the two out")
+    if given := first_given(args, _NO_MEANING):
+        option = {"--types": "--type"}.get(given, given)
+        raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     reading = reading_of(args, role="pred")
     tally = Tally()

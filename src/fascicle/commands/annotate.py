@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fascicle.commands.console import Tally, progress
-from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.outputs import add_colour, add_format, writing_of
-from fascicle.commands.parsing import Once, add_ends, add_json, add_overwrite, add_threads
+from fascicle.commands.options import Overwrite, Threads, called, option
+from fascicle.commands.parsing import Once, number
 from fascicle.commands.places import fills, reads
 from fascicle.commands.process import uncollected
 from fascicle.commands.saying import say
-from fascicle.commands.strictness import add_strictness
+from fascicle.commands.shared import ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
@@ -33,92 +31,62 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=reads,
-        metavar="FILE",
-        help="texts, folders of *.txt, corpora, zips; - for standard input",
-    )
-    parser.add_argument("--text", action="append", default=[], help="a text to annotate; may be repeated")
-    _add_model(parser)
-    parser.add_argument(
-        "-o", "--output", type=fills, help="a file, or a folder (ends with /, exists, or several inputs and no suffix)"
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="resume the same command after an interruption; without anything to resume, start anew",
-    )
-    add_format(parser, default="text on a terminal, by the suffix of the output, else jsonl")
-    add_json(parser, what="the documents")
-    parser.add_argument(
-        "--segments", action="store_true", help="also give the sentences and words that the text is cut into"
-    )
-    parser.add_argument(
-        "--abbreviations",
-        action="store_true",
-        help="also give where a text defines short forms; of the formats, jsonl and text hold them",
-    )
-    _add_link(parser)
-    add_colour(parser)
-    add_threads(parser)
-    add_overwrite(parser)
-    add_strictness(parser)
-    add_reading(parser)
+_MODEL = (
+    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each row), a "
+    f"plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}"
+)
+_SCORE = (
+    "no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term packs "
+    f"{RecognitionSettings().threshold:g}"
+)
+_LINK = (
+    "link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
+    f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
+)
 
 
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    """What finds mentions, and which ones."""
-    parser.add_argument(
-        "--model",
-        type=reads,
-        action="append",
-        help="name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each "
-        f"row), a plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}",
-    )
-    parser.add_argument(
-        "--types",
-        type=reads,
-        metavar="TYPES.toml",
-        help="look for the types that this file describes (a model of the family binder, as trained)",
-    )
-    parser.add_argument(
-        "--only", type=_names, action="extend", default=[], metavar="TYPE,...", help="only mentions of these types"
-    )
-    parser.add_argument(
-        "--min-score",
-        type=_score,
-        metavar="X",
-        help="no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term "
-        f"packs {RecognitionSettings().threshold:g}",
-    )
-    add_ends(parser)
-    parser.add_argument(
-        "--nested", action="store_true", help="of term packs, also names inside others, and all types of a name"
-    )
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _add_link(parser: argparse.ArgumentParser) -> None:
-    """Whether, and by what, mentions are linked."""
-    parser.add_argument(
-        "--link",
-        action=Once,
-        nargs="?",
-        type=reads,
-        const=DEFAULT_LINKER,
-        default=AUTO,
-        metavar="LINKER",
-        help="link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
-        f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links",
-    )
-    parser.add_argument("--no-link", dest="link", action=Once, nargs=0, const=None, default=AUTO, help="no links")
+class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
+    """Options of ``fascicle annotate``.
+
+    In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
+
+    Attributes:
+        files: texts, folders of *.txt, corpora, zips; - for standard input.
+        text: a text to annotate; may be repeated.
+        types: look for the types that this file describes (a model of the family binder, as trained).
+        only: only mentions of these types.
+        nested: of term packs, also names inside others, and all types of a name.
+        output: a file, or a folder (ends with /, exists, or several inputs and no suffix).
+        resume: resume the same command after an interruption; without anything to resume, start anew.
+        json: print the documents as JSON.
+        segments: also give the sentences and words that the text is cut into.
+        abbreviations: also give where a text defines short forms; of the formats, jsonl and text hold them.
+        no_link: no links.
+    """
+
+    files: list[str] = option("FILE *", reads)
+    text: list[str] = option("--text TEXT ...")
+    model: list[str] = option("--model MODEL ...", reads, help=_MODEL)
+    types: str | None = option("--types TYPES.toml", reads)
+    only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
+    min_score: float | None = option("--min-score X", number("from 0 to 1", lambda value: 0 <= value <= 1), help=_SCORE)
+    ends: Ends | None = ENDS
+    nested: bool = option("--nested")
+    output: str | None = option("-o --output OUTPUT", fills)
+    resume: bool = option("--resume")
+    format: str | None = output_format("text on a terminal, by the suffix of the output, else jsonl")
+    json: bool = option("--json")
+    segments: bool = option("--segments")
+    abbreviations: bool = option("--abbreviations")
+    link: str | None = option("--link LINKER ?", reads, action=Once, const=DEFAULT_LINKER, default=AUTO, help=_LINK)
+    no_link: None = option("--no-link", dest="link", action=Once, nargs=0, const=None, default=AUTO)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Annotates; returns the exit code."""
     request, tally = _request_of(args), Tally()
     on_stdout = request.writing.path == STDOUT
@@ -135,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _request_of(args: argparse.Namespace) -> AnnotateRequest:
+def _request_of(args: Options) -> AnnotateRequest:
     """What was asked for."""
     if args.json and args.format not in (None, "jsonl"):
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
@@ -148,23 +116,19 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
     writing = writing_of(args)
     shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
-    return AnnotateRequest(
-        files=tuple(args.files),
+    options = replace(writing.options, title=len(args.text) != 1)
+    form = "jsonl" if args.json else "text" if shown else writing.format
+    return called(
+        AnnotateRequest,
+        args,
         texts=tuple(args.text),
         reading=reading_of(args),
-        writing=replace(
-            writing,
-            format="jsonl" if args.json else "text" if shown else writing.format,
-            options=replace(writing.options, title=len(args.text) != 1),
-        ),
-        segments=args.segments,
-        abbreviations=args.abbreviations,
-        link=args.link,
+        writing=replace(writing, format=form, options=options),
         also_read=(args.types,) if args.types else (),
     )
 
 
-def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
+def _predictor_of(args: Options) -> Callable[[], Annotator]:
     """Opens the predictor, with the choice among what it finds.
 
     Raises:
@@ -174,7 +138,7 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
-        given = {
+        given: dict[str, Any] = {
             "types": tuple(args.only),
             "overlaps": "nested" if args.nested else None,
             "threshold": args.min_score,
@@ -216,17 +180,3 @@ def _note_unread(types: str | None, predictor: Annotator) -> None:
     if view not in ("", "description"):
         what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(view)
         say(f"note: of {types} the model reads {what} alone, no description: type_view = {view!r}")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _score(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number from 0 to 1")
-    return value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from fascicle.commands.parsing import add_json, add_threads, positive
+from fascicle.commands.options import THREADS, Declared, called, option
+from fascicle.commands.parsing import positive
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say, with_options
 from fascicle.core.wording import counted
@@ -18,44 +18,39 @@ if TYPE_CHECKING:
     from fascicle.experiments.queue import Planned
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "grid", type=reads, metavar="GRID.toml", help="the grid: corpora, systems, variants, seeds, or recipe files"
-    )
-    parser.add_argument(
-        "--tier", action="append", choices=get_args(Tier), help="only runs of this tier; may be repeated"
-    )
-    parser.add_argument("--only", nargs="+", action="extend", metavar="GLOB", help="only runs or recipes of such names")
-    parser.add_argument("--runs", type=fills, metavar="FOLDER", help="the run folders; default: runs/GRIDNAME")
-    parser.add_argument(
-        "-o",
-        "--results",
-        type=fills,
-        metavar="FOLDER",
-        help="default: results/GRIDNAME beside grids/, or beside the file",
-    )
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="runs at a time; default: 1")
-    add_threads(parser)
-    parser.add_argument("--minutes", type=positive, metavar="M", help="start no epoch that cannot end within M minutes")
-    parser.add_argument("--list", action="store_true", help="list the runs and their progress, and train nothing")
-    add_json(parser, what="the state and the scores of each run")
+class Options(Declared):
+    """Options of ``fascicle bench``.
+
+    In Python: ``fascicle.tasks.bench.bench("grid.toml")``
+
+    Attributes:
+        grid: the grid: corpora, systems, variants, seeds, or recipe files.
+        tier: only runs of this tier; may be repeated.
+        only: only runs or recipes of such names.
+        runs: the run folders; default: runs/GRIDNAME.
+        results: default: results/GRIDNAME beside grids/, or beside the file.
+        jobs: runs at a time; default: 1.
+        minutes: start no epoch that cannot end within M minutes.
+        listed: list the runs and their progress, and train nothing.
+        json: print the state and the scores of each run as JSON.
+    """
+
+    grid: str = option("GRID.toml", reads)
+    tier: Sequence[Tier] = option("--tier ...", choices=get_args(Tier))
+    only: Sequence[str] = option("--only GLOB +")
+    runs: str | None = option("--runs FOLDER", fills)
+    results: str | None = option("-o --results FOLDER", fills)
+    jobs: int = option("--jobs N", positive, default=1)
+    threads: int | None = THREADS
+    minutes: int | None = option("--minutes M", positive)
+    listed: bool = option("--list")
+    json: bool = option("--json")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Works off the grid; returns the exit code."""
-    settings = BenchSettings(
-        tiers=args.tier or (),
-        only=args.only or (),
-        runs=args.runs,
-        results=args.results,
-        jobs=args.jobs,
-        threads=args.threads,
-        minutes=args.minutes,
-        debug=args.debug,
-    )
-    if args.list:
+    settings = called(BenchSettings, args, tiers=tuple(args.tier))
+    if args.listed:
         sys.stdout.write(_listed(runs_of(args.grid, settings), as_json=args.json))
         return 0
     done = bench(args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None)

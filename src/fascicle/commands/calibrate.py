@@ -2,91 +2,81 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from fascicle.commands.console import Tally, with_progress
-from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, add_threads, add_types, types_of
+from fascicle.commands.options import Overwrite, Strict, Threads, called, first_given, option
+from fascicle.commands.parsing import number
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.shared import TYPES, Reading, reading_of, types_of
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import lines_of
 from fascicle.loading.places import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
-from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, calibrate, described, rules_described
+from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
 from fascicle.tasks.calibrate_documents import DocumentCalibrated, DocumentSettings, calibrate_documents
 
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
 
-METHODS = ("temperature", "isotonic", "none")
 OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
     "others."
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument("model", type=reads, metavar="MODEL", help="a model folder, or the name of a shipped model")
-    parser.add_argument(
-        "gold",
-        type=reads,
-        nargs="+",
-        metavar="GOLD",
-        help="development documents with gold mentions, in any format; several files with --document",
-    )
-    parser.add_argument(
-        "-o", "--output", type=writes, metavar="DIR", help="the folder to write: the model with the new calibration"
-    )
-    parser.add_argument(
-        "--method",
-        choices=METHODS,
-        default="temperature",
-        help="how scores become probabilities; none: they stay; default: temperature",
-    )
-    wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument("--precision", type=_share, metavar="P", help="set the threshold for this precision, e.g. 0.9")
-    wanted.add_argument("--recall", type=_share, metavar="R", help="set the threshold for this recall, e.g. 0.9")
-    wanted.add_argument("--f1", action="store_true", help="set the threshold for the best F1")
-    parser.add_argument(
-        "--abbreviations",
-        action="store_true",
-        help="choose, by F1, what the short and long forms of a document change about its mentions; with --method none "
-        "nothing else is fitted, and MODEL may be an ensemble",
-    )
-    parser.add_argument("--per-type", action="store_true", help="a threshold for each type")
-    parser.add_argument(
-        "--document",
-        action="store_true",
-        help="fit nothing but what whole documents say of mentions: thresholds, names that are marked throughout, ends "
-        "and probabilities, by type",
-    )
-    parser.add_argument(
-        "--untaught",
-        action="store_true",
-        help="with --document: state that no text of GOLD taught MODEL, where MODEL does not list its texts",
-    )
-    add_types(parser)
-    parser.add_argument("--name", help="of the new model; becomes the source of its mentions; default: the old one")
-    add_json(parser, what="what was fitted")
-    add_threads(parser)
-    add_overwrite(parser)
-    add_strict(parser)
-    add_reading(parser)
+_SHARE = number("above 0 and up to 1, such as 0.9", lambda value: 0 < value <= 1)
 
 
-def run(args: argparse.Namespace) -> int:
+class Options(Threads, Overwrite, Strict, Reading):
+    """Options of ``fascicle calibrate``.
+
+    In Python: ``fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")``
+
+    Attributes:
+        model: a model folder, or the name of a shipped model.
+        gold: development documents with gold mentions, in any format; several files with --document.
+        output: the folder to write: the model with the new calibration.
+        method: how scores become probabilities; none: they stay; default: temperature.
+        precision: set the threshold for this precision, e.g. 0.9.
+        recall: set the threshold for this recall, e.g. 0.9.
+        f1: set the threshold for the best F1.
+        abbreviations: choose, by F1, what the short and long forms of a document change about its mentions; with
+            --method none nothing else is fitted, and MODEL may be an ensemble.
+        per_type: a threshold for each type.
+        document: fit nothing but what whole documents say of mentions: thresholds, names that are marked throughout,
+            ends and probabilities, by type.
+        untaught: with --document: state that no text of GOLD taught MODEL, where MODEL does not list its texts.
+        name: of the new model; becomes the source of its mentions; default: the old one.
+        json: print what was fitted as JSON.
+    """
+
+    model: str = option("MODEL", reads)
+    gold: list[str] = option("GOLD +", reads)
+    output: str | None = option("-o --output DIR", writes)
+    method: Method = option("--method", choices=get_args(Method), default="temperature")
+    precision: float | None = option("--precision P", _SHARE, apart="threshold")
+    recall: float | None = option("--recall R", _SHARE, apart="threshold")
+    f1: bool = option("--f1", apart="threshold")
+    abbreviations: bool = option("--abbreviations")
+    per_type: bool = option("--per-type")
+    document: bool = option("--document")
+    untaught: bool = option("--untaught")
+    types: list[str] = TYPES
+    name: str | None = option("--name NAME")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
     """Fits and writes; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
@@ -145,15 +135,14 @@ def _documents_as_json(made: DocumentCalibrated) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
-def document_settings_of(args: argparse.Namespace) -> DocumentSettings:
+def document_settings_of(args: Options) -> DocumentSettings:
     """How a decision of documents is fitted."""
-    wanted = ("--precision", "--recall", "--f1", "--abbreviations", "--per-type")
-    if others := [one for one in wanted if getattr(args, one[2:].replace("-", "_")) not in (None, False)]:
-        raise UsageError(f"--document and {others[0]} were given, and --document fits nothing else; give one of them")
-    return DocumentSettings(untaught=args.untaught, types=types_of(args), name=args.name or "", threads=args.threads)
+    if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
+        raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
+    return called(DocumentSettings, args, types=types_of(args))
 
 
-def settings_of(args: argparse.Namespace) -> CalibrateSettings:
+def settings_of(args: Options) -> CalibrateSettings:
     """What is fitted of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
@@ -161,15 +150,8 @@ def settings_of(args: argparse.Namespace) -> CalibrateSettings:
     from fascicle.evaluation.calibration.fitting import Target  # late: other commands need none of it
 
     wanted = args.f1 or args.precision is not None or args.recall is not None
-    return CalibrateSettings(
-        method=args.method,
-        target=Target(precision=args.precision, recall=args.recall) if wanted else None,
-        per_type=args.per_type,
-        abbreviations=args.abbreviations,
-        types=types_of(args),
-        name=args.name or "",
-        threads=args.threads,
-    )
+    target = Target(precision=args.precision, recall=args.recall) if wanted else None
+    return called(CalibrateSettings, args, target=target, types=types_of(args))
 
 
 def _as_text(made: Calibrated, gold: str) -> str:
@@ -200,14 +182,3 @@ def _as_json(made: Calibrated) -> str:
     if made.abbreviations:
         value["abbreviations"] = made.abbreviations.as_dict()
     return json.dumps(value, ensure_ascii=False) + "\n"
-
-
-def _share(text: str) -> float:
-    """A number above 0 and up to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number above 0 and up to 1, such as 0.9")
-    return value

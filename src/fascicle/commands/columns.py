@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from typing import Any
 
+from fascicle.commands.options import option
 from fascicle.errors import UsageError
 from fascicle.files.source import STDIN, stem
 from fascicle.formats.requests import ReadRequest
 
 
-def add_columns(group: argparse._ArgumentGroup) -> None:
-    """Adds ``--gold-column`` and ``--pred-column``."""
-    group.add_argument(
-        "--gold-column",
-        type=_column,
-        metavar="N",
-        help="GOLD is a column file with gold and predicted tags: the column of the gold tags, from 0; the word is in "
-        "column 0, or where --columns says",
-    )
-    group.add_argument(
-        "--pred-column",
-        type=_column,
-        action="append",
-        default=[],
-        metavar="N",
-        help="the column of predicted tags in such a file; once for each system",
-    )
+def _column(text: str) -> int:
+    """The number of a column, from 0; negative numbers count from the last."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
+    return int(text)
+
+
+class Columns:
+    """Gold and predictions in columns of one file.
+
+    Attributes:
+        gold_column: GOLD is a column file with gold and predicted tags: the column of the gold tags, from 0; the word
+            is in column 0, or where --columns says.
+        pred_column: the column of predicted tags in such a file; once for each system.
+    """
+
+    group = "reading"
+    gold_column: int | None = option("--gold-column N", _column)
+    pred_column: list[int] = option("--pred-column N ...", _column)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class SomeColumns:
     """Which columns of one file hold the words, the gold tags, and the tags of each system.
 
     Attributes:
@@ -67,7 +72,7 @@ class Columns:
         }
 
 
-def columns_of(args: argparse.Namespace) -> Columns | None:
+def columns_of(args: Any) -> SomeColumns | None:
     """The columns that ``--gold-column`` and ``--pred-column`` name; ``None`` without these options.
 
     Raises:
@@ -86,7 +91,7 @@ def columns_of(args: argparse.Namespace) -> Columns | None:
         )
     if args.gold == STDIN:
         raise UsageError("standard input (-) can be read once, and each column needs a reading; name a file")
-    found = Columns(token=_token(args.columns), gold=args.gold_column, predicted=tuple(args.pred_column))
+    found = SomeColumns(token=_token(args.columns), gold=args.gold_column, predicted=tuple(args.pred_column))
     used = [found.token, found.gold, *found.predicted]
     twice = next((column for column in used if used.count(column) > 1), None)
     if twice is not None:
@@ -105,11 +110,3 @@ def _token(text: str | None) -> int:
         raise UsageError(
             f"--columns {text} was given with --gold-column; name the column of the word alone, for example --columns 0"
         ) from None
-
-
-def _column(text: str) -> int:
-    """The number of a column, from 0; negative numbers count from the last."""
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
-    return int(text)

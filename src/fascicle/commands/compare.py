@@ -12,88 +12,69 @@ from typing import Final
 from fascicle.combination.align import System
 from fascicle.combination.rules import Rule
 from fascicle.combination.type_names import check_types
-from fascicle.commands.combine import add_system_options, systems_of
+from fascicle.commands.combine import systems_of
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import INPUT_FORMATS, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_strict, natural, positive
+from fascicle.commands.options import OVERWRITE, STRICT, called, option
+from fascicle.commands.parsing import natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.shared import SYSTEM_FORMATS, SystemOptions, input_format, reading_of
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.search import MOST, Chosen, Floors, as_dict
 from fascicle.files.atomic import atomic_text_writer, check_target
 from fascicle.files.encodings import AUTO
 from fascicle.formats.requests import ReadRequest
 from fascicle.reports.comparison_table import as_markdown, as_text, sections_of
-from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
+from fascicle.systems.predictions import PredictionRequest
 from fascicle.systems.several import SystemsRequest
 from fascicle.tasks.compare import Compared, CompareSettings, compare
 
 OUT: Final = "combined.tsv"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "gold",
-        type=reads,
-        metavar="GOLD",
-        help="a corpus in any format; development data if you choose by the result",
-    )
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=reads,
-        metavar="PRED",
-        help="prediction files (JSON Lines or TSV), or corpora in any format",
-    )
-    parser.add_argument("-o", "--output", type=writes, metavar="REPORT.md", help="write the report as Markdown too")
-    add_json(parser, what="everything, all combinations included,")
-    parser.add_argument(
-        "--recall-floor",
-        type=float,
-        metavar="SHARE",
-        help="for the best precision; default: the recall of the best system",
-    )
-    parser.add_argument(
-        "--precision-floor",
-        type=float,
-        metavar="SHARE",
-        help="for the best recall; default: the precision of that system",
-    )
-    parser.add_argument(
-        "--search",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help=f"score every subset of up to {MOST} systems under every rule; default: yes",
-    )
-    parser.add_argument(
-        "--resamples", type=positive, default=1000, metavar="N", help="bootstrap draws, and shuffles; default: 1000"
-    )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random numbers; default: 0")
-    parser.add_argument(
-        "--allow-missing", action="store_true", help="gold documents that a PRED lacks count as without predictions"
-    )
-    add_overwrite(parser)
-    add_strict(parser)
-    parser.add_argument(
-        "--gold-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="default: auto"
-    )
-    add_system_options(parser)
+_SEARCH: Final = f"score every subset of up to {MOST} systems under every rule; default: yes"
 
 
-def run(args: argparse.Namespace) -> int:
+class Options(SystemOptions):
+    """Options of ``fascicle compare``.
+
+    In Python: ``fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])``
+
+    Attributes:
+        gold: a corpus in any format; development data if you choose by the result.
+        files: prediction files (JSON Lines or TSV), or corpora in any format.
+        output: write the report as Markdown too.
+        json: print everything, all combinations included, as JSON.
+        recall_floor: for the best precision; default: the recall of the best system.
+        precision_floor: for the best recall; default: the precision of that system.
+        resamples: bootstrap draws, and shuffles; default: 1000.
+        seed: of the random numbers; default: 0.
+        allow_missing: gold documents that a PRED lacks count as without predictions.
+        gold_format: default: auto.
+    """
+
+    gold: str = option("GOLD", reads)
+    files: list[str] = option("PRED *", reads)
+    output: str | None = option("-o --output REPORT.md", writes)
+    json: bool = option("--json")
+    recall_floor: float | None = option("--recall-floor SHARE", float)
+    precision_floor: float | None = option("--precision-floor SHARE", float)
+    search: bool = option("--search", action=argparse.BooleanOptionalAction, default=True, help=_SEARCH)
+    resamples: int = option("--resamples N", positive, default=1000)
+    seed: int = option("--seed N", natural, default=0)
+    allow_missing: bool = option("--allow-missing")
+    overwrite: bool = OVERWRITE
+    strict: bool = STRICT
+    gold_format: str = input_format("--gold-format", choices=SYSTEM_FORMATS)
+
+
+def run(args: Options) -> int:
     """Compares; returns the exit code."""
-    settings = CompareSettings(
-        floors=Floors(recall=args.recall_floor, precision=args.precision_floor),
-        search=args.search,
-        resamples=args.resamples,
-        seed=args.seed,
-        allow_missing=args.allow_missing,
-    )
+    floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
+    settings = called(CompareSettings, args, floors=floors)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
-    tally, systems = Tally(), systems_of(args)
+    tally, systems = Tally(), systems_of(args, args.files)
     gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     found = compare(gold, systems, settings, events=tally.account.events)
     commands = [
@@ -158,6 +139,6 @@ def options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
     words += ["--bare-tags"] if reading.bare_tags else []
     for name in ("documents", "columns", "shape", "labels"):
         words += [f"--{name}", getattr(reading, name)] if getattr(reading, name) else []
-    for option, pairs in (("--field", reading.fields), ("--where", reading.where)):
-        words += [word for name, value in pairs for word in (option, f"{name}={value}")]
+    for flag, pairs in (("--field", reading.fields), ("--where", reading.where)):
+        words += [word for name, value in pairs for word in (flag, f"{name}={value}")]
     return words

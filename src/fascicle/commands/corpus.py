@@ -2,62 +2,65 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
 
 from fascicle.commands import corpus_check
 from fascicle.commands.console import Tally, with_progress
-from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.outputs import add_colour, add_format, of_source, writing_of
-from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, add_strict, commands_of
+from fascicle.commands.options import Command, Overwrite, Strict, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.strictness import add_strictness
+from fascicle.commands.shared import (
+    Colour,
+    Reading,
+    ReadingAs,
+    StrictWriting,
+    of_source,
+    output_format,
+    reading_of,
+    writing_of,
+)
 from fascicle.core.document import Document
-from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, paths_of, read_inputs, table_notes
+from fascicle.formats.requests import STDOUT, ReadRequest, documents_of, table_notes
 from fascicle.formats.stats import corpus_stats, format_table
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_run_nothing)
-    commands = commands_of(parser, dest="corpus_command")
-    stats = add_command(commands, "stats", help_text="count documents, mentions, types, nesting")
-    stats.set_defaults(run=run_stats)
-    stats.add_argument(
-        "files", nargs="*", type=reads, metavar="PATH", help="files, folders, zips; - for standard input"
-    )
-    add_json(stats, what="the counts")
-    add_strict(stats)
-    add_reading(stats, aliases=("--format",))
-    convert = add_command(commands, "convert", help_text="write corpora in another format")
-    convert.set_defaults(run=run_convert)
-    convert.add_argument(
-        "files", nargs="*", type=reads, metavar="IN", help="files, folders, zips; - for standard input"
-    )
-    convert.add_argument(
-        "-o",
-        "--output",
-        type=writes,
-        default=STDOUT,
-        help="a file (for brat: a folder, or a .zip); default: standard output",
-    )
-    add_format(convert, default="by the suffix of the output, else jsonl")
-    convert.add_argument("--source", metavar="NAME", help="only the mentions of this source")
-    add_colour(convert)
-    add_overwrite(convert)
-    add_strictness(convert)
-    add_reading(convert)
-    corpus_check.configure(add_command(commands, "check", help_text=corpus_check.HELP))
+class Stats(Strict, ReadingAs):
+    """Options of ``fascicle corpus stats``.
+
+    In Python: ``fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))``
+
+    Attributes:
+        files: files, folders, zips; - for standard input.
+        json: print the counts as JSON.
+    """
+
+    files: list[str] = option("PATH *", reads)
+    json: bool = option("--json")
 
 
-def run_stats(args: argparse.Namespace) -> int:
+class Convert(Colour, Overwrite, StrictWriting, Reading):
+    """Options of ``fascicle corpus convert``.
+
+    In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
+
+    Attributes:
+        files: files, folders, zips; - for standard input.
+        output: a file (for brat: a folder, or a .zip); default: standard output.
+        source: only the mentions of this source.
+    """
+
+    files: list[str] = option("IN *", reads)
+    output: str = option("-o --output OUTPUT", writes, default=STDOUT)
+    format: str | None = output_format("by the suffix of the output, else jsonl")
+    source: str | None = option("--source NAME")
+
+
+def run_stats(args: Stats) -> int:
     """Counts; returns the exit code."""
     tally = Tally()
     documents = with_progress(_documents(args.files, reading_of(args), tally.account), quiet=False)
@@ -70,7 +73,7 @@ def run_stats(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def run_convert(args: argparse.Namespace) -> int:
+def run_convert(args: Convert) -> int:
     """Converts; returns the exit code."""
     writing = writing_of(args)
     writing.check()
@@ -90,10 +93,10 @@ def run_convert(args: argparse.Namespace) -> int:
 
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
-    inputs = [Input(name=path) for path in paths_of(files, request)]
+    documents = documents_of(files, request, report=account.reading)
     for note in table_notes(files, request):
         say(f"note: {note}")
-    for _, document in read_inputs(inputs, request, report=account.reading):
+    for document in documents:
         account.read += 1
         account.events.see(document)
         yield document
@@ -106,5 +109,8 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
     account.refuse_nothing(report)
 
 
-def _run_nothing(args: argparse.Namespace) -> int:
-    raise UsageError("corpus needs a command of its own: stats, convert or check; see fascicle corpus --help")
+COMMANDS = {
+    "stats": Command(help="count documents, mentions, types, nesting", options=Stats, run=run_stats),
+    "convert": Command(help="write corpora in another format", options=Convert, run=run_convert),
+    "check": Command(help=corpus_check.HELP, options=corpus_check.Options, run=corpus_check.run),
+}

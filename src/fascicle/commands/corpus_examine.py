@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fascicle.commands.console import with_progress
-from fascicle.commands.inputs import reading_of
+from fascicle.commands.options import called
 from fascicle.commands.saying import say
+from fascicle.commands.shared import reading_of
 from fascicle.core.wording import counted
 from fascicle.doctor.checks.table import CHECKS
 from fascicle.doctor.checks.unreachable import tokenizer_file
@@ -25,7 +26,7 @@ from fascicle.formats.requests import STDOUT, ReadRequest, pairs
 from fascicle.tasks.check import CheckRequest, examined
 
 
-def run_check(args: argparse.Namespace) -> int:
+def run_check(args: Any) -> int:
     """Checks as the options of `fascicle.commands.corpus_check` say; returns the exit code."""
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
@@ -72,7 +73,7 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def _request_of(args: argparse.Namespace) -> CheckRequest:
+def _request_of(args: Any) -> CheckRequest:
     # Other corpora are read as their formats are by default: the other options say how to read what is checked.
     against = ReadRequest(
         format=args.against_format,
@@ -80,10 +81,10 @@ def _request_of(args: argparse.Namespace) -> CheckRequest:
         fields=pairs(args.against_field, key="--against-field", example="text=body"),
         asked_by="--against-format",
     )
-    return CheckRequest(
-        files=tuple(args.files),
+    return called(
+        CheckRequest,
+        args,
         parts=tuple((part, path) for part in ("train", "dev", "test") for path in getattr(args, part)),
-        against=tuple(args.against),
         reading=reading_of(args),
         reading_against=against,
         settings=_settings_of(args),
@@ -91,24 +92,14 @@ def _request_of(args: argparse.Namespace) -> CheckRequest:
     )
 
 
-def _settings_of(args: argparse.Namespace) -> CheckSettings:
+def _settings_of(args: Any) -> CheckSettings:
     if args.width is not None and not args.tokenizer:
         raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
     if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
         raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
     if args.max_length < 8:
         raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
-    return CheckSettings(
-        source=args.source,
-        examples=args.examples,
-        min_words=args.min_words,
-        near=args.near,
-        long_sentence=args.long,
-        tokenizer=Path(args.tokenizer) if args.tokenizer else None,
-        width=args.width,
-        level=args.level,
-        max_length=args.max_length,
-    )
+    return called(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
 
 
 def _fails(report: Report, level: str) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 
 from fascicle.commands import train
 
+run = partial(train.run_kind, kind="distil", table="teacher", aim="imitate")
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=partial(train.run_kind, kind="distil", table="teacher", aim="imitate"))
-    train.add_options(parser)
+
+class Options(train.Options):
+    """Options of ``fascicle distill``.
+
+    In Python: ``fascicle.train("recipe.toml", "runs/student")``
+    """

@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 from fascicle.combination.rules import HALF, RULES
 from fascicle.commands.combine import rule_of
-from fascicle.commands.parsing import add_overwrite, positive
+from fascicle.commands.options import Overwrite, called, option
+from fascicle.commands.parsing import positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.tasks.ensemble import EnsembleRequest, save_ensemble
+from fascicle.settings.recipes.ensemble import RuleName
+from fascicle.tasks.ensemble import ensemble
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument("rule", choices=tuple(RULES), metavar="RULE", help=f"{', '.join(RULES)}; as of combine")
-    parser.add_argument(
-        "files", nargs="*", type=reads, metavar="MODEL", help="names of shipped models, or model folders"
-    )
-    parser.add_argument(
-        "-o", "--output", type=writes, metavar="DIR", help="the folder to write; the models are copied into it"
-    )
-    parser.add_argument("--k", type=positive, metavar="K", help="of kofn: how many models must agree")
-    parser.add_argument("--weights", metavar="W,W,...", help="of weighted: one number for each model, in their order")
-    parser.add_argument("--threshold", metavar="SHARE", help=f"of weighted: the share to exceed; default: {HALF}")
-    parser.add_argument(
-        "--filter", type=reads, metavar="FOLDER", help="of meta: the run folder of a filter, or its export"
-    )
-    parser.add_argument("--flat", action="store_true", help="of overlapping mentions, keep those with the most support")
-    parser.add_argument("--name", help="of the ensemble, the source of its mentions; default: that of the folder")
-    parser.add_argument(
-        "--distinct-types", action="store_true", help="treat types with similar names as different types"
-    )
-    add_overwrite(parser)
+class Options(Overwrite):
+    """Options of ``fascicle ensemble``.
+
+    In Python: ``fascicle.tasks.ensemble.ensemble(["runs/mine", "biomed"], "both", "union")``
+
+    Attributes:
+        files: names of shipped models, or model folders.
+        output: the folder to write; the models are copied into it.
+        k: of kofn: how many models must agree.
+        weights: of weighted: one number for each model, in their order.
+        filter: of meta: the run folder of a filter, or its export.
+        flat: of overlapping mentions, keep those with the most support.
+        name: of the ensemble, the source of its mentions; default: that of the folder.
+        distinct_types: treat types with similar names as different types.
+    """
+
+    rule: RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
+    files: list[str] = option("MODEL *", reads)
+    output: str | None = option("-o --output DIR", writes)
+    k: int | None = option("--k K", positive)
+    weights: str | None = option("--weights W,W,...")
+    threshold: str | None = option("--threshold SHARE", help=f"of weighted: the share to exceed; default: {HALF}")
+    filter: str | None = option("--filter FOLDER", reads)
+    flat: bool = option("--flat")
+    name: str | None = option("--name NAME")
+    distinct_types: bool = option("--distinct-types")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Saves; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
-    request = EnsembleRequest(
-        rule=rule_of(args),
-        models=args.files,
-        name=args.name or "",
-        flat=args.flat,
-        distinct_types=args.distinct_types,
-    )
-    saved = save_ensemble(request, Path(args.output), overwrite=args.overwrite)
+    saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
     for note in saved.notes:
         say(f"note: {note}")
     manifest = saved.manifest

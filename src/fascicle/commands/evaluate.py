@@ -9,17 +9,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from fascicle.commands.columns import Columns, add_columns, columns_of
+from fascicle.commands.columns import Columns, SomeColumns, columns_of
 from fascicle.commands.console import Tally, with_progress
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading_details, reading_of
-from fascicle.commands.parsing import Once, add_json, add_overwrite, add_strict, add_types, natural, types_of
+from fascicle.commands.options import STRICT, Overwrite, Threads, called, first_given, option
+from fascicle.commands.parsing import Once, natural
 from fascicle.commands.places import reads, writes
-from fascicle.commands.probed import add_model, model_of
 from fascicle.commands.saying import say
-from fascicle.commands.scored import REPORTS, check_report, predictions_of
+from fascicle.commands.shared import (
+    DISTRIBUTIONS,
+    ENDS,
+    REPORTS,
+    SYSTEM_FORMATS,
+    TYPES,
+    ReadingDetails,
+    check_report,
+    input_format,
+    predictions_of,
+    reading_of,
+    types_of,
+)
 from fascicle.errors import UsageError
+from fascicle.evaluation.breakdown.buckets import Cutting
+from fascicle.evaluation.breakdown.layout import TextUnit
 from fascicle.evaluation.headline import Headline, headline_of
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import drawn_unit
@@ -27,130 +40,124 @@ from fascicle.evaluation.scoring.systems import Scored
 from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
 from fascicle.reports.table import systems_table, table
-from fascicle.systems.model import ModelRequest
-from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
+from fascicle.settings.document import Ends
+from fascicle.systems.model import ModelRequest, check_distributions
+from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.evaluate import Evaluation, evaluate
 
 if TYPE_CHECKING:
     from fascicle.tasks.report import ReportRequest
 
 
-BUCKETS = ("fixed", "quantiles")
-UNITS = ("sentence", "document")
+_REPORT: Final = (
+    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+    "fascicle[plots], pictures"
+)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument("gold", type=reads, metavar="GOLD", help="a corpus in any format")
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=reads,
-        metavar="PRED",
-        help="prediction files (JSON Lines or TSV) or corpora, one for each system",
-    )
-    parser.add_argument("--source", metavar="NAME", help="whose mentions of PRED are scored, if there are several")
-    parser.add_argument(
-        "--allow-missing", action="store_true", help="gold documents that PRED lacks count as without predictions"
-    )
-    parser.add_argument(
-        "--by-type", action=argparse.BooleanOptionalAction, default=True, help="a line per entity type; default: yes"
-    )
-    add_types(parser)
-    parser.add_argument("--interval", action="store_true", help="95%% bootstrap intervals of micro P, R, F1, macro F1")
-    parser.add_argument(
-        "--agreement", action="store_true", help="GOLD and PRED are two annotators: F1 of mentions, kappa of words"
-    )
-    add_json(parser, what="the scores")
-    add_strict(parser)
-    _add_links(parser)
-    _add_report(parser)
-    add_model(parser)
-    add_overwrite(parser)
-    group = parser.add_argument_group("reading")
-    group.add_argument("--gold-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
-    group.add_argument(
-        "--pred-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="default: auto"
-    )
-    add_reading_details(group)
-    add_columns(group)
+class Links:
+    """What is scored of concepts.
+
+    Attributes:
+        links: score the concepts of mentions in place of the mentions, with intervals.
+        linker: with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the
+            mentions of GOLD.
+        pack: with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed with
+            --linker; may be repeated.
+        prefix: with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be
+            repeated.
+    """
+
+    group = "links"
+    links: bool = option("--links")
+    linker: str | None = option("--linker LINKER", reads, action=Once)
+    pack: list[str] = option("--pack PACK ...", reads)
+    prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 
 
-def _add_links(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("links")
-    group.add_argument(
-        "--links", action="store_true", help="score the concepts of mentions in place of the mentions, with intervals"
-    )
-    group.add_argument(
-        "--linker",
-        action=Once,
-        type=reads,
-        metavar="LINKER",
-        help="with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the "
-        "mentions of GOLD",
-    )
-    group.add_argument(
-        "--pack",
-        type=reads,
-        action="append",
-        default=[],
-        metavar="PACK",
-        help="with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed "
-        "with --linker; may be repeated",
-    )
-    group.add_argument(
-        "--prefix",
-        action="append",
-        default=[],
-        metavar="TYPE=PREFIX",
-        help="with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be "
-        "repeated",
-    )
+class Report:
+    """What a file says beside the scores.
+
+    Attributes:
+        train: the training corpus: report which mentions it contains.
+        train_format: default: auto.
+        train_where: as --where, for the training corpus.
+        unreachable_for: report how much of the gold no model like this one can find: a model folder or name; may be
+            repeated.
+        buckets: intervals: fixed (of the papers), or quantiles of the gold.
+        text_unit: a text of the buckets; default: sentence.
+        examples: of each class of errors; default: 5.
+    """
+
+    group = "report"
+    about = "scores, subsets, buckets, errors with examples, calibration, in a file"
+    report: str | None = option("--report FILE", writes, help=_REPORT)
+    train: str | None = option("--train PATH", reads)
+    train_format: str = input_format("--train-format")
+    train_where: list[str] = option("--train-where FIELD=VALUE ...")
+    unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
+    buckets: Cutting = option("--buckets", choices=get_args(Cutting), default="fixed")
+    text_unit: TextUnit = option("--text-unit", choices=get_args(TextUnit), default="sentence")
+    examples: int = option("--examples N", natural, default=5)
 
 
-def _add_report(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "report", "scores, subsets, buckets, errors with examples, calibration, in a file"
-    )
-    group.add_argument(
-        "--report",
-        type=writes,
-        metavar="FILE",
-        help=f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
-        "fascicle[plots], pictures",
-    )
-    group.add_argument(
-        "--train",
-        type=reads,
-        metavar="PATH",
-        help="the training corpus: report which mentions it contains",
-    )
-    group.add_argument("--train-format", choices=INPUT_FORMATS, default="auto", help="default: auto")
-    group.add_argument(
-        "--train-where", action="append", default=[], metavar="FIELD=VALUE", help="as --where, for the training corpus"
-    )
-    group.add_argument(
-        "--unreachable-for",
-        type=reads,
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="report how much of the gold no model like this one can find: a model folder or name; may be repeated",
-    )
-    group.add_argument(
-        "--buckets",
-        choices=BUCKETS,
-        default="fixed",
-        help="intervals: fixed (of the papers), or quantiles of the gold",
-    )
-    group.add_argument(
-        "--text-unit", choices=UNITS, default="sentence", help="a text of the buckets; default: sentence"
-    )
-    group.add_argument("--examples", type=natural, default=5, metavar="N", help="of each class of errors; default: 5")
+class Model:
+    """A model that is scored.
+
+    Attributes:
+        model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in.
+    """
+
+    group = "model"
+    about = "score a model itself, without a file of its predictions"
+    model: str | None = option("--model MODEL", reads)
+    ends: Ends | None = ENDS
+    distributions: str | None = DISTRIBUTIONS
 
 
-def run(args: argparse.Namespace) -> int:
+class Formats:
+    """What gold and predictions are.
+
+    Attributes:
+        gold_format: default: auto.
+        pred_format: default: auto.
+    """
+
+    group = "reading"
+    gold_format: str = input_format("--gold-format")
+    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+
+
+class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails, Columns):
+    """Options of ``fascicle evaluate``.
+
+    In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
+    In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")``
+
+    Attributes:
+        gold: a corpus in any format.
+        files: prediction files (JSON Lines or TSV) or corpora, one for each system.
+        source: whose mentions of PRED are scored, if there are several.
+        allow_missing: gold documents that PRED lacks count as without predictions.
+        by_type: a line per entity type; default: yes.
+        interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
+        agreement: GOLD and PRED are two annotators: F1 of mentions, kappa of words.
+        json: print the scores as JSON.
+    """
+
+    gold: str = option("GOLD", reads)
+    files: list[str] = option("PRED *", reads)
+    source: str | None = option("--source NAME")
+    allow_missing: bool = option("--allow-missing")
+    by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
+    types: list[str] = TYPES
+    interval: bool = option("--interval")
+    agreement: bool = option("--agreement")
+    json: bool = option("--json")
+    strict: bool = STRICT
+
+
+def run(args: Options) -> int:
     """Scores; returns the exit code."""
     if args.agreement:
         from fascicle.commands.agreement import run_agreement  # late: scores need none of it
@@ -160,8 +167,8 @@ def run(args: argparse.Namespace) -> int:
         from fascicle.commands.evaluate_links import run_links  # late: scores of mentions need none of it
 
         return run_links(args)
-    if given := [name for name in ("linker", "pack", "prefix") if getattr(args, name)]:
-        raise UsageError(f"--{given[0]} is about links; give --links too")
+    if given := first_given(args, ("linker", "pack", "prefix")):
+        raise UsageError(f"{given} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
@@ -181,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
             say(line)
     tally.say()
     headlines = _headlines(found.systems, notes) if args.interval else None
-    if report is not None:
+    if report is not None and args.report is not None:
         text, lacking = report.text(Path(args.report).suffix)
         notes += [lacking] if lacking else []
         with output(args.report, overwrite=args.overwrite) as stream:
@@ -195,7 +202,7 @@ def run(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def systems_of(args: argparse.Namespace, columns: Columns | None) -> list[PredictionRequest | ModelRequest]:
+def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | ModelRequest]:
     """The systems that are scored: files, columns of the gold file, and a model.
 
     Raises:
@@ -218,7 +225,7 @@ def systems_of(args: argparse.Namespace, columns: Columns | None) -> list[Predic
     return [*found, *([model] if model is not None else [])]
 
 
-def report_of(args: argparse.Namespace) -> ReportRequest | None:
+def report_of(args: Options) -> ReportRequest | None:
     """What ``--report`` asks for; refuses early what would fail after long work.
 
     Raises:
@@ -226,9 +233,8 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         OutputError: the file exists.
     """
     if args.report is None:
-        given = [name for name in ("train", "train_where", "unreachable_for") if getattr(args, name)]
-        if given:
-            raise UsageError(f"--{given[0].replace('_', '-')} says more in a report only; give --report FILE too")
+        if given := first_given(args, ("train", "train_where", "unreachable_for")):
+            raise UsageError(f"{given} says more in a report only; give --report FILE too")
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
@@ -244,6 +250,21 @@ def report_of(args: argparse.Namespace) -> ReportRequest | None:
         train_reading=replace(reading_of(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
+
+
+def model_of(args: Options) -> ModelRequest | None:
+    """The model of ``--model``; refuses early what would fail after long work.
+
+    Raises:
+        UsageError: options that need a model and have none.
+        OutputError: the place of the distributions file cannot be written.
+    """
+    if args.model is None:
+        if given := first_given(args, ("distributions", "threads", "ends")):
+            raise UsageError(f"{given} is about a model; give --model MODEL too")
+        return None
+    check_distributions(args.distributions or "", overwrite=args.overwrite)
+    return called(ModelRequest, args)
 
 
 def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping
@@ -11,10 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import reading_of
-from fascicle.commands.parsing import types_of
+from fascicle.commands.options import called, first_given
 from fascicle.commands.saying import say
-from fascicle.commands.scored import check_report, predictions_of
+from fascicle.commands.shared import check_report, predictions_of, reading_of, types_of
 from fascicle.errors import UsageError
 from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
@@ -25,10 +23,10 @@ from fascicle.tasks.evaluate_links import LinkSettings, evaluate_links
 _NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval")
 
 
-def run_links(args: argparse.Namespace) -> int:
+def run_links(args: Any) -> int:
     """Scores; returns the exit code."""
-    if given := [name for name in _NO_MEANING if getattr(args, name)]:
-        raise UsageError(f"--{given[0].replace('_', '-')} has no meaning with --links; leave one of the two out")
+    if given := first_given(args, _NO_MEANING):
+        raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
     if args.report is not None:
         check_report(args.report, overwrite=args.overwrite)
     tally = Tally()
@@ -51,20 +49,15 @@ def run_links(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def _settings_of(args: argparse.Namespace) -> LinkSettings:
+def _settings_of(args: Any) -> LinkSettings:
     train = None
     if args.train:
         where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
         train = PredictionRequest(path=args.train, reading=replace(reading_of(args, role="train"), where=where))
     elif args.train_where:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    return LinkSettings(
-        train=train,
-        prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")),
-        types=types_of(args),
-        allow_missing=args.allow_missing,
-        examples=args.examples,
-    )
+    prefixes = dict(pairs(args.prefix, key="--prefix", example="Disease=MESH"))
+    return called(LinkSettings, args, train=train, prefixes=prefixes, types=types_of(args))
 
 
 def _file(report: Mapping[str, Any], suffix: str) -> str:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from fascicle.commands.console import Steps, Tally, with_progress
-from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of, positive
+from fascicle.commands.options import Command, Declared, Overwrite, called, option
+from fascicle.commands.parsing import positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.shared import ReadingAs, reading_of
 from fascicle.core.wording import counted
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError
 from fascicle.files.apart import Inputs
 from fascicle.files.atomic import check_target
 from fascicle.files.source import STDIN
@@ -27,183 +27,195 @@ from fascicle.knowledge.curation.lint import Finding
 from fascicle.knowledge.pack.stats import lines as stats_lines
 from fascicle.knowledge.pack.why import lines as why_lines
 from fascicle.knowledge.sources.report import SourceReport
+from fascicle.tasks.index import diff, export, sets, stats, verify, why
 from fascicle.tasks.index_build import build_pack, files_of, write_left_out
-from fascicle.tasks.index_curate import CurateRequest, curate_pack
-from fascicle.tasks.index_diff import diff
-from fascicle.tasks.index_export import export
+from fascicle.tasks.index_curate import curate
 from fascicle.tasks.index_extend import extend
-from fascicle.tasks.index_sets import sets
-from fascicle.tasks.index_stats import stats
-from fascicle.tasks.index_verify import verify
-from fascicle.tasks.index_why import why
 
 _LOUD: Final = 10  # rules that are told one by one
 _TAKEN: Final = ("conflict", "taken")
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_run_nothing)
-    commands = commands_of(parser, dest="index_command")
-    _configure_build(add_command(commands, "build", help_text="make a pack from vocabularies"))
-    _configure_extend(add_command(commands, "extend", help_text="add own names and concepts to a pack"))
-    count = add_command(commands, "stats", help_text="count concepts, names, types and sources of a pack")
-    _add_pack(count, run_stats)
-    add_json(count, what="the counts")
-    look = add_command(commands, "verify", help_text="read a whole pack, and check every hash and every range")
-    _add_pack(look, run_verify)
-    add_json(look, what="the result")
-    _configure_why(add_command(commands, "why", help_text="explain what a pack makes of a name"))
-    told = add_command(commands, "sets", help_text="list which concepts of several vocabularies are one thing, and why")
-    _add_pack(told, run_sets)
-    add_json(told, what="each pair")
-    _configure_diff(add_command(commands, "diff", help_text="list what two packs differ in"))
-    _configure_export(add_command(commands, "export", help_text="write the names of a pack as a table"))
-    _configure_curate(add_command(commands, "curate", help_text="propose rules for names that do harm in texts"))
+_PACK: Final[Any] = option(
+    "PACK", reads, help="a folder that fascicle index build wrote, or the name of a shipped pack"
+)
 
 
-def _configure_build(parser: Parser) -> None:
-    parser.set_defaults(run=run_build)
-    parser.add_argument("sources", type=reads, metavar="SOURCES", help="a TOML file that names the vocabularies")
-    parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
-    parser.add_argument(
-        "--memory", type=positive, default=256, metavar="MIB", help="for sorting; the build takes more; default: 256"
-    )
-    parser.add_argument(
-        "--left-out",
-        type=writes,
-        metavar="TSV",
-        help="also write the labels that are not looked for, each with the reason",
-    )
-    add_json(parser, what="the manifest")
-    add_overwrite(parser)
+class Build(Overwrite):
+    """Options of ``fascicle index build``.
+
+    In Python: ``fascicle.tasks.index_build.build_pack("sources.toml", "pack")``
+
+    Attributes:
+        sources: a TOML file that names the vocabularies.
+        output: the folder to write.
+        memory: for sorting; the build takes more; default: 256.
+        left_out: also write the labels that are not looked for, each with the reason.
+        json: print the manifest as JSON.
+    """
+
+    sources: str = option("SOURCES", reads)
+    output: str = option("-o --output PACK", writes, required=True)
+    memory: int = option("--memory MIB", positive, default=256)
+    left_out: str | None = option("--left-out TSV", writes)
+    json: bool = option("--json")
 
 
-def _configure_extend(parser: Parser) -> None:
-    _add_pack(parser, run_extend)
-    parser.add_argument(
-        "own",
-        type=reads,
-        metavar="TABLE",
-        help="a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file",
-    )
-    parser.add_argument("-o", "--output", type=writes, required=True, metavar="PACK", help="the folder to write")
-    parser.add_argument("--type", default="", help="of the concepts of a table without such a column")
-    parser.add_argument("--linker", type=reads, help="whose rankers are kept; default: the shipped one of the pack")
-    add_json(parser, what="the manifest")
-    add_overwrite(parser)
+class Extend(Overwrite):
+    """Options of ``fascicle index extend``.
+
+    In Python: ``fascicle.tasks.index_extend.extend("pack", "own.tsv", "mine", kind="Disease")``
+
+    Attributes:
+        own: a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file.
+        output: the folder to write.
+        kind: of the concepts of a table without such a column.
+        linker: whose rankers are kept; default: the shipped one of the pack.
+        json: print the manifest as JSON.
+    """
+
+    pack: str = _PACK
+    own: str = option("TABLE", reads)
+    output: str = option("-o --output PACK", writes, required=True)
+    kind: str = option("--type TYPE", default="")
+    linker: str | None = option("--linker LINKER", reads)
+    json: bool = option("--json")
 
 
-def _configure_why(parser: Parser) -> None:
-    _add_pack(parser, run_why)
-    parser.add_argument("surface", metavar="SURFACE", help="any name, in quotes if it has blanks")
-    add_json(parser, what="the explanation")
+class Stats(Declared):
+    """Options of ``fascicle index stats``.
+
+    In Python: ``fascicle.tasks.index.stats("pack")``
+
+    Attributes:
+        json: print the counts as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
 
 
-def _configure_diff(parser: Parser) -> None:
-    _add_pack(parser, run_diff)
-    parser.add_argument("other", type=reads, metavar="PACK", help="the pack that is now; the first was before")
-    parser.add_argument(
-        "--corpus",
-        nargs="+",
-        action="extend",
-        type=reads,
-        default=[],
-        metavar="FILE",
-        help="also list the mentions in these texts that come, go or change their link",
-    )
-    add_json(parser, what="each difference")
-    add_reading(parser, aliases=("--format",))
+class Verify(Declared):
+    """Options of ``fascicle index verify``.
+
+    In Python: ``fascicle.tasks.index.verify("pack")``
+
+    Attributes:
+        json: print the result as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
 
 
-def _configure_export(parser: Parser) -> None:
-    _add_pack(parser, run_export)
-    _add_table(parser)
-    parser.add_argument("--silent", action="store_true", help="the names that are kept out in place of those found")
-    add_overwrite(parser)
+class Why(Declared):
+    """Options of ``fascicle index why``.
+
+    In Python: ``fascicle.tasks.index.why("pack", "cancer")``
+
+    Attributes:
+        surface: any name, in quotes if it has blanks.
+        json: print the explanation as JSON.
+    """
+
+    pack: str = _PACK
+    surface: str = option("SURFACE")
+    json: bool = option("--json")
 
 
-def _configure_curate(parser: Parser) -> None:
-    _add_pack(parser, run_curate)
-    for name, metavar, what in (
-        ("--corpus", "GOLD", "corpora with gold, which says which names are right"),
-        ("--text", "RAW", "texts without gold, in which names are counted"),
-    ):
-        parser.add_argument(name, nargs="+", action="extend", type=reads, default=[], metavar=metavar, help=what)
-    _add_table(parser)
-    add_overwrite(parser)
-    add_reading(parser, aliases=("--format",))
+class Sets(Declared):
+    """Options of ``fascicle index sets``.
+
+    In Python: ``fascicle.tasks.index.sets("pack")``
+
+    Attributes:
+        json: print each pair as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
 
 
-def _add_table(parser: Parser) -> None:
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=writes,
-        default=STDIN,
-        metavar="TSV",
-        help="a file, or .gz; default: standard output",
-    )
+class Diff(ReadingAs):
+    """Options of ``fascicle index diff``.
+
+    In Python: ``fascicle.tasks.index.diff("before", "pack")``
+
+    Attributes:
+        other: the pack that is now; the first was before.
+        corpus: also list the mentions in these texts that come, go or change their link.
+        json: print each difference as JSON.
+    """
+
+    pack: str = _PACK
+    other: str = option("PACK", reads)
+    corpus: list[str] = option("--corpus FILE +", reads)
+    json: bool = option("--json")
 
 
-def _add_pack(parser: Parser, run: Callable[[argparse.Namespace], int]) -> None:
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "pack",
-        type=reads,
-        metavar="PACK",
-        help="a folder that fascicle index build wrote, or the name of a shipped pack",
-    )
+class Export(Overwrite):
+    """Options of ``fascicle index export``.
+
+    In Python: ``fascicle.tasks.index.export("pack", "names.tsv")``
+
+    Attributes:
+        output: a file, or .gz; default: standard output.
+        silent: the names that are kept out in place of those found.
+    """
+
+    pack: str = _PACK
+    output: str = option("-o --output TSV", writes, default="-")
+    silent: bool = option("--silent")
 
 
-def run_build(args: argparse.Namespace) -> int:
+class Curate(Overwrite, ReadingAs):
+    """Options of ``fascicle index curate``.
+
+    In Python: ``fascicle.tasks.index_curate.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
+
+    Attributes:
+        corpus: corpora with gold, which says which names are right.
+        texts: texts without gold, in which names are counted.
+        output: a file, or .gz; default: standard output.
+    """
+
+    pack: str = _PACK
+    corpus: list[str] = option("--corpus GOLD +", reads)
+    texts: list[str] = option("--text RAW +", reads)
+    output: str = option("-o --output TSV", writes, default="-")
+
+
+def run_build(args: Build) -> int:
     """Builds; returns the exit code."""
-    asked = args.left_out is not None
-    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=[] if asked else None))
+    asked = args.left_out
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=None if asked is None else []))
     findings: list[Finding] = []
     steps = Steps()
-    if asked:
-        Inputs.of(files_of(args.sources)).refuse(args.left_out)
-        check_target(args.left_out, overwrite=args.overwrite)
+    if asked is not None:
+        Inputs.of(files_of(args.sources)).refuse(asked)
+        check_target(asked, overwrite=args.overwrite)
     try:
         with closing(steps):
-            found = build_pack(
-                args.sources,
-                args.output,
-                memory=args.memory,
-                overwrite=args.overwrite,
-                told=steps.see,
-                reports=reports,
-                findings=findings,
-            )
+            found = called(build_pack, args, told=steps.see, reports=reports, findings=findings)
     except InputError:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
-    if asked:
-        write_left_out(args.left_out, args.output, reports.values(), overwrite=args.overwrite)
+    if asked is not None:
+        write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
 
 
-def run_extend(args: argparse.Namespace) -> int:
+def run_extend(args: Extend) -> int:
     """Extends; returns the exit code."""
     reports: dict[str, SourceReport] = {}
     steps = Steps()
     with closing(steps):
-        found = extend(
-            args.pack,
-            args.own,
-            args.output,
-            kind=args.type,
-            linker=args.linker,
-            overwrite=args.overwrite,
-            told=steps.see,
-            reports=reports,
-        )
+        found = called(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
     _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
@@ -227,14 +239,14 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
         say(f"curation: {counted(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
 
 
-def run_stats(args: argparse.Namespace) -> int:
+def run_stats(args: Stats) -> int:
     """Counts; returns the exit code."""
     found = stats(args.pack)
     _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
     return 0
 
 
-def run_verify(args: argparse.Namespace) -> int:
+def run_verify(args: Verify) -> int:
     """Verifies; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
@@ -242,7 +254,7 @@ def run_verify(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_sets(args: argparse.Namespace) -> int:
+def run_sets(args: Sets) -> int:
     """Lists pairs of concepts, one a line; returns the exit code."""
     counts = Counter[str]()
     for pair in sets(args.pack):
@@ -256,14 +268,14 @@ def run_sets(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_why(args: argparse.Namespace) -> int:
+def run_why(args: Why) -> int:
     """Explains; returns the exit code."""
     found = why(args.pack, args.surface)
     _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
     return 0
 
 
-def run_diff(args: argparse.Namespace) -> int:
+def run_diff(args: Diff) -> int:
     """Lists differences, one a line; returns the exit code."""
     counts, tally = Counter[str](), Tally()
     reading = reading_of(args)
@@ -279,7 +291,7 @@ def run_diff(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=False)
 
 
-def run_export(args: argparse.Namespace) -> int:
+def run_export(args: Export) -> int:
     """Writes the table; returns the exit code."""
     count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
     if args.output != STDIN:
@@ -287,18 +299,11 @@ def run_export(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_curate(args: argparse.Namespace) -> int:
+def run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
-    request = CurateRequest(
-        pack=args.pack,
-        table=args.output,
-        corpus=tuple(args.corpus),
-        texts=tuple(args.text),
-        reading=reading_of(args),
-        overwrite=args.overwrite,
-    )
-    found = curate_pack(request, account=tally.account, watch=partial(with_progress, quiet=False))
+    watch = partial(with_progress, quiet=False)
+    found = called(curate, args, table=args.output, reading=reading_of(args), account=tally.account, watch=watch)
     for note in found.notes:
         say(note)
     said = counted(len(found.proposals), "proposal")
@@ -311,8 +316,16 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
     sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n" if as_json else "".join(f"{one}\n" for one in lines))
 
 
-def _run_nothing(args: argparse.Namespace) -> int:
-    raise UsageError(
-        "index needs a command of its own: build, extend, stats, verify, sets, why, diff, export or curate; see "
-        "fascicle index --help"
-    )
+COMMANDS = {
+    "build": Command(help="make a pack from vocabularies", options=Build, run=run_build),
+    "extend": Command(help="add own names and concepts to a pack", options=Extend, run=run_extend),
+    "stats": Command(help="count concepts, names, types and sources of a pack", options=Stats, run=run_stats),
+    "verify": Command(help="read a whole pack, and check every hash and every range", options=Verify, run=run_verify),
+    "why": Command(help="explain what a pack makes of a name", options=Why, run=run_why),
+    "sets": Command(
+        help="list which concepts of several vocabularies are one thing, and why", options=Sets, run=run_sets
+    ),
+    "diff": Command(help="list what two packs differ in", options=Diff, run=run_diff),
+    "export": Command(help="write the names of a pack as a table", options=Export, run=run_export),
+    "curate": Command(help="propose rules for names that do harm in texts", options=Curate, run=run_curate),
+}

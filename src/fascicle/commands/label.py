@@ -2,64 +2,60 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 
 from fascicle.commands.console import Tally, progress
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading, reading_of
-from fascicle.commands.parsing import add_json, add_overwrite, add_threads
+from fascicle.commands.options import Overwrite, Threads, called, option
+from fascicle.commands.parsing import number
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.shared import ReadingAs, input_format, reading_of
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.tasks.annotate import Listener
 from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.tasks.label_facts import facts_of
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "model", nargs="?", type=reads, metavar="MODEL", help="a model, an ensemble, a dictionary or a term pack"
-    )
-    parser.add_argument("files", nargs="*", type=reads, metavar="FILE", help="texts, folders of *.txt, corpora, zips")
-    parser.add_argument("-o", "--output", type=writes, metavar="LABELS", help="the file to write; it is gzip")
-    parser.add_argument(
-        "--floor",
-        type=_probability,
-        default=LabelRequest.floor,
-        metavar="P",
-        help="least probability that is kept; default: 0.01",
-    )
-    group = parser.add_argument_group("what nothing may be learned from")
-    group.add_argument(
-        "--exclude", type=reads, default="", metavar="TSV", help="leave out what this list of corpus check names"
-    )
-    group.add_argument(
-        "--against",
-        nargs="+",
-        action="extend",
-        type=reads,
-        default=[],
-        metavar="CORPUS",
-        help="leave out copies of these documents: by id, text, near duplicate and sentence (titles too)",
-    )
-    group.add_argument("--against-format", choices=INPUT_FORMATS, default="auto", help="of CORPUS; default: auto")
-    parser.add_argument("--note", default="", help="on the licence of texts and model; it is kept in the file")
-    parser.add_argument("--device", help="of a model of torch: cpu (default), cuda, or auto")
-    parser.add_argument(
-        "--resume", action="store_true", help="go on where the same command was interrupted, or begin if it was not"
-    )
-    parser.add_argument("--show", type=reads, metavar="LABELS", help="say what is in a label file, and nothing else")
-    add_json(parser, what="with --show, what is in the file")
-    add_threads(parser)
-    add_overwrite(parser)
-    add_reading(parser, aliases=("--format",))
+_PROBABILITY = number("between 0 and 1, such as 0.01", lambda value: 0 < value < 1)
+_APART = "what nothing may be learned from"
 
 
-def run(args: argparse.Namespace) -> int:
+class Options(Threads, Overwrite, ReadingAs):
+    """Options of ``fascicle label``.
+
+    In Python: ``fascicle.tasks.label.label("texts/", "weak.labels", model="biomed")``
+
+    Attributes:
+        model: a model, an ensemble, a dictionary or a term pack.
+        files: texts, folders of *.txt, corpora, zips.
+        output: the file to write; it is gzip.
+        floor: least probability that is kept; default: 0.01.
+        exclude: leave out what this list of corpus check names.
+        against: leave out copies of these documents: by id, text, near duplicate and sentence (titles too).
+        against_format: of CORPUS; default: auto.
+        note: on the licence of texts and model; it is kept in the file.
+        device: of a model of torch: cpu (default), cuda, or auto.
+        resume: go on where the same command was interrupted, or begin if it was not.
+        show: say what is in a label file, and nothing else.
+        json: print with --show, what is in the file as JSON.
+    """
+
+    model: str | None = option("MODEL ?", reads)
+    files: list[str] = option("FILE *", reads)
+    output: str | None = option("-o --output LABELS", writes)
+    floor: float = option("--floor P", _PROBABILITY, default=LabelRequest.floor)
+    exclude: str = option("--exclude TSV", reads, default="", group=_APART)
+    against: list[str] = option("--against CORPUS +", reads, group=_APART)
+    against_format: str = input_format("--against-format", group=_APART)
+    note: str = option("--note NOTE", default="")
+    device: str | None = option("--device DEVICE")
+    resume: bool = option("--resume")
+    show: str | None = option("--show LABELS", reads)
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
     """Labels, or shows a file; returns the exit code."""
     if args.show is not None:
         if args.model is not None or args.output:
@@ -81,35 +77,12 @@ def run(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=False)
 
 
-def _request_of(args: argparse.Namespace) -> LabelRequest:
-    return LabelRequest(
-        model=args.model,
-        files=tuple(args.files),
-        output=args.output,
-        reading=reading_of(args),
-        floor=args.floor,
-        exclude=args.exclude,
-        against=tuple(args.against),
-        reading_against=ReadRequest(format=args.against_format, asked_by="--against-format"),
-        note=args.note,
-        threads=args.threads,
-        device=args.device,
-        overwrite=args.overwrite,
-        resume=args.resume,
-    )
+def _request_of(args: Options) -> LabelRequest:
+    against = ReadRequest(format=args.against_format, asked_by="--against-format")
+    return called(LabelRequest, args, reading=reading_of(args), reading_against=against)
 
 
 def _show(path: str, *, as_json: bool) -> int:
     facts = facts_of(path)
     sys.stdout.write(json.dumps(facts.as_dict()) + "\n" if as_json else "\n".join(facts.lines()) + "\n")
     return 0
-
-
-def _probability(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number between 0 and 1, such as 0.01")
-    return value

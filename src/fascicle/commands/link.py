@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,12 +9,19 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import add_reading, documents_of, reading_of
-from fascicle.commands.outputs import add_colour, add_format, writing_of
-from fascicle.commands.parsing import Once, Parser, add_overwrite, positive
+from fascicle.commands.options import Overwrite, called, option
+from fascicle.commands.parsing import Once, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.strictness import add_strictness
+from fascicle.commands.shared import (
+    Colour,
+    Reading,
+    StrictWriting,
+    counted_documents,
+    output_format,
+    reading_of,
+    writing_of,
+)
 from fascicle.core.document import Document
 from fascicle.core.provenance import dated
 from fascicle.core.wording import counted
@@ -26,59 +32,47 @@ from fascicle.knowledge.linking.linker import Candidate, Decision
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.link import explain, link
 
-
-def configure(parser: Parser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument("files", nargs="*", type=reads, metavar="PATH", help="documents with mentions; - for input")
-    parser.add_argument(
-        "--linker",
-        action=Once,
-        type=reads,
-        default=DEFAULT_LINKER,
-        help=f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}",
-    )
-    parser.add_argument(
-        "--pack",
-        type=reads,
-        action="append",
-        default=[],
-        help="of the linker, where it is not found by itself; may be repeated",
-    )
-    parser.add_argument(
-        "--ontology",
-        action=Once,
-        default="",
-        metavar="PREFIX",
-        help="give the same concepts in another vocabulary of the pack",
-    )
-    parser.add_argument(
-        "--keep-links",
-        action="store_true",
-        help="link only mentions without links; by default, links that mentions have are replaced",
-    )
-    parser.add_argument("--why", action="store_true", help="explain every decision, in place of writing documents")
-    parser.add_argument("--json-lines", action="store_true", help="with --why: one JSON object a mention")
-    parser.add_argument("--candidates", type=positive, default=5, metavar="N", help="with --why; default: 5")
-    parser.add_argument("-o", "--output", type=writes, default=STDOUT, help="a file; default: standard output")
-    add_format(parser, default="by the suffix of the output, else jsonl")
-    add_colour(parser)
-    add_overwrite(parser)
-    add_strictness(parser)
-    add_reading(parser)
+_LINKER = f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}"
 
 
-def run(args: argparse.Namespace) -> int:
+class Options(Colour, Overwrite, StrictWriting, Reading):
+    """Options of ``fascicle link``.
+
+    In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``
+
+    Attributes:
+        files: documents with mentions; - for input.
+        pack: of the linker, where it is not found by itself; may be repeated.
+        ontology: give the same concepts in another vocabulary of the pack.
+        keep_links: link only mentions without links; by default, links that mentions have are replaced.
+        why: explain every decision, in place of writing documents.
+        json_lines: with --why: one JSON object a mention.
+        candidates: with --why; default: 5.
+        output: a file; default: standard output.
+    """
+
+    files: list[str] = option("PATH *", reads)
+    linker: str = option("--linker LINKER", reads, action=Once, default=DEFAULT_LINKER, help=_LINKER)
+    pack: list[str] = option("--pack PACK ...", reads)
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    keep_links: bool = option("--keep-links")
+    why: bool = option("--why")
+    json_lines: bool = option("--json-lines")
+    candidates: int = option("--candidates N", positive, default=5)
+    output: str = option("-o --output OUTPUT", writes, default=STDOUT)
+    format: str | None = output_format("by the suffix of the output, else jsonl")
+
+
+def run(args: Options) -> int:
     """Links; returns the exit code."""
     tally = Tally()
-    documents = documents_of(args.files, reading_of(args), tally.account)
+    documents = counted_documents(args.files, reading_of(args), tally.account)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
                 "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
-        chosen = {"linker": args.linker, "pack": args.pack, "keep_links": args.keep_links}
-        for document, decisions in explain(documents, most=args.candidates, **chosen):
+        for document, decisions in called(explain, args, documents=documents, most=args.candidates):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
@@ -88,14 +82,7 @@ def run(args: argparse.Namespace) -> int:
     writing = writing_of(args)
     writing.check()
     before = Counter[str]()
-    linked = link(
-        documents,
-        linker=args.linker,
-        pack=args.pack,
-        ontology=args.ontology,
-        keep_links=args.keep_links,
-        told=lambda done, mentions: before.update({done: mentions}),
-    )
+    linked = called(link, args, documents=documents, told=lambda done, mentions: before.update({done: mentions}))
     report = tally.account.open_report()
     write_documents(linked, writing, report=report)
     tally.account.add(report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from contextlib import closing
@@ -10,10 +9,10 @@ from contextlib import closing
 import msgspec
 
 from fascicle.commands.console import Steps, Tally
-from fascicle.commands.inputs import add_reading, documents_of, reading_of
-from fascicle.commands.parsing import Parser, add_command, add_json, add_overwrite, commands_of
+from fascicle.commands.options import Command, Overwrite, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.shared import Reading, counted_documents, reading_of
 from fascicle.errors import UsageError
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.fitting import FitSettings
@@ -21,56 +20,35 @@ from fascicle.knowledge.linking.folder import LinkerManifest
 from fascicle.tasks.linker_fit import fit_folder
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_run_nothing)
-    commands = commands_of(parser, dest="linker_command")
-    _configure_fit(add_command(commands, "fit", help_text="index a pack, and fit a ranker to texts with links"))
+class Fit(Overwrite, Reading):
+    """Options of ``fascicle linker fit``.
+
+    In Python: ``fascicle.tasks.linker_fit.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
+
+    Attributes:
+        packs: a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked
+            by the first that has its type and a concept for it.
+        corpus: documents with links; without them, links stand in the order of tiers and have no probability.
+        small: some kB: without the index by which names with slips are found, and without names from the corpus.
+        index_of: another linker of the same packs, whose indexes are taken.
+        dense: find names in other words by vectors of this encoder, which goes along: a Hugging Face name, a folder, or
+            package:NAME/FOLDER.
+        dense_types: types whose names get vectors; all by default.
+        output: the folder to write.
+        json: print what the linker says of itself as JSON.
+    """
+
+    packs: list[str] = option("PACK +", reads)
+    corpus: list[str] = option("--corpus FILE +", reads)
+    small: bool = option("--small")
+    index_of: str | None = option("--index-of LINKER", reads)
+    dense: str | None = option("--dense ENCODER")
+    dense_types: list[str] = option("--dense-types TYPE +", action="store", default=[])
+    output: str = option("-o --output LINKER", writes, required=True)
+    json: bool = option("--json")
 
 
-def _configure_fit(parser: Parser) -> None:
-    parser.set_defaults(run=run_fit)
-    parser.add_argument(
-        "packs",
-        nargs="+",
-        type=reads,
-        metavar="PACK",
-        help="a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked "
-        "by the first that has its type and a concept for it",
-    )
-    parser.add_argument(
-        "--corpus",
-        nargs="+",
-        action="extend",
-        type=reads,
-        default=[],
-        metavar="FILE",
-        help="documents with links; without them, links stand in the order of tiers and have no probability",
-    )
-    parser.add_argument(
-        "--small",
-        action="store_true",
-        help="some kB: without the index by which names with slips are found, and without names from the corpus",
-    )
-    parser.add_argument(
-        "--index-of", type=reads, metavar="LINKER", help="another linker of the same packs, whose indexes are taken"
-    )
-    parser.add_argument(
-        "--dense",
-        metavar="ENCODER",
-        help="find names in other words by vectors of this encoder, which goes along: a Hugging Face name, a folder, "
-        "or package:NAME/FOLDER",
-    )
-    parser.add_argument(
-        "--dense-types", nargs="+", default=[], metavar="TYPE", help="types whose names get vectors; all by default"
-    )
-    parser.add_argument("-o", "--output", type=writes, required=True, metavar="LINKER", help="the folder to write")
-    add_json(parser, what="what the linker says of itself")
-    add_overwrite(parser)
-    add_reading(parser)
-
-
-def run_fit(args: argparse.Namespace) -> int:
+def run_fit(args: Fit) -> int:
     """Fits; returns the exit code."""
     if args.dense_types and args.dense is None:
         raise UsageError("--dense-types says which names get vectors; give --dense with it")
@@ -81,7 +59,7 @@ def run_fit(args: argparse.Namespace) -> int:
         found = fit_folder(
             args.packs,
             args.output,
-            documents=documents_of(args.corpus, reading_of(args), tally.account) if args.corpus else (),
+            documents=counted_documents(args.corpus, reading_of(args), tally.account) if args.corpus else (),
             index_of=args.index_of,
             settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
             overwrite=args.overwrite,
@@ -117,5 +95,6 @@ def _lines(found: LinkerManifest) -> list[str]:
     ]
 
 
-def _run_nothing(args: argparse.Namespace) -> int:
-    raise UsageError("linker needs a command of its own: fit; see fascicle linker --help")
+COMMANDS = {
+    "fit": Command(help="index a pack, and fit a ranker to texts with links", options=Fit, run=run_fit),
+}

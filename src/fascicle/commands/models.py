@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from fascicle.commands.parsing import add_json
+from fascicle.commands.options import option
 from fascicle.commands.saying import say
 from fascicle.formats.catalogue import FORMATS
 from fascicle.loading.places import find_model, shipped_models
@@ -23,16 +22,21 @@ from fascicle.settings.folders.vocabularies import (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    add_json(parser, what="the list")
-    parser.add_argument(
-        "--plugins", action="store_true", help="list predictors, steps, readers and writers of other packages instead"
-    )
+class Options:
+    """Options of ``fascicle models``.
+
+    In Python: ``fascicle.loading.places.shipped_models()``
+
+    Attributes:
+        json: print the list as JSON.
+        plugins: list predictors, steps, readers and writers of other packages instead.
+    """
+
+    json: bool = option("--json")
+    plugins: bool = option("--plugins")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Lists; returns the exit code."""
     if args.plugins:
         return _list_plugins(as_json=args.json)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import os
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NoReturn, Self, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NoReturn, Self
 
 import fascicle.plugins as plugins
-from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
-from fascicle.settings.document import Ends
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
@@ -30,6 +29,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         """Takes what ``ArgumentParser`` takes; abbreviated options are refused, for they change meaning over time."""
         super().__init__(allow_abbrev=False, **settings)
+        self.in_python = ""  # the call that does the same
 
     def error(self, message: str) -> NoReturn:
         """Raises the message as one sentence.
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """The help, with the Python that does the same at its end."""
-        return super().format_help() + shown(self.prog.removeprefix("fascicle "))
+        return super().format_help() + self.in_python
 
 
 class Once(argparse.Action):
@@ -131,66 +131,29 @@ def natural(text: str) -> int:
     return _integer(text, least=0)
 
 
+def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
+    """What reads a number, for ``type=``.
+
+    Args:
+        words: which numbers are allowed.
+        fits: whether a number is.
+    """
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not fits(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number {words}")
+        return value
+
+    return read
+
+
 def threads(text: str) -> int:
     """A number of threads, for ``type=``."""
     return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
-
-
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--threads``."""
-    parser.add_argument("--threads", type=threads, metavar="N", help="CPU threads; all usable cores by default")
-
-
-def add_json(parser: argparse.ArgumentParser, *, what: str) -> None:
-    """Adds ``--json``."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-
-
-def add_ends(parser: argparse._ActionsContainer) -> None:
-    """Adds ``--ends``."""
-    parser.add_argument(
-        "--ends",
-        choices=get_args(Ends),
-        help="of a model with a decision of documents: bare cuts what only some guidelines count to a name, such as "
-        '" gene" and " cells"; corpus leaves it; default: what suited each type on development texts',
-    )
-
-
-def add_types(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--type``; see `types_of`."""
-    parser.add_argument(
-        "--type",
-        action="append",
-        default=[],
-        dest="types",
-        metavar="TYPE[=NAME]",
-        help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may "
-        "be repeated; default: all types",
-    )
-
-
-def types_of(args: argparse.Namespace) -> dict[str, str]:
-    """Type of the gold -> its name in the systems.
-
-    Raises:
-        UsageError: a type that was given two names.
-    """
-    found: dict[str, str] = {}
-    for text in args.types:
-        name, sign, other = text.partition("=")
-        if found.setdefault(name, other if sign else name) != (other if sign else name):
-            raise UsageError(f"--type {text} gives {name!r} another name than before; give each type once")
-    return found
-
-
-def add_strict(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--strict``."""
-    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything was lost")
-
-
-def add_overwrite(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--overwrite``."""
-    parser.add_argument("--overwrite", action="store_true", help="replace an existing output")
 
 
 def _integer(text: str, *, least: int, most: int = LARGEST) -> int:

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import asdict
 
-from fascicle.commands.parsing import Parser, add_command, add_json, commands_of
+from fascicle.commands.options import Command, option
 from fascicle.commands.places import reads
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
-from fascicle.errors import UsageError
 from fascicle.tasks.pipeline import check, show
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_run_nothing)
-    commands = commands_of(parser, dest="pipeline_command")
-    shown = add_command(commands, "show", help_text="print a pipeline with every default")
-    _add_pipeline(shown)
-    shown.set_defaults(run=run_show)
-    tried = add_command(
-        commands, "check", help_text="open a pipeline, and try its rules and its known answers, without reading texts"
-    )
-    _add_pipeline(tried)
-    tried.set_defaults(run=run_check)
-    add_json(tried, what="the steps with what decides their mentions")
+class Show:
+    """Options of ``fascicle pipeline show``.
+
+    In Python: ``fascicle.tasks.pipeline.show("pipeline.toml")``
+
+    Attributes:
+        pipeline: a pipeline.toml, or a folder with one.
+    """
+
+    pipeline: str = option("PIPELINE", reads)
 
 
-def run_show(args: argparse.Namespace) -> int:
+class Check(Show):
+    """Options of ``fascicle pipeline check``.
+
+    In Python: ``fascicle.tasks.pipeline.check("pipeline.toml")``
+
+    Attributes:
+        json: print the steps with what decides their mentions as JSON.
+    """
+
+    json: bool = option("--json")
+
+
+def run_show(args: Show) -> int:
     """Prints; returns the exit code."""
     sys.stdout.write(show(args.pipeline))
     return 0
 
 
-def run_check(args: argparse.Namespace) -> int:
+def run_check(args: Check) -> int:
     """Tries; returns the exit code."""
     found = check(args.pipeline)
     if args.json:
@@ -51,9 +58,11 @@ def run_check(args: argparse.Namespace) -> int:
     return 0
 
 
-def _add_pipeline(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pipeline", type=reads, metavar="PIPELINE", help="a pipeline.toml, or a folder with one")
-
-
-def _run_nothing(args: argparse.Namespace) -> int:
-    raise UsageError("pipeline needs a command of its own: show or check; see fascicle pipeline --help")
+COMMANDS = {
+    "show": Command(help="print a pipeline with every default", options=Show, run=run_show),
+    "check": Command(
+        help="open a pipeline, and try its rules and its known answers, without reading texts",
+        options=Check,
+        run=run_check,
+    ),
+}

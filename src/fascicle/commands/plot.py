@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
-from fascicle.commands.parsing import add_overwrite
+from fascicle.commands.options import Overwrite, called, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.html import harmless
@@ -12,38 +10,27 @@ from fascicle.reports.plots.canvas import SUFFIXES
 from fascicle.tasks.plot import KINDS, plot
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument("kind", metavar="KIND", choices=KINDS, help=f"{', '.join(KINDS)}; see below")
-    parser.add_argument(
-        "files", nargs="*", type=reads, metavar="INPUT", help="run folders, or a file, as the kind asks for"
-    )
-    parser.add_argument(
-        "-o", "--output", type=writes, required=True, metavar="FILE", help=f"the picture; ends in {', '.join(SUFFIXES)}"
-    )
-    parser.add_argument("--title", help="over the picture")
-    parser.add_argument(
-        "--system",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="of a report, only this system; may be repeated, and a heat map takes the first for its baseline",
-    )
-    add_overwrite(parser)
-    parser.epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())
+class Options(Overwrite):
+    """Options of ``fascicle plot``.
+
+    In Python: ``fascicle.tasks.plot.plot("learning", "runs/mine", "learning.svg")``
+
+    Attributes:
+        files: run folders, or a file, as the kind asks for.
+        title: over the picture.
+        system: of a report, only this system; may be repeated, and a heat map takes the first for its baseline.
+    """
+
+    epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())
+    kind: str = option("KIND", choices=KINDS, help=f"{', '.join(KINDS)}; see below")
+    files: list[str] = option("INPUT *", reads)
+    output: str = option("-o --output FILE", writes, required=True, help=f"the picture; ends in {', '.join(SUFFIXES)}")
+    title: str | None = option("--title TITLE")
+    system: list[str] = option("--system NAME ...")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Draws; returns the exit code."""
-    notes = plot(
-        args.kind,
-        args.files,
-        args.output,
-        systems=args.system,
-        title=args.title or "",
-        overwrite=args.overwrite,
-    )
-    for note in notes:
+    for note in called(plot, args, systems=args.system):
         say(f"note: {' '.join(harmless(note).split())}")
     return 0

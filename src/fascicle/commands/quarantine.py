@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from fascicle.commands.parsing import Parser, add_command, add_json, commands_of
+from fascicle.commands.options import Command, Declared, option
 from fascicle.commands.places import fills, reads
 from fascicle.commands.run import tell
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
-from fascicle.errors import UsageError, one_line
+from fascicle.errors import one_line
 from fascicle.tasks.run import quarantined, retry, shown
 
 if TYPE_CHECKING:
     from fascicle.running.records import Quarantined
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_run_nothing)
-    commands = commands_of(parser, dest="quarantine_command")
-    listed = add_command(commands, "ls", help_text="list the documents in quarantine, with step and error")
-    _add_folder(listed, reads)
-    listed.set_defaults(run=run_ls)
-    add_json(listed, what="each record, with its document")
-    one = add_command(commands, "show", help_text="print all that is known of one document in quarantine")
-    _add_folder(one, reads)
-    one.add_argument("name", metavar="ID", help="of the document")
-    one.set_defaults(run=run_show)
-    again = add_command(commands, "retry", help_text="try documents in quarantine again, e.g. with a corrected step")
-    _add_folder(again, fills)
-    again.add_argument("--name", action="append", default=[], metavar="ID", help="only this one; may be repeated")
-    again.add_argument("--pipeline", type=reads, metavar="PIPELINE", help="in place of the pipeline of the run")
-    again.set_defaults(run=run_retry)
-    add_json(again, what="the account")
+class Ls:
+    """Options of ``fascicle quarantine ls``.
+
+    In Python: ``fascicle.tasks.run.quarantined("annotated")``
+
+    Attributes:
+        folder: of a run.
+        json: print each record, with its document as JSON.
+    """
+
+    folder: str = option("FOLDER", reads)
+    json: bool = option("--json")
 
 
-def run_ls(args: argparse.Namespace) -> int:
+class Show:
+    """Options of ``fascicle quarantine show``.
+
+    In Python: ``fascicle.tasks.run.shown("annotated", "a")``
+
+    Attributes:
+        folder: of a run.
+        name: of the document.
+    """
+
+    folder: str = option("FOLDER", reads)
+    name: str = option("ID")
+
+
+class Retry(Declared):
+    """Options of ``fascicle quarantine retry``.
+
+    In Python: ``fascicle.tasks.run.retry("annotated")``
+
+    Attributes:
+        folder: of a run.
+        name: only this one; may be repeated.
+        pipeline: in place of the pipeline of the run.
+        json: print the account as JSON.
+    """
+
+    folder: str = option("FOLDER", fills)
+    name: list[str] = option("--name ID ...")
+    pipeline: str | None = option("--pipeline PIPELINE", reads)
+    json: bool = option("--json")
+
+
+def run_ls(args: Ls) -> int:
     """Lists; returns the exit code."""
     records = quarantined(args.folder)
     for one in records:
@@ -49,14 +74,14 @@ def run_ls(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_show(args: argparse.Namespace) -> int:
+def run_show(args: Show) -> int:
     """Prints; returns the exit code."""
     content = msgspec.json.encode(shown(args.folder, args.name))
     sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
     return 0
 
 
-def run_retry(args: argparse.Namespace) -> int:
+def run_retry(args: Retry) -> int:
     """Tries again; returns the exit code."""
     totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
     return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
@@ -71,9 +96,10 @@ def _json(record: Quarantined) -> str:
     return msgspec.json.encode(record).decode() + "\n"
 
 
-def _add_folder(parser: argparse.ArgumentParser, role: object) -> None:
-    parser.add_argument("folder", type=role, metavar="FOLDER", help="of a run")  # type: ignore[arg-type]
-
-
-def _run_nothing(args: argparse.Namespace) -> int:
-    raise UsageError("quarantine needs a command of its own: ls, show or retry; see fascicle quarantine --help")
+COMMANDS = {
+    "ls": Command(help="list the documents in quarantine, with step and error", options=Ls, run=run_ls),
+    "show": Command(help="print all that is known of one document in quarantine", options=Show, run=run_show),
+    "retry": Command(
+        help="try documents in quarantine again, e.g. with a corrected step", options=Retry, run=run_retry
+    ),
+}

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from fascicle.commands.console import Tally, progress
-from fascicle.commands.inputs import add_reading, reading_of
-from fascicle.commands.parsing import FormatNames, add_json, add_strict, positive
+from fascicle.commands.options import Strict, called, option
+from fascicle.commands.parsing import FormatNames, positive
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
+from fascicle.commands.shared import Reading, reading_of
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
-from fascicle.tasks.run import RunRequest, run_pipeline
+from fascicle.tasks.run import run as run_pipeline
 
 if TYPE_CHECKING:
     from fascicle.commands.console import Progress as Shown
@@ -26,52 +27,46 @@ if TYPE_CHECKING:
     from fascicle.running.run import Progress
 
 QUARANTINED: Final = 3  # exit code
-_FORMATS: Final = FormatNames(PARTS, group="writers")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "files", nargs="+", type=reads, metavar="INPUT", help="texts, folders of *.txt, corpora; no standard input"
-    )
-    parser.add_argument(
-        "--pipeline", type=reads, required=True, metavar="PIPELINE", help="a pipeline.toml, or a folder with one"
-    )
-    parser.add_argument("-o", "--output", type=fills, required=True, metavar="FOLDER", help="the folder of the run")
-    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="processes; default: 1")
-    parser.add_argument(
-        "--ray",
-        nargs="?",
-        const="",
-        metavar="ADDRESS",
-        help="workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds",
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the same run after an interruption; without anything to go on with, begin anew",
-    )
-    parser.add_argument(
-        "--update",
-        action="store_true",
-        help="the inputs follow each other in time, and each document counts in its latest state; a run that has the "
-        "first of them goes on with the others",
-    )
-    parser.add_argument("--format", choices=_FORMATS, default="jsonl", help="of the parts; default: jsonl")
-    add_json(parser, what="the account")
-    add_strict(parser)
-    add_reading(parser)
+class Options(Strict, Reading):
+    """Options of ``fascicle run``.
+
+    In Python: ``fascicle.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
+
+    Attributes:
+        files: texts, folders of *.txt, corpora; no standard input.
+        pipeline: a pipeline.toml, or a folder with one.
+        output: the folder of the run.
+        workers: processes; default: 1.
+        ray: workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds.
+        resume: go on with the same run after an interruption; without anything to go on with, begin anew.
+        update: the inputs follow each other in time, and each document counts in its latest state; a run that has the
+            first of them goes on with the others.
+        format: of the parts; default: jsonl.
+        json: print the account as JSON.
+    """
+
+    files: list[str] = option("INPUT +", reads)
+    pipeline: str = option("--pipeline PIPELINE", reads, required=True)
+    output: str = option("-o --output FOLDER", fills, required=True)
+    workers: int = option("--workers N", positive, default=1)
+    ray: str | None = option("--ray ADDRESS ?", const="")
+    resume: bool = option("--resume")
+    update: bool = option("--update")
+    format: str = option("--format", choices=FormatNames(PARTS, group="writers"), default="jsonl")
+    json: bool = option("--json")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Runs; returns the exit code."""
-    shown, request = progress(), _request_of(args)
-    for note in left_out_notes(request.files, request.reading):
+    shown, reading = progress(), reading_of(args)
+    for note in left_out_notes(args.files, reading):
         say(f"note: {note}")
+    see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # where the client of Ray prints, and the account must stay alone
-            totals = run_pipeline(request, progress=lambda now: _see(shown, now))
+            totals = called(run_pipeline, args, folder=args.output, reading=reading, progress=see)
     finally:
         shown.end()
     return tell(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
@@ -99,21 +94,6 @@ def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, ve
         f"{totals.quarantined:,} in quarantine"
     )
     return QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
-
-
-def _request_of(args: argparse.Namespace) -> RunRequest:
-    """What was asked for."""
-    return RunRequest(
-        files=tuple(args.files),
-        pipeline=args.pipeline,
-        folder=args.output,
-        reading=reading_of(args),
-        format=args.format,
-        workers=args.workers,
-        ray=args.ray,
-        resume=args.resume,
-        update=args.update,
-    )
 
 
 def _see(shown: Shown, now: Progress) -> None:

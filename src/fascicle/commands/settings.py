@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from fascicle.commands.parsing import add_json
+from fascicle.commands.options import option
 from fascicle.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,20 +19,22 @@ if TYPE_CHECKING:
 _WIDTH = 100
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of "
-        "heads (crf) or a kind of recipe (filter); several names must all fit",
-    )
-    add_json(parser, what="the list")
+class Options:
+    """Options of ``fascicle settings``.
+
+    In Python: ``fascicle.settings.recipes.reference.tables()``
+
+    Attributes:
+        names: only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of
+            heads (crf) or a kind of recipe (filter); several names must all fit.
+        json: print the list as JSON.
+    """
+
+    names: list[str] = option("NAME *")
+    json: bool = option("--json")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Lists; returns the exit code."""
     from fascicle.settings.recipes.reference import tables  # late: no other command needs it
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from fascicle.commands.console import NOW_AND_THEN, log, needs_extra
-from fascicle.commands.parsing import add_json, add_threads, natural
+from fascicle.commands.options import THREADS, option
+from fascicle.commands.parsing import natural
 from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
 from fascicle.commands.trained_text import lines_of
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, RunEvent, Validated
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
-    parser.set_defaults(run=run)
-    add_options(parser)
+class Options:
+    """Options of ``fascicle train``.
+
+    In Python: ``fascicle.train("recipe.toml", "runs/mine")``
+
+    Attributes:
+        recipe: the recipe.
+        output: the run folder; default: runs/NAME-sSEED.
+        seed: in place of the seed of the recipe.
+        set: a setting in place of that of the recipe, e.g. training.batch_size=8; may be repeated; values are TOML,
+            paths start at the current folder; the run folder keeps the changed recipe.
+        resume: resume from the last checkpoint.
+        json: print the scores as JSON.
+    """
+
+    recipe: str = option("RECIPE.toml", reads)
+    output: str | None = option("-o --output OUTPUT", fills)
+    seed: int | None = option("--seed N", natural)
+    set: list[str] = option("--set KEY=VALUE ...")
+    resume: bool = option("--resume")
+    threads: int | None = THREADS
+    json: bool = option("--json")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of a training."""
-    parser.add_argument("recipe", type=reads, metavar="RECIPE.toml", help="the recipe")
-    parser.add_argument("-o", "--output", type=fills, help="the run folder; default: runs/NAME-sSEED")
-    parser.add_argument("--seed", type=natural, metavar="N", help="in place of the seed of the recipe")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a setting in place of that of the recipe, e.g. training.batch_size=8; may be repeated; values are TOML, "
-        "paths start at the current folder; the run folder keeps the changed recipe",
-    )
-    parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint")
-    add_threads(parser)
-    add_json(parser, what="the scores")
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Trains; returns the exit code."""
     recipe = read_recipe(args.recipe, changes=args.set)
     if args.seed is not None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_kind(args: argparse.Namespace, *, kind: str, table: str, aim: str) -> int:
+def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
     """Trains what a command of its own trains; returns the exit code.
 
     Args:

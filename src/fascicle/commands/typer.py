@@ -2,95 +2,96 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from typing import Any
 
 from fascicle.commands import train
 from fascicle.commands.console import Tally
-from fascicle.commands.inputs import INPUT_FORMATS, add_reading, add_reading_details, reading_of
-from fascicle.commands.outputs import predicting_of
-from fascicle.commands.parsing import (
-    Parser,
-    add_command,
-    add_json,
-    add_overwrite,
-    add_strict,
-    add_threads,
-    commands_of,
-)
+from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Command, Overwrite, Strict, Threads, called, option
 from fascicle.commands.places import reads, writes
-from fascicle.commands.probed import add_distributions
 from fascicle.commands.saying import say
+from fascicle.commands.shared import (
+    DISTRIBUTIONS,
+    SYSTEM_FORMATS,
+    Reading,
+    ReadingDetails,
+    input_format,
+    predicting_of,
+    reading_of,
+)
 from fascicle.commands.typing_text import typing_text
-from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_predictions
-from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
+from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.typing import score_types, type_spans
 
 
-def configure(parser: Parser) -> None:
-    """Adds the commands."""
-    parser.set_defaults(run=_no_command)
-    commands = commands_of(parser, dest="typer_command")
-    training = add_command(commands, "train", help_text="the same as fascicle train, which trains every kind of recipe")
-    training.set_defaults(run=run_train)
-    train.add_options(training)
-    predict = add_command(commands, "predict", help_text="predict types of given spans, or find mentions")
-    predict.set_defaults(run=run_predict)
-    predict.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
-    predict.add_argument("files", nargs="*", type=reads, metavar="PATH", help="the texts: files, folders, zips")
-    predict.add_argument(
-        "-o", "--output", type=writes, required=True, help="a prediction file: .tsv, .csv, else JSON Lines"
-    )
-    predict.add_argument(
-        "--spans",
-        type=reads,
-        metavar="PRED",
-        help="predictions whose spans are typed; without them, spans are tried one by one",
-    )
-    predict.add_argument("--pred-format", choices=INPUT_FORMATS.with_more(PREDICTIONS), default="auto", help="of PRED")
-    predict.add_argument("--source", metavar="NAME", help="whose mentions of PRED, if there are several")
-    _add_common(predict)
-    add_overwrite(predict)
-    add_reading(predict)
-    score = add_command(commands, "score", help_text="typing accuracy on given mentions, beside two baselines")
-    score.set_defaults(run=run_score)
-    score.add_argument("model", type=reads, metavar="MODEL", help="a model folder: RUN/model")
-    score.add_argument("gold", type=reads, metavar="GOLD", help="a corpus in any format")
-    score.add_argument(
-        "--train", type=reads, required=True, metavar="PATH", help="the training corpus, which the baselines need"
-    )
-    score.add_argument("--input-format", choices=INPUT_FORMATS, default="auto", help="of both; default: auto")
-    add_distributions(score)
-    add_overwrite(score)
-    _add_common(score)
-    add_json(score, what="the scores")
-    add_reading_details(score.add_argument_group("reading"))
+class Train(train.Options):
+    """Options of ``fascicle typer train``.
+
+    In Python: ``fascicle.train("typer.toml", "runs/typer")``
+    """
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    add_threads(parser)
-    add_strict(parser)
+class Predict(Threads, Strict, Overwrite, Reading):
+    """Options of ``fascicle typer predict``.
+
+    In Python: ``fascicle.tasks.typing.type_spans("runs/typer", "texts/")``
+
+    Attributes:
+        model: a model folder: RUN/model.
+        files: the texts: files, folders, zips.
+        output: a prediction file: .tsv, .csv, else JSON Lines.
+        spans: predictions whose spans are typed; without them, spans are tried one by one.
+        pred_format: of PRED.
+        source: whose mentions of PRED, if there are several.
+    """
+
+    model: str = option("MODEL", reads)
+    files: list[str] = option("PATH *", reads)
+    output: str = option("-o --output OUTPUT", writes, required=True)
+    spans: str | None = option("--spans PRED", reads)
+    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+    source: str | None = option("--source NAME")
 
 
-def run_train(args: argparse.Namespace) -> int:
+class Score(ReadingDetails):
+    """Options of ``fascicle typer score``.
+
+    In Python: ``fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")``
+
+    Attributes:
+        model: a model folder: RUN/model.
+        gold: a corpus in any format.
+        train: the training corpus, which the baselines need.
+        input_format: of both; default: auto.
+        json: print the scores as JSON.
+    """
+
+    model: str = option("MODEL", reads)
+    gold: str = option("GOLD", reads)
+    train: str = option("--train PATH", reads, required=True)
+    input_format: str = input_format("--input-format")
+    distributions: str | None = DISTRIBUTIONS
+    overwrite: bool = OVERWRITE
+    threads: int | None = THREADS
+    strict: bool = STRICT
+    json: bool = option("--json")
+
+
+def run_train(args: Train) -> int:
     """Trains as ``fascicle train`` does; returns the exit code."""
     say("note: fascicle typer train is another name of fascicle train")
     return train.run(args)
 
 
-def run_predict(args: argparse.Namespace) -> int:
+def run_predict(args: Predict) -> int:
     """Predicts; returns the exit code."""
     writing = predicting_of(args)
     writing.check()
     tally = Tally()
     account = tally.account
     spans, reading = spans_of(args), reading_of(args)
-    predictions = type_spans(
-        args.model, args.files, spans=spans, reading=reading, threads=args.threads, account=account
-    )
+    predictions = called(type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
     write_predictions(passing, writing, report=report)
@@ -100,31 +101,27 @@ def run_predict(args: argparse.Namespace) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def spans_of(args: argparse.Namespace) -> PredictionRequest | None:
+def spans_of(args: Predict) -> PredictionRequest | None:
     """The predictions whose spans are typed."""
     if args.spans is None:
         return None
     return PredictionRequest(path=args.spans, reading=reading_of(args, role="pred"), source=args.source or "")
 
 
-def run_score(args: argparse.Namespace) -> int:
+def run_score(args: Score) -> int:
     """Scores; returns the exit code."""
     gold, train = (PredictionRequest(path=path, reading=reading_of(args)) for path in (args.gold, args.train))
-    tally, place = Tally(), args.distributions or ""
-    events = tally.account.events
-    scores = score_types(
-        args.model,
-        gold,
-        train,
-        threads=args.threads,
-        distributions=place,
-        overwrite=args.overwrite,
-        events=events,
-    )
+    tally = Tally()
+    scores = called(score_types, args, gold=gold, train=train, events=tally.account.events)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
 
 
-def _no_command(args: Any) -> int:
-    raise UsageError("typer needs a command of its own: train, predict or score; see fascicle typer --help")
+COMMANDS = {
+    "train": Command(
+        help="the same as fascicle train, which trains every kind of recipe", options=Train, run=run_train
+    ),
+    "predict": Command(help="predict types of given spans, or find mentions", options=Predict, run=run_predict),
+    "score": Command(help="typing accuracy on given mentions, beside two baselines", options=Score, run=run_score),
+}

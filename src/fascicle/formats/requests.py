@@ -13,7 +13,8 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
-from fascicle.formats.files import documents_of, sources_of, unique_ids
+from fascicle.formats.files import documents_of as documents_in
+from fascicle.formats.files import sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
 from fascicle.formats.report import ReadReport, table_unread
 from fascicle.formats.sources import expanded, is_one_source, left_out, note_unread_tables, unread_tables
@@ -264,7 +265,7 @@ def read_file(
     report = ReadReport() if report is None else report
     note_unread_tables([path], format=request.format, report=report)
     sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
-    return documents_of([(source, chosen) for source in sources], options, report, are_unique=are_unique)
+    return documents_in([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
 def read_inputs(
@@ -286,6 +287,12 @@ def read_inputs(
         return pairs
     names: list[str] = []
     return ((names.pop(), document) for document in unique_ids(_noting(names, pairs)))
+
+
+def documents_of(files: Sequence[str], request: ReadRequest, *, report: ReadReport) -> Iterator[Document]:
+    """Streams all documents of files and folders; see `paths_of` and `read_inputs`."""
+    inputs = [Input(name=path) for path in paths_of(files, request)]
+    return (document for _, document in read_inputs(inputs, request, report=report))
 
 
 def total_size(inputs: Sequence[Input]) -> int | None:

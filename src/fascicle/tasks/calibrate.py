@@ -35,13 +35,13 @@ from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble
 from fascicle.systems.model import Watch
 from fascicle.tasks.given import File, gold_of, path_of
-from fascicle.tasks.scored_types import ScoredTypes, Types, scored_types
-from fascicle.tasks.untaught import check_untaught, taught_by
+from fascicle.tasks.scored_types import ScoredTypes, Types, check_untaught, scored_types, taught_by
 from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
+Method = Literal["temperature", "isotonic", "none"]
 _CARD = "\n## Calibration\n\n"
 
 
@@ -62,7 +62,7 @@ class CalibrateSettings:
         UsageError: settings of thresholds without a target.
     """
 
-    method: Literal["temperature", "isotonic", "none"] = "temperature"
+    method: Method = "temperature"
     target: Target | None = None
     per_type: bool = False
     abbreviations: bool = False

@@ -27,8 +27,7 @@ from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
 from fascicle.systems.model import Watch
 from fascicle.tasks.calibrate import named, write_copy
 from fascicle.tasks.given import File, gold_of, path_of
-from fascicle.tasks.scored_types import Types, scored_types
-from fascicle.tasks.untaught import check_untaught, taught_by
+from fascicle.tasks.scored_types import Types, check_untaught, scored_types, taught_by
 from fascicle.text.segment import segmenter
 
 if TYPE_CHECKING:

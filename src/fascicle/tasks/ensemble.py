@@ -36,39 +36,6 @@ from fascicle.version import VERSION
 
 
 @dataclass(frozen=True, kw_only=True)
-class EnsembleRequest:
-    """What an ensemble is made of.
-
-    Attributes:
-        rule: which mentions of the models are kept; it has no threshold for the rule ``"meta"``, whose filter keeps its
-            own.
-        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
-            weights.
-        name: of the ensemble, the source of its mentions; that of its folder by default.
-        flat: keep, of mentions that overlap, those with most support.
-        distinct_types: types with other names are other types, however similar the names are.
-    """
-
-    rule: RuleRequest
-    models: Sequence[str]
-    name: str = ""
-    flat: bool = False
-    distinct_types: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses too few models, and a threshold that a filter has already."""
-        if self.rule.name == "meta" and self.rule.threshold is not None:
-            raise UsageError(
-                "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
-                "has its own"
-            )
-        if len(self.models) < self.rule.kind.least:
-            raise UsageError(
-                f"{counted(len(self.models), 'model')} given; give at least {self.rule.kind.least}, names or folders"
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
 class SavedEnsemble:
     """An ensemble folder as it was written.
 
@@ -85,30 +52,26 @@ class SavedEnsemble:
 
 @checked
 def ensemble(
-    models: Paths, folder: str | os.PathLike[str], rule: RuleRequest | RuleName = "majority", *, overwrite: bool = False
+    models: Paths,
+    folder: str | os.PathLike[str],
+    rule: RuleRequest | RuleName = "majority",
+    *,
+    name: str = "",
+    flat: bool = False,
+    distinct_types: bool = False,
+    overwrite: bool = False,
 ) -> SavedEnsemble:
-    """Copies models into one folder that `fascicle.load` reads as one predictor; see `save_ensemble`.
+    """Copies models into one folder that `fascicle.load` reads as one predictor.
 
     Args:
-        models: names of shipped models, or folders of models, runs or ensembles.
+        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
+            weights.
         folder: to write.
-        rule: of ``combination.rules.RULES``; its name is enough where it takes no argument.
-        overwrite: replace an existing ensemble.
-
-    Raises:
-        FascicleError: see `save_ensemble`.
-    """
-    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
-    request = EnsembleRequest(rule=wanted, models=listed(models, name="models"))
-    return save_ensemble(request, Path(folder), overwrite=overwrite)
-
-
-def save_ensemble(request: EnsembleRequest, folder: Path, *, overwrite: bool = False) -> SavedEnsemble:
-    """Copies models into one folder that `loading.load` reads as one predictor.
-
-    Args:
-        request: the models and their rule.
-        folder: to write.
+        rule: which mentions of the models are kept; its name is enough where it takes no argument. The rule ``"meta"``
+            has no threshold, for its filter keeps its own.
+        name: of the ensemble, the source of its mentions; that of its folder by default.
+        flat: keep, of mentions that overlap, those with most support.
+        distinct_types: types with other names are other types, however similar the names are.
         overwrite: replace an existing ensemble.
 
     Returns:
@@ -117,20 +80,37 @@ def save_ensemble(request: EnsembleRequest, folder: Path, *, overwrite: bool = F
     Raises:
         OutputError: the folder exists.
         ModelError: there is no such model, or a folder is damaged.
-        UsageError: numbers that the rule does not allow, or one model twice.
+        UsageError: too few models, one model twice, or numbers that the rule does not allow.
         InputError: other names for one type.
     """
-    check_folder(folder, kind="ensemble", overwrite=overwrite)
-    members = [_undamaged(name) for name in request.models]
-    judges = [_undamaged_filter(request.rule.filter)] if request.rule.filter is not None else []
-    manifest, notes = _manifest(request, members, judges, name=request.name or folder.resolve().name)
-    with atomic_folder(folder, kind="ensemble", overwrite=overwrite) as place:
+    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    given, target = listed(models, name="models"), Path(folder)
+    _check_request(wanted, given)
+    check_folder(target, kind="ensemble", overwrite=overwrite)
+    members = [_undamaged(one) for one in given]
+    judges = [_undamaged_filter(wanted.filter)] if wanted.filter is not None else []
+    used = {f"model {at} ({own})": types for at, (own, types) in enumerate(map(_told, members), start=1)}
+    notes = [] if distinct_types else _check_types(used, judges, agree=wanted.rule().is_vote)
+    types = tuple(sorted({kind for one in used.values() for kind in one}))
+    manifest = _manifest(wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat)
+    with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         for number, member in zip(manifest.members, members, strict=True):
             _copy(member, place / MEMBERS / number)
         for judge in judges:
             _copy(judge, place / FILTER_FOLDER)
         write_ensemble(place, manifest)
-    return SavedEnsemble(folder=folder, manifest=manifest, notes=tuple(notes))
+    return SavedEnsemble(folder=target, manifest=manifest, notes=tuple(notes))
+
+
+def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
+    """Refuses too few models, and a threshold that a filter has already."""
+    if rule.name == "meta" and rule.threshold is not None:
+        raise UsageError(
+            "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
+            "has its own"
+        )
+    if len(models) < rule.kind.least:
+        raise UsageError(f"{counted(len(models), 'model')} given; give at least {rule.kind.least}, names or folders")
 
 
 def _copy(folder: Path, place: Path) -> None:
@@ -163,33 +143,36 @@ def _undamaged_filter(name: str) -> Path:
 
 
 def _manifest(
-    request: EnsembleRequest, members: Sequence[Path], judges: Sequence[Path], *, name: str
-) -> tuple[EnsembleManifest, list[str]]:
-    used = {f"model {at} ({name})": types for at, (name, types) in enumerate(map(_told, members), start=1)}
-    rule = request.rule.rule()
-    notes = [] if request.distinct_types else _check_types(used, judges, agree=rule.is_vote)
+    request: RuleRequest,
+    members: Sequence[Path],
+    judges: Sequence[Path],
+    *,
+    types: tuple[str, ...],
+    name: str,
+    flat: bool,
+) -> EnsembleManifest:
     described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
     try:
         manifest = EnsembleManifest(
             name=name,
             fascicle=VERSION,
-            types=tuple(sorted({type_ for types in used.values() for type_ in types})),
-            rule=request.rule.name,
-            k=request.rule.k or 0,
-            weights=tuple(map(str, request.rule.weights or ())),
-            share=str(HALF if request.rule.threshold is None else request.rule.threshold),
-            output="flat" if request.flat else "nested",
+            types=types,
+            rule=request.name,
+            k=request.k or 0,
+            weights=tuple(map(str, request.weights or ())),
+            share=str(HALF if request.threshold is None else request.threshold),
+            output="flat" if flat else "nested",
             members=tuple(f"{at:02d}" for at in range(1, len(members) + 1)),
             described=tuple(described),
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    rule.check(len(members))
+    request.rule().check(len(members))
     for at, one in enumerate(described[: len(members)]):
         if one in described[:at]:
             first = described.index(one) + 1
             raise UsageError(f"models {first} and {at + 1} are the same, and a model has one vote; give it once")
-    return manifest, notes
+    return manifest
 
 
 def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool) -> list[str]:

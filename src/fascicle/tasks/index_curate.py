@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
@@ -12,7 +12,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.files.atomic import check_target, output
 from fascicle.formats.account import Account
-from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
+from fascicle.formats.requests import ReadRequest, documents_of
 from fascicle.knowledge.curation.rules import written
 from fascicle.knowledge.pack.evidence import Evidence
 from fascicle.knowledge.pack.pack import Pack
@@ -37,59 +37,29 @@ class Curated:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class CurateRequest:
-    """What is proposed about, from which evidence, and where to.
-
-    Attributes:
-        pack: folder that ``fascicle index build`` wrote.
-        table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
-        corpus: corpora with gold. Each says something of the types that its gold has.
-        texts: without gold, or with gold that is not looked at.
-        reading: how corpora are read; texts are read by what they are.
-        settings: when there is enough evidence for a rule.
-        overwrite: replace an existing file.
-    """
-
-    pack: str | os.PathLike[str]
-    table: str | os.PathLike[str]
-    corpus: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    reading: ReadRequest = field(default_factory=ReadRequest)
-    settings: ProposalSettings = field(default_factory=ProposalSettings)
-    overwrite: bool = False
-
-
 @checked
-def curate(
+def curate(  # noqa: PLR0913
     pack: str | os.PathLike[str],
     table: str | os.PathLike[str],
     *,
     corpus: Paths = (),
     texts: Paths = (),
+    reading: ReadRequest | None = None,
+    settings: ProposalSettings | None = None,
     overwrite: bool = False,
+    account: Account | None = None,
+    watch: Watch = iter,
 ) -> Curated:
-    """Writes a table of rules that texts speak for; see `curate_pack`, which takes everything else.
+    """Writes a table of rules that texts speak for; `build_pack` reads it as it is, or as a person edited it.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
-        table: the file to write.
-        corpus: corpora with gold, a path or several.
-        texts: without gold, a path or several.
+        table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
+        corpus: corpora with gold, a path or several. Each says something of the types that its gold has.
+        texts: without gold, or with gold that is not looked at; a path or several.
+        reading: how corpora are read; texts are read by what they are.
+        settings: when there is enough evidence for a rule.
         overwrite: replace an existing file.
-
-    Raises:
-        FascicleError: see `curate_pack`.
-    """
-    gold, raw = listed(corpus, name="corpus"), listed(texts, name="texts")
-    return curate_pack(CurateRequest(pack=pack, table=table, corpus=gold, texts=raw, overwrite=overwrite))
-
-
-def curate_pack(request: CurateRequest, *, account: Account | None = None, watch: Watch = iter) -> Curated:
-    """Writes a table of rules; `build_pack` reads it as it is, or as a person edited it.
-
-    Args:
-        request: what is proposed about, and where to.
         account: receives what could not be read.
         watch: documents go through it one by one, to show progress.
 
@@ -99,24 +69,20 @@ def curate_pack(request: CurateRequest, *, account: Account | None = None, watch
         InputError: a text cannot be read.
         OutputError: the file exists, or cannot be written.
     """
-    if not request.corpus and not request.texts:
+    gold, raw = listed(corpus, name="corpus"), listed(texts, name="texts")
+    if not gold and not raw:
         raise UsageError("no text was given; give corpora with gold, or texts without, in which names are counted")
-    check_target(request.table, overwrite=request.overwrite)
-    pack, told = Pack.open(request.pack), account or Account()
-    evidence, notes = Evidence(pack), list[str]()
-    for path in request.corpus:
-        types = evidence.read_gold(watch(_documents([path], request.reading, told)))
+    check_target(table, overwrite=overwrite)
+    opened, told = Pack.open(pack), account or Account()
+    evidence, notes = Evidence(opened), list[str]()
+    for path in gold:
+        types = evidence.read_gold(watch(documents_of([path], reading or ReadRequest(), report=told.reading)))
         named = ", ".join(sorted(types))
         notes.append(f"{path} decides about {named}" if types else f"{path} has no gold of a type of the pack")
-    if request.texts:
-        evidence.read_raw(watch(_documents(request.texts, ReadRequest(), told)))
-    found = proposals(pack, evidence.counts, request.settings)
-    with output(request.table, overwrite=request.overwrite) as stream:
+    if raw:
+        evidence.read_raw(watch(documents_of(raw, ReadRequest(), report=told.reading)))
+    found = proposals(opened, evidence.counts, settings or ProposalSettings())
+    with output(table, overwrite=overwrite) as stream:
         stream.write(written(rule for one in found for rule in one.rules).encode())
     notes.append(f"{counted(len(evidence.counts), 'name was', 'names were')} found")
     return Curated(proposals=tuple(found), names=len(evidence.counts), notes=tuple(notes))
-
-
-def _documents(paths: Iterable[str], request: ReadRequest, account: Account) -> Iterator[Document]:
-    inputs = [Input(name=path) for path in paths_of(tuple(paths), request)]
-    return (document for _, document in read_inputs(inputs, request, report=account.reading))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, filterfalse, groupby
 from pathlib import Path
@@ -24,15 +23,26 @@ if TYPE_CHECKING:
     from fascicle.running.run import Hire, Progress
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """What is run, and where the result goes.
+def run(  # noqa: PLR0913
+    files: Paths,
+    folder: str | os.PathLike[str],
+    *,
+    pipeline: str | os.PathLike[str],
+    reading: ReadRequest | None = None,
+    format: str = "jsonl",  # noqa: A002
+    workers: int = 1,
+    ray: str | None = None,
+    resume: bool = False,
+    update: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> Totals:
+    """Runs a pipeline over files; what is done stays done, whatever ends the run.
 
-    Attributes:
+    Args:
         files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
             `fascicle.files.remote.listed`.
-        pipeline: a ``pipeline.toml``, or a folder with one.
         folder: of the run; a path or a URL.
+        pipeline: a ``pipeline.toml``, or a folder with one.
         reading: how files are read.
         format: of the parts.
         workers: processes at a time.
@@ -40,24 +50,6 @@ class RunRequest:
             for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
         update: the inputs follow each other in time, see `fascicle.running.run.Run.do`.
-    """
-
-    files: tuple[str, ...]
-    pipeline: str
-    folder: str
-    reading: ReadRequest = field(default_factory=ReadRequest)
-    format: str = "jsonl"
-    workers: int = 1
-    ray: str | None = None
-    resume: bool = False
-    update: bool = False
-
-
-def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = lambda progress: None) -> Totals:
-    """Runs a pipeline; what is done stays done, whatever ends the run.
-
-    Args:
-        request: what to run.
         progress: is told how far the run is, about ten times a second.
 
     Returns:
@@ -70,60 +62,29 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
     from fascicle.running.supervisor import Supervisor
 
     hire: Hire = Supervisor
-    if request.ray is not None:
+    if ray is not None:
         from fascicle.scale.cluster import hire_on
 
-        hire = hire_on(request.ray)
-    paths = _paths(request)
-    if not is_url(request.folder):
-        Inputs.of([*filterfalse(is_url, paths), request.pipeline]).refuse(request.folder, filled=True)
-    run = Run.of(
-        paths,
-        request.pipeline,
-        request.folder,
-        reading=request.reading,
-        format=request.format,
-        workers=request.workers,
-        hire=hire,
-    )
-    return run.do(resume=request.resume, update=request.update, progress=progress)
+        hire = hire_on(ray)
+    request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
+    paths = _paths(listed(files), request)
+    if not is_url(place):
+        Inputs.of([*filterfalse(is_url, paths), steps]).refuse(place, filled=True)
+    opened = Run.of(paths, steps, place, reading=request, format=format, workers=workers, hire=hire)
+    return opened.do(resume=resume, update=update, progress=progress)
 
 
-def _paths(request: RunRequest) -> list[str]:
+def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
     """The files that are read, each once; a folder or pattern in an object store stands for those in it."""
-    if not request.files:
+    if not files:
         raise UsageError("no file was given; name files, folders or URLs")
-    groups = groupby(request.files, key=is_url)
     found = (
-        chain.from_iterable(map(listed_url, files))
+        chain.from_iterable(map(listed_url, group))
         if remote
-        else (given.name for given in inputs_of(tuple(files), (), request.reading))
-        for remote, files in groups
+        else (given.name for given in inputs_of(tuple(group), (), reading))
+        for remote, group in groupby(files, key=is_url)
     )
     return list(dict.fromkeys(chain.from_iterable(found)))
-
-
-def run(
-    files: Paths,
-    folder: str | os.PathLike[str],
-    *,
-    pipeline: str | os.PathLike[str],
-    workers: int = 1,
-    ray: str | None = None,
-    resume: bool = False,
-    update: bool = False,
-) -> Totals:
-    """Runs a pipeline over files; see `run_pipeline`."""
-    request = RunRequest(
-        files=tuple(listed(files)),
-        pipeline=os.fspath(pipeline),
-        folder=os.fspath(folder),
-        workers=workers,
-        ray=ray,
-        resume=resume,
-        update=update,
-    )
-    return run_pipeline(request)
 
 
 def quarantined(folder: str) -> list[Quarantined]:

@@ -1,4 +1,4 @@
-"""Some types of gold are scored, under the names that a model has for them; the other types count on neither side.
+"""What gold may say of a model: of some types, under the names that the model has for them, on texts unknown to it.
 
 A corpus says nothing of types that nobody marked in it, so what a model of many types finds of them is not wrong.
 """
@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.names import near_hint
+from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
 from fascicle.systems.predictions import Predictions
+from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpacked
 
 Types = Mapping[str, str] | Iterable[str]
 
@@ -95,3 +99,36 @@ def scored_types(given: Types) -> ScoredTypes:
     if not all(names) or not all(names.values()):
         raise UsageError("a type without a name was given; give names, or GOLDNAME=NAME")
     return ScoredTypes(names=names)
+
+
+def taught_by(source: Path) -> frozenset[int] | None:
+    """Hashes of what taught a model, or the members of an ensemble; ``None`` where nothing is listed."""
+    if is_ensemble(source):
+        members = [taught_by(place) for place in sorted((source / MEMBERS).iterdir())]
+        known = [one for one in members if one is not None]
+        return frozenset().union(*known) if known else None
+    return unpacked((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
+
+
+def check_untaught(
+    documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
+) -> None:
+    """Refuses texts of which a sentence taught a model.
+
+    Args:
+        documents: of a file.
+        taught: see `taught_by`.
+        path: of the file.
+        model: its name.
+        cuts: cuts a text into sentences as the model does.
+
+    Raises:
+        InputError: see above.
+    """
+    known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
+    if known:
+        raise InputError(
+            f"{path} holds {counted(len(known), 'text')} that taught {model}, the first is {known[0]!r}; leave "
+            f"{'it' if len(known) == 1 else 'them'} out, for nothing can be chosen on what was learnt",
+            file=path,
+        )

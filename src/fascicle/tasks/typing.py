@@ -13,7 +13,7 @@ from fascicle.evaluation.scoring.typing import fit_lookup
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.predictions import Prediction, text_hash
-from fascicle.formats.requests import Input, ReadRequest, paths_of, read_inputs
+from fascicle.formats.requests import ReadRequest, documents_of
 from fascicle.loading import load_typer
 from fascicle.settings.base import Positive
 from fascicle.systems.model import check_distributions
@@ -70,9 +70,7 @@ def type_spans(
 
 
 def _documents(files: Sequence[str], reading: ReadRequest, account: Account) -> list[Document]:
-    inputs = [Input(name=path) for path in paths_of(files, reading)]
-    found = read_inputs(inputs, reading, report=account.reading)
-    documents = list(account.events.observe(document for _, document in found))
+    documents = list(account.events.observe(documents_of(files, reading, report=account.reading)))
     account.read = len(documents)
     if not documents:
         account.refuse_nothing()

@@ -34,11 +34,8 @@ from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.verifying import verify
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.folders.vocabularies import PACK
+from fascicle.tasks.index import diff, export, stats, why
 from fascicle.tasks.index_build import build_pack
-from fascicle.tasks.index_diff import diff
-from fascicle.tasks.index_export import export
-from fascicle.tasks.index_stats import stats
-from fascicle.tasks.index_why import why
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -307,10 +304,10 @@ from fascicle.knowledge.pack.mentions import mention_changes
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.tasks.index_build import build_pack
-from fascicle.tasks.index_diff import diff
-from fascicle.tasks.index_export import export
-from fascicle.tasks.index_stats import stats
-from fascicle.tasks.index_why import why
+from fascicle.tasks.index import diff
+from fascicle.tasks.index import export
+from fascicle.tasks.index import stats
+from fascicle.tasks.index import why
 pack = Pack.open(sys.argv[1], normaliser=NORMALISER)
 before = psutil.Process().memory_full_info().uss
 total = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import inspect as kinds
 
+from fascicle.settings.docstrings import meanings_of
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
@@ -145,17 +145,6 @@ def keys_of(kind: Struct) -> Iterator[Key]:
             default=default_of(field),
             meaning=meanings.get(field.name, ""),
         )
-
-
-def meanings_of(kind: type) -> dict[str, str]:
-    """Attribute -> its line in the docstring, of the class itself before those of its bases."""
-    found: dict[str, str] = {}
-    for one in kind.__mro__:
-        listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
-        listed = re.split(r"^\S", listed, maxsplit=1, flags=re.MULTILINE)[0]
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", listed, re.MULTILINE):
-            found.setdefault(name, " ".join(text.split()))
-    return found
 
 
 def _bare(kind: kinds.Type) -> kinds.Type:
