@@ -15,8 +15,6 @@ from pathlib import Path
 
 import msgspec
 
-from studies.common import ROOT, paired, row, sentence_scores, write_result
-from studies.soup import average_models
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -36,6 +34,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
 from fascicle.training.corpus import read_part
 from studies.common import ROOT, paired, row, sentence_scores, write_result
+from studies.soup import average_models
 
 
 def main() -> None:

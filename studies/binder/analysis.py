@@ -23,10 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
 from benchmarks import common
-from studies.common import write_result
-from studies.binder.similarity import largest_similarity, similarities
+
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
@@ -46,6 +44,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import Part, read_part
 from studies import common
+from studies.binder.similarity import largest_similarity, similarities
 from studies.common import write_result
 
 RULES: Mapping[str, RuleName] = {"span": "strict", "start": "start", "end": "end", "loose": "loose"}

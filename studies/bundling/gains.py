@@ -18,10 +18,9 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from studies.bundling.hierarchical import Pair
-from studies.tables.grids import Row, Value, rows_of
 from fascicle.experiments.grid import Grid
 from fascicle.experiments.results import scores_of
+from studies.bundling.hierarchical import Pair
 from studies.tables.grids import Row, Value, rows_of
 
 Floats = npt.NDArray[np.float64]

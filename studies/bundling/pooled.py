@@ -17,13 +17,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from studies.common import GRIDS, write_result
-from studies.bundling.gains import SINGLES, Corpus, corpora_of
-from studies.bundling.hierarchical import Pair, bootstrap_pooled
 from fascicle.errors import InputError
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.experiments.results import read_result
 from studies.bundling.gains import SINGLES, Corpus, corpora_of
+from studies.bundling.hierarchical import Pair, bootstrap_pooled
 from studies.common import GRIDS, write_result
 
 NAME = "bundling-gains"

@@ -31,15 +31,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studies.common import GRIDS, row, write_result
-from studies.combining.agreement_filter import AgreementFilter, fit_agreement
-from studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
 from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import majority
 from fascicle.core.document import Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.experiments.grid import read_grid
+from studies.combining.agreement_filter import AgreementFilter, fit_agreement
 from studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
 from studies.common import GRIDS, row, write_result
 

@@ -2,9 +2,9 @@
 
 usage: python -m studies.conventions.texts FILE=BODY... -o TEXTS.jsonl
 
-A FILE has articles with a ``license``; only those whose licence lets weights that ship learn from them are taken. BODY is
-how many characters of paragraphs an article gives at most. The paragraphs start at one that the hash of the article's id
-draws, so that introductions are not all that is read. An article has the same text in every run.
+A FILE has articles with a ``license``; only those whose licence lets weights that ship learn from them are taken. BODY
+is how many characters of paragraphs an article gives at most. The paragraphs start at one that the hash of the article's
+id draws, so that introductions are not all that is read. An article has the same text in every run.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from studies.six.open_text import OPEN
 from fascicle.core.document import Document, Section
 from fascicle.formats import read, write
+from studies.six.open_text import OPEN
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 import torchcrf
 
-from studies.common import RESULTS, take_turns
 from fascicle.decoding.chains import viterbi
 from fascicle.nn.crf import LinearChainCrf
 from studies.common import RESULTS, take_turns

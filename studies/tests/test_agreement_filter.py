@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fascicle.combination.align import System, Votes, align
+from fascicle.core.document import Mention
+from fascicle.errors import InputError, UsageError
 from studies.combining.agreement_filter import (
     best_threshold,
     features_of,
@@ -16,9 +19,6 @@ from studies.combining.agreement_filter import (
     fit_regression,
     labels_of,
 )
-from fascicle.combination.align import System, Votes, align
-from fascicle.core.document import Mention
-from fascicle.errors import InputError, UsageError
 
 Found = Mapping[str, Sequence[Mention]]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.binder.densities import Histogram, Panel, panels_as_dict
 from fascicle.cli import main
+from studies.binder.densities import Histogram, Panel, panels_as_dict
 
 VALUES = st.lists(st.floats(-2.0, 3.0, width=32), max_size=30)
 

@@ -8,11 +8,11 @@ from dataclasses import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.binder.partly_right import partly_right, summary
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.breakdown.errors import mistakes
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
+from studies.binder.partly_right import partly_right, summary
 
 TEXT = "the human GR and human lymphocytes in a cell"
 WORDS = TEXT.split()

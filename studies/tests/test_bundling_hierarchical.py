@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studies.bundling.hierarchical import bootstrap_pooled
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
+from studies.bundling.hierarchical import bootstrap_pooled
 
 
 def scores(rows: list[tuple[int, int, int]]) -> Scores:

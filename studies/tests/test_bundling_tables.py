@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from tests.support.grids import ON_DEV, both, make_grid, store, write_json
 
-from studies.bundling import gains, pooled, study_tables, tables
-from studies.bundling.hierarchical import bootstrap_pooled
 from fascicle.experiments.grid import Grid
 from studies.bundling import gains, pooled, study_tables, tables
+from studies.bundling.hierarchical import bootstrap_pooled
 from studies.tests.tables import rows
 
 SINGLES = ("SeqNER", "SpanNER")

@@ -14,7 +14,6 @@ torch = pytest.importorskip("torch")
 
 from tokenizers import Tokenizer  # noqa: E402
 
-from studies.binder.similarity import largest_similarity, similarities  # noqa: E402
 from fascicle.core.document import GOLD, Document, Mention  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import read_manifest  # noqa: E402
@@ -23,6 +22,7 @@ from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
+from studies.binder.similarity import largest_similarity, similarities  # noqa: E402
 
 WIDTH = 3  # pieces
 
