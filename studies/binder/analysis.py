@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from benchmarks import common
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
@@ -44,6 +43,8 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import Part, read_part
 from studies import common
+from studies.binder.densities import Histogram, Panel, panels_as_dict
+from studies.binder.partly_right import PartlyRight, partly_right, summary
 from studies.binder.similarity import largest_similarity, similarities
 from studies.common import write_result
 

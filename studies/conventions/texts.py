@@ -3,8 +3,8 @@
 usage: python -m studies.conventions.texts FILE=BODY... -o TEXTS.jsonl
 
 A FILE has articles with a ``license``; only those whose licence lets weights that ship learn from them are taken. BODY
-is how many characters of paragraphs an article gives at most. The paragraphs start at one that the hash of the article's
-id draws, so that introductions are not all that is read. An article has the same text in every run.
+is how many characters of paragraphs an article gives at most. The hash of an article's id draws the paragraph that they
+start at, so that introductions are not all that is read. An article has the same text in every run.
 """
 
 from __future__ import annotations

@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.reports.plots.canvas import save, sheet
 from fascicle.reports.plots.drawing import legend, look
+from studies.binder.tables import NAMES, NOISED, Found, noises
+from studies.common import GRIDS, ROOT
+from studies.noise.labels import SHARES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OUT = ROOT / "studies" / "docs" / "noise.svg"
+OUT = ROOT / "docs" / "studies" / "noise.svg"
 KINDS = {"drop": "dropped", "shift": "shifted by a word", "flip": "given another type"}
 SEED = 1  # all that the cpu tier has
 

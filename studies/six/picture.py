@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.reports.plots.canvas import save, sheet
 from fascicle.reports.plots.drawing import legend, look
+from studies.common import RESULTS, ROOT, result
+from studies.six.tables import FULL, SHIPPED, mean_strict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OUT = ROOT / "studies" / "docs" / "speed.svg"
+OUT = ROOT / "docs" / "studies" / "speed.svg"
 PIPELINE = "Hugging Face pipeline, weights of biomed@1"
 
 

@@ -33,6 +33,7 @@ from fascicle.loading import load_single
 from fascicle.loading.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.session import TOKENS_A_THREAD
+from studies.common import paired, write_result
 
 RUNTIMES = ("ONNX Runtime", "OpenVINO", "OpenVINO, few shapes")
 _GOLD: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -40,6 +40,8 @@ from fascicle.loading import load_single
 from fascicle.loading.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.session import OnnxSession, length_sorted_batches, load_onnxruntime, session_options, usable_cores
+from studies.common import write_result
+from studies.speed import limits
 
 ROUNDS = 3
 _KINDS: Mapping[str, tuple[int, int, int]] = {  # characters at least and at most, sentences

@@ -10,6 +10,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of, write_tsv
+from studies.multilabel.kazu_metric import kazu_counts, main
 
 GOLD = (("A", 0, 4), ("A", 5, 9), ("B", 0, 9), ("A", 12, 14))
 FOUND = (("A", 3, 6), ("A", 9, 12), ("C", 0, 4))

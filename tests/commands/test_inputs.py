@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks.soup import average_models
+
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, RecipeError
 from fascicle.experiments.hashes import data_hashes, recipe_hash

@@ -20,10 +20,10 @@ from tests.support.reading import pieces_of
 
 torch = pytest.importorskip("torch")
 
+from benchmarks.soup import average_models  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from torch import Tensor  # noqa: E402
 
-from benchmarks.soup import average_models  # noqa: E402
 from fascicle.core.document import Document, Mention  # noqa: E402
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.evaluation.scoring.inputs import layers  # noqa: E402
