@@ -58,9 +58,6 @@ PAGES = (
     DOCS / "how-to-calibrate.md",
     DOCS / "how-to-serve.md",
     DOCS / "how-to-curate.md",
-    DOCS / "how-to-link.md",
-    DOCS / "scores.md",
-    DOCS / "corpus-check.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
