@@ -2,7 +2,7 @@
 
 A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
 ``settings`` from the structures of ``fascicle.settings``, ``commands`` from the parser, ``api`` from the public names,
-``tasks`` from the modules that do the work of the commands.
+``tasks`` from the modules that do the work of the commands, ``findings`` from the checks of the corpus doctor.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
@@ -26,6 +26,7 @@ import fascicle
 import fascicle.systems
 import fascicle.tasks
 from fascicle.cli import build_parser
+from fascicle.doctor.checks.table import CHECKS
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reference import (
     DISTILLATION,
@@ -165,8 +166,14 @@ def tasks() -> str:
     return "\n\n".join(parts)
 
 
+def findings() -> str:
+    """Every finding of the corpus doctor, as a table."""
+    rows = (f"| `{one.code}` | {one.severity} | {one.means} | {one.remedy} |" for one in CHECKS.values())
+    return "\n".join(["| finding | severity | what a case is | remedy |", "|---|---|---|---|", *rows])
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
-    {"settings": settings, "commands": commands, "api": api, "tasks": tasks}
+    {"settings": settings, "commands": commands, "api": api, "tasks": tasks, "findings": findings}
 )
 
 

@@ -3,7 +3,7 @@
 usage: python -m studies.span_typer.pictures CORPUS ... --work FOLDER
 
 The runs are those of ``span_typer.py`` with the same ``--work``, seed 1. Writes one sheet for each,
-``docs/families/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold of the corpora.
+``studies/docs/span-typer/CORPUS.png``. Distributions files stay beside the runs: they hold the gold of the corpora.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fascicle.reports.plots.distribution_data import load_distributions
 from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
 from fascicle.reports.plots.learning import draw_learning, load_runs
 from fascicle.training.typer.scores import distributions_of, given_mentions
-from studies.common import ROOT
+from studies.common import HERE
 from studies.span_typer.measure import CORPORA
 
-OUT = ROOT / "docs" / "families" / "span-typer"
+OUT = HERE / "docs" / "span-typer"
 
 
 def main() -> None:

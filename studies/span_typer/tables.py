@@ -100,7 +100,7 @@ def in_words(results: Path) -> str:
 
 def pictures(docs: Path) -> str:
     """Links to the sheets that were drawn."""
-    drawn = [corpus for corpus in CORPORA if (docs / "families" / "span-typer" / f"{corpus}.png").is_file()]
+    drawn = [corpus for corpus in CORPORA if (docs / "span-typer" / f"{corpus}.png").is_file()]
     return ", ".join(f"[{corpus}](span-typer/{corpus}.png)" for corpus in drawn) or NOT_RUN
 
 

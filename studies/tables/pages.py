@@ -52,15 +52,10 @@ from studies.tables.within import by_seed, by_type
 DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
-    DOCS / "families" / "span-typer.md",
     DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
-    DOCS / "how-to-calibrate.md",
     DOCS / "how-to-serve.md",
     DOCS / "how-to-curate.md",
-    DOCS / "how-to-link.md",
-    DOCS / "scores.md",
-    DOCS / "corpus-check.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -201,7 +196,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
-    "span-typer-pictures": lambda: pictures(DOCS),
+    "span-typer-pictures": lambda: pictures(HERE / "docs"),
     "span-typer-words": lambda: in_words(RESULTS),
     "runs": lambda: run_tables.measured(RESULTS),
     "runs-cost": lambda: run_tables.costs(RESULTS),

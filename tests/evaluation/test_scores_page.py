@@ -1,4 +1,4 @@
-"""The page of definitions: its worked example is computed, and its tables name what there is."""
+"""The pages of definitions: its worked example is computed, and its tables name what there is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from fascicle.evaluation.breakdown.errors import CLASSES, error_rates, mistakes
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.scores import score
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("scores.md", "reports.md"))
 
 
 def table(first: str) -> list[list[str]]:

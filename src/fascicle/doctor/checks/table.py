@@ -1,6 +1,6 @@
 """The table of all checks: a new one is a function over documents, and an entry here.
 
-`docs/corpus-check.md` explains each of them.
+`docs/corpus-check-findings.md` shows each of them.
 """
 
 from __future__ import annotations

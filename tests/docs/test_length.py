@@ -1,0 +1,22 @@
+"""Pages can be read in one sitting, and all of them in a day."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+WORDS = {
+    page.relative_to(DOCS).as_posix(): len(page.read_text(encoding="utf-8").split()) for page in DOCS.rglob("*.md")
+}
+MOST = {"architecture.md": 3_200}  # of a page with a limit of its own
+
+
+@pytest.mark.parametrize("page", sorted(WORDS))
+def test_a_page_has_at_most_2500_words(page: str) -> None:
+    assert WORDS[page] <= MOST.get(page, 2_500)
+
+
+def test_all_pages_have_at_most_65000_words() -> None:
+    assert sum(WORDS.values()) <= 65_000
