@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import take_turns, write_result
+from benchmarks.prediction_files import write
 from fascicle.cli import main as fascicle
 from fascicle.combination.align import System, align
 from fascicle.combination.rules import Rule, combine
@@ -31,7 +32,7 @@ from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.comparison.search import Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.formats.predictions import Prediction, write
+from fascicle.formats.predictions import Prediction
 
 DOCUMENTS, MENTIONS, LENGTH = 500, 30, 2000  # mentions and code points of each document
 TYPES = ("Disease", "Chemical", "Gene")

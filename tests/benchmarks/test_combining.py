@@ -12,13 +12,14 @@ import pytest
 
 from benchmarks import collect_predictions as collect_predictions
 from benchmarks.common import GRIDS
+from benchmarks.prediction_files import write
 from benchmarks.studies.combining import agreement, tables
 from benchmarks.studies.combining import measure as module
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError, OutputError
 from fascicle.experiments.grid import read_grid
 from fascicle.files.source import Source
-from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.predictions import Prediction, read
 
 pytest.importorskip("torch")
 Keys = set[tuple[int, int]]

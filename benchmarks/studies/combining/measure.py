@@ -31,6 +31,7 @@ from typing import Any
 from benchmarks.abstracts import ABSTRACTS, abstracts_of, by_abstract
 from benchmarks.collect_predictions import steady
 from benchmarks.common import GRIDS, RESULTS, row, write_result
+from benchmarks.prediction_files import write
 from fascicle.combination.align import System, align
 from fascicle.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.core.document import GOLD, Document, Mention
@@ -44,7 +45,7 @@ from fascicle.experiments.grid import Grid, read_grid
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.source import Source
 from fascicle.formats.files import read as read_documents
-from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.predictions import Prediction, read
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
 from fascicle.training.corpus import read_part
