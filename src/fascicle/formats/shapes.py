@@ -1,4 +1,4 @@
-"""The shapes of JSON records that `fascicle.formats.jsonl` reads: a table, one row for each."""
+"""The shapes of JSON records that `fascicle.formats.jsonl` reads, a row for each, and which one a record has."""
 
 from __future__ import annotations
 
