@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+from benchmarks.prediction_files import write
 
 from fascicle.errors import InputError, OutputError
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.source import Source
-from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.predictions import Prediction, read
 
 _KEPT = ("recipe", "seed", "types", "data")
 _EPOCH = re.compile(r"dev-(?:epoch|step)-[0-9]+(?:\.[a-z0-9_]+)?\.tsv")

@@ -41,13 +41,14 @@ from fascicle.experiments.grid import Grid, read_grid
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.source import Source
 from fascicle.formats.files import read as read_documents
-from fascicle.formats.predictions import Prediction, read, write
+from fascicle.formats.predictions import Prediction, read
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
 from fascicle.training.corpus import read_part
 from studies.abstracts import ABSTRACTS, abstracts_of, by_abstract
 from studies.collect_predictions import steady
 from studies.common import GRIDS, RESULTS, row, write_result
+from studies.prediction_files import write
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too

@@ -19,6 +19,7 @@ from studies import collect_predictions as collect_predictions
 from studies.combining import agreement, tables
 from studies.combining import measure as module
 from studies.common import GRIDS
+from studies.prediction_files import write
 
 pytest.importorskip("torch")
 Keys = set[tuple[int, int]]

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.prediction_files import write as write_predictions
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
-from fascicle.formats.predictions import write as write_predictions
 from fascicle.reports.markdown import escaped
 
 Cli = Callable[..., Any]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.prediction_files import write as write_predictions
 from fascicle.commands import evaluate
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.layout import UNITS
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
-from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

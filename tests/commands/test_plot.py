@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.prediction_files import write as write_predictions
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import prediction_of
-from fascicle.formats.predictions import write as write_predictions
 from fascicle.loading.places import shipped_models
 from fascicle.reports.plots.report_plots import REPORT_PLOTS
 from fascicle.tasks.plot import KINDS

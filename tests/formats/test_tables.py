@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.prediction_files import write
 from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError
 from fascicle.files.source import Source
 from fascicle.formats.outputs import write_documents, write_predictions
-from fascicle.formats.predictions import columns_of, prediction_of, read, write
+from fascicle.formats.predictions import columns_of, prediction_of, read
 from fascicle.formats.requests import WriteRequest
 from fascicle.formats.tables import CSV, TSV, cells_of
 

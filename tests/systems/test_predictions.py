@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.prediction_files import write as write_predictions
 from fascicle.core.document import GOLD, Document, Mention, canonical
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
-from fascicle.formats.predictions import write as write_predictions
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import PredictionRequest, Predictions, of_documents, read_predictions, read_system
 

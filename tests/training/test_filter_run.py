@@ -14,11 +14,12 @@ import msgspec
 import pytest
 from tests.support.runs import finish
 
+from benchmarks.prediction_files import write
 from fascicle.cli import main
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
 from fascicle.files.source import Source
-from fascicle.formats.predictions import Prediction, read, text_hash, write
+from fascicle.formats.predictions import Prediction, read, text_hash
 from fascicle.loading import load, load_filter
 from fascicle.models.export.folders import export_filter
 from fascicle.settings.recipes.any import parse_any

@@ -39,5 +39,11 @@ def near_hint(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def typo_hint(name: str, known: Iterable[str]) -> str:
+    """``" (did you mean ...?)"`` with the known name that is spelt most like this one, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 def _goes_on(name: str, longer: str) -> bool:
     return len(name) >= _ROOT and longer.startswith(name)

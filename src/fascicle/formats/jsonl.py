@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.names import typo_hint
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.files.encodings import head_text
 from fascicle.files.pipes import is_pipe
@@ -56,8 +56,7 @@ class JsonlOptions:
     def __post_init__(self) -> None:
         """Checks the values that have rules."""
         if self.shape != "auto" and self.shape not in SHAPES:
-            near = difflib.get_close_matches(self.shape, list(SHAPES), n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = typo_hint(self.shape, SHAPES)
             raise UsageError(
                 f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}",
                 code="unknown-name",

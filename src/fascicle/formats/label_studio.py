@@ -1,4 +1,4 @@
-"""Tasks of the exports of Label Studio: spans of one or several annotators, and of models."""
+"""Tasks of the exports of Label Studio: spans of one or several annotators, and of models; and tasks to import."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ a format holds in part (a text without its line breaks) its writer counts, under
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import Final, Protocol, TypeVar, cast
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.names import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
 
@@ -304,9 +304,8 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
         raise UsageError(f"allow_loss must be a list of names of losses; {type(names).__name__} was given")
     found = frozenset(map(str, names))
     for name in sorted(found - LOSSES.keys()):
-        near = difflib.get_close_matches(name, list(LOSSES), n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise UsageError(
-            f"there is no loss called {name!r}{hint}; choose from {', '.join(LOSSES)}", code="unknown-name"
+            f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}",
+            code="unknown-name",
         )
     return found

@@ -19,7 +19,7 @@ from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Writer, checked_name
+from fascicle.formats.handlers import Reader, Writer, checked_name
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -196,6 +196,9 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
     return tuple(link_of(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
         attributes
     )
+
+
+READER: Final = Reader(read=read)
 
 
 _PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})

@@ -1,8 +1,7 @@
-"""The shapes of JSON records that `fascicle.formats.jsonl` reads: a table, one row for each."""
+"""The shapes of JSON records that `fascicle.formats.jsonl` reads, a row for each, and which one a record has."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Event
+from fascicle.core.names import typo_hint
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.label_names import label_names, names_beside
 from fascicle.formats.report import ReadReport
@@ -169,9 +169,9 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
     values: dict[str, Any] = {}
     for name, value in changes:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise UsageError(f"a JSON record has no part {name!r}{hint}; choose one of {', '.join(names)}")
+            raise UsageError(
+                f"a JSON record has no part {name!r}{typo_hint(name, names)}; choose one of {', '.join(names)}"
+            )
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
         allowed = ("id", "ignored", *shape.movable)

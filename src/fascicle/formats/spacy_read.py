@@ -1,4 +1,4 @@
-"""Reading the binary files of spaCy (``DocBin``), without spaCy."""
+"""Reading the binary files of spaCy (``DocBin``), without spaCy: the layout of their rows, and their strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report on links says, as tables: in plain text and Markdown here, on a page in ``page.links``."""
+"""What a report on links says, as tables: in plain text and Markdown here, on a page in ``page.page``."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fascicle.combination.align import System, some_documents
 from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.core.names import typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, only_source, unit_of
 from fascicle.files.pipes import is_pipe
@@ -113,8 +113,7 @@ class Predictions:
         """
         found = self.sources
         if source and found and source not in found and self.lists_all:
-            near = difflib.get_close_matches(source, found, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = typo_hint(source, found)
             raise UsageError(
                 f"{self.path} holds no mention of {source!r}{hint}; it has those of {', '.join(sorted(found))}"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from fascicle.combination.align import System
 from fascicle.combination.type_names import TypeMap, check_types, parse_map, rename
 from fascicle.core.arguments import paths_in
 from fascicle.core.document import GOLD
+from fascicle.core.names import typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.files.source import STDIN, open_bytes, stem, telling_folders
 from fascicle.formats.account import EventCounts
@@ -265,9 +265,8 @@ def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
     known = {name for file, names in files for source in _votes_of(file) for name in _source_names(names, source)}
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             plain = sorted({source for file, _ in files for source in _votes_of(file)})
+            hint = typo_hint(name, sorted(known))
             raise UsageError(f"no file holds mentions of {name!r}{hint}; there are those of {', '.join(plain)}")
     twice = [name for name, count in Counter(wanted).items() if count > 1]
     if twice:

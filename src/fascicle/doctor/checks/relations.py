@@ -1,4 +1,4 @@
-"""How the mentions of one document lie to each other."""
+"""How the mentions of one document lie to each other, and to words and sentences."""
 
 from __future__ import annotations
 

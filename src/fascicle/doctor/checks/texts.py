@@ -1,4 +1,4 @@
-"""Texts and sentences of an unusual length."""
+"""Texts: sentences of an unusual length, and characters that hint at damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents as words and sentences, for what is measured in words."""
+"""Documents as words and sentences, for what is measured in words, and what the training corpus says of words."""
 
 from __future__ import annotations
 

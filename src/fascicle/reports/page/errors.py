@@ -1,4 +1,7 @@
-"""Errors on the page: their classes, which types are taken for which, which words stand at wrong boundaries."""
+"""Errors on the page: their classes, which types are taken for which, which words stand at wrong boundaries.
+
+Also whether the scores of the mentions can be trusted.
+"""
 
 from __future__ import annotations
 

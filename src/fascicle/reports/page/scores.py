@@ -1,4 +1,7 @@
-"""The first part of the page: how good the systems are, by rule, by type, and on parts of the gold."""
+"""The first part of the page: how good the systems are, by rule, by type, and on parts of the gold.
+
+Also where they fail, by bucket, and what of the gold is out of reach.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture that is not drawn yet: for a page, for a file of its own, or beside others on one sheet."""
+"""A picture that is not drawn yet: for a page, for a file of its own, or beside others on one sheet; its series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types a system takes for which: a matrix with its counts in the cells."""
+"""Which types a system takes for which: a matrix with its counts in the cells; and differences as a heat map."""
 
 from __future__ import annotations
 
