@@ -170,7 +170,7 @@ class LabelDecoder:
 class SpanDecoder:
     """The tables of a span head into spans, nested or chosen so that none overlap."""
 
-    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0, across_types: bool = False) -> None:
+    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
         """Prepares.
 
         Args:
@@ -179,7 +179,6 @@ class SpanDecoder:
             nothing: added to every logit of None.
             across_types: mentions of different types do not compete, see ``Limits``.
         """
-        self._across_types = across_types
         self._head = head
         self._nothing = nothing
         self._classes = 1 + types
@@ -212,7 +211,7 @@ class SpanDecoder:
         """Merges the candidates of each document and selects among them, all documents at once."""
         spans, scores = _joined([_NOTHING, *(part for found in taken for part in found)])
         sizes = [sum(len(spans) for spans, _ in found) for found in taken]
-        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding, across_types=self._across_types)
+        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding)
 
 
 class MatchDecoder:
@@ -340,7 +339,7 @@ def _selected(
     sizes: Sequence[int],
     *,
     decoding: SpanDecoding,
-    across_types: bool,
+    across_types: bool = False,
 ) -> list[Found]:
     """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
     owners = np.repeat(np.arange(len(sizes)), sizes)

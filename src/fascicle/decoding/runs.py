@@ -108,7 +108,8 @@ def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: R
     tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()  # the texts of the first type come first
     borders = (np.arange(inside.shape[1])[:, None] * total + starts).ravel()
     spans = tag_runs(tags, scheme, repair=repair, borders=borders)
-    scores = geometric_mean(_two_classes(inside.T.ravel()), tags.clip(max=1), spans=spans)
+    margin = inside.T.ravel()
+    scores = geometric_mean(np.stack([np.zeros_like(margin), margin], axis=1), tags.clip(max=1), spans=spans)
     spans[:, 2] = spans[:, 0] // max(total, 1)
     spans[:, :2] -= spans[:, 2:] * total
     owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
@@ -139,8 +140,3 @@ def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagS
     means = [logs[text][start:end].mean(axis=0) for text, start, end in spans.tolist()]
     numbers = np.exp(np.array(means, dtype=np.float64).reshape(-1, types))
     return np.column_stack([(1.0 - numbers).prod(axis=1), numbers])
-
-
-def _two_classes(margins: NDArray[Any]) -> NDArray[Any]:
-    """Logits `[n, 2]` whose softmax has the logistic function of the margins as its second class."""
-    return np.stack([np.zeros_like(margins), margins], axis=1)

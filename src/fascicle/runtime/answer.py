@@ -71,8 +71,9 @@ class Unseen:
             ("unread-text", self._unread, "outside the words that the tokenizer reads"),
         )
         return tuple(
-            event_of(code, step="read", message=f"{_stretches(len(spans))} {what}", span=spans[0])
+            event_of(code, step="read", message=f"{many} {what}", span=spans[0])
             for code, spans, what in said
+            for many in [counted(len(spans), "stretch of text", "stretches of text")]
             if spans
         )
 
@@ -147,10 +148,6 @@ def _below(count: int) -> Event:
     what = "mention has a score" if count == 1 else "mentions have scores"
     message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
     return Event(step="decide", kind="note", code="below-threshold", message=message)
-
-
-def _stretches(count: int) -> str:
-    return counted(count, "stretch of text", "stretches of text")
 
 
 def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:

@@ -84,7 +84,7 @@ class MentionFilter:
         Raises:
             InputError: a mention ends beyond its text.
         """
-        given = [_distinct(mentions, self.name) for mentions in found]
+        given = [unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0] for mentions in found]
         chances = iter(self.chances(documents, given))
         patches = []
         for mentions in given:
@@ -136,11 +136,6 @@ class MentionFilter:
         inputs = self.encode(candidates)
         for chance, one in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
             yield chance, one.cut
-
-
-def _distinct(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
-    """Each ``(type, spans)`` once, under the name of the filter."""
-    return unique(msgspec.structs.replace(mention, source=name) for mention in mentions)[0]
 
 
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:

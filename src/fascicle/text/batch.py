@@ -49,7 +49,8 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
         ids[row, end : end + len(tokenizer.suffix)] = tokenizer.suffix
         mask[row, : end + len(tokenizer.suffix)] = 1
         first[row, : v - u] = source.first[u:v] - a + ahead
-        unit_of[row, ahead:end] = _local(source.unit_of[a:b], u, v)
+        numbers = source.unit_of[a:b]
+        unit_of[row, ahead:end] = np.where((numbers >= u) & (numbers < v), numbers - u, -1)
         members = np.flatnonzero(unit_of[row] >= 0)
         last[row, unit_of[row, members]] = members  # the last one of each unit remains
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
@@ -96,8 +97,3 @@ def of_level(batch: Mapping[str, T], level: str) -> Mapping[str, T]:
     """The batch as a head of a level sees it: with its own units, if the batch has several."""
     own = {name: batch[f"{level}/{name}"] for name in _OF_UNITS if f"{level}/{name}" in batch}
     return {**batch, **own} if own else batch
-
-
-def _local(unit_of: Ints, low: int, high: int) -> Ints:
-    inside = (unit_of >= low) & (unit_of < high)
-    return np.where(inside, unit_of - low, -1)

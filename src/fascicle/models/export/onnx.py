@@ -121,7 +121,8 @@ def _ready_to_trace(module: nn.Module) -> Iterator[None]:
     """Evaluation mode, attention in its plain form; both as before afterwards."""
     training = [part for part in module.modules() if part.training]
     configs: dict[int, Any] = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
-    forms = [(config, config._attn_implementation) for config in configs.values() if _has_form(config)]
+    known = ((config, getattr(config, "_attn_implementation", None)) for config in configs.values())
+    forms = [(config, form) for config, form in known if form is not None]
     module.eval()
     for config, _ in forms:
         config._attn_implementation = "eager"
@@ -144,10 +145,6 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         torch._C._jit_set_onnx_log_output_stream("stdout")
-
-
-def _has_form(config: object) -> bool:
-    return getattr(config, "_attn_implementation", None) is not None
 
 
 def _check_example(

@@ -66,8 +66,10 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
     graph = _read(path_in)
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    _name_nodes(graph)
-    _mark_as_prepared(graph)
+    for number, node in enumerate(graph.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+    mark = graph.metadata_props.add()
+    mark.key, mark.value = "onnx.quant.pre_process", "onnxruntime.quant"  # nothing is to be prepared first
     with _without_warnings():
         quantize_dynamic(
             graph,
@@ -149,18 +151,6 @@ def _save(graph: Any, path: str | Path) -> None:
     import onnx
 
     onnx.save(graph, str(path))
-
-
-def _name_nodes(graph: Any) -> None:
-    """Exclusion goes by name, and a foreign graph may leave nodes nameless."""
-    for number, node in enumerate(graph.graph.node):
-        node.name = node.name or f"{node.op_type}_{number}"
-
-
-def _mark_as_prepared(graph: Any) -> None:
-    """Without this mark the quantiser writes a warning through the root logger, and configures it."""
-    entry = graph.metadata_props.add()
-    entry.key, entry.value = "onnx.quant.pre_process", "onnxruntime.quant"
 
 
 def _narrow_products(graph: Any) -> list[str]:

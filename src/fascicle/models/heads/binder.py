@@ -213,7 +213,8 @@ class BinderHead(Head):
         )
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
-        self.axes = {name: _AXES[name] for name in self.scorer.outputs if _decides(name, settings)}
+        joint = settings.inference == "joint"
+        self.axes = {name: _AXES[name] for name in self.scorer.outputs if joint or name.startswith("span")}
         self._weights = _loss_weights(settings)
         self._kept = False  # whether ``vectors`` are those of the weights
         self.register_buffer("vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden))
@@ -330,11 +331,6 @@ class BinderHead(Head):
             self.forget()
         super().train(mode)
         return self
-
-
-def _decides(table: str, settings: BinderSettings) -> bool:
-    """Whether a table is needed at inference."""
-    return table.startswith("span") or settings.inference == "joint"
 
 
 def _loss_weights(settings: BinderSettings) -> LossWeights:

@@ -27,18 +27,15 @@ from torch import Tensor
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, save_pretrained
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.training.corpus import data_name, read_part
+from fascicle.training.corpus import data_facts, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.prediction import prepare_prediction
 from fascicle.training.distil.pupil import LAYERS, Pupil, beginnings, facts_of, layer_losses, told
 from fascicle.training.distil.teacher import open_encoder, student_of
-from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import Ended, Validated
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
@@ -157,7 +154,15 @@ class LayerTrainee(Trainee):
         self._student = student
         self._held_out = held_out
         self.loop: Trainer = loop
-        self.choice = choice_of(loop.settings, folder=ENCODER, merit=_merit, aim="loss on held-out text")
+        given = loop.settings
+        times = given.patience_epochs or given.patience_validations
+        self.choice = Choice(
+            kept=(Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"])),),
+            last=given.select == "last",
+            every=given.validate_every_steps,
+            patience=times,
+            aim=f"loss on held-out text for {times} times that it was scored",
+        )
         self.facts = facts
 
     def judge(self, point: Point) -> Judged:
@@ -200,29 +205,6 @@ class LayerTrainee(Trainee):
         )
 
 
-def choice_of(given: TrainingSettings, *, folder: str, merit: Any, aim: str) -> Choice:
-    """How a run that keeps one model is scored and stopped, by the settings of its training.
-
-    Args:
-        given: of the recipe.
-        folder: of the model.
-        merit: line -> what it is chosen by.
-        aim: what did not become better, for a sentence.
-    """
-    times = given.patience_epochs or given.patience_validations
-    return Choice(
-        kept=(Kept(folder=folder, merit=merit),),
-        last=given.select == "last",
-        every=given.validate_every_steps,
-        patience=times,
-        aim=f"{aim} for {times} times that it was scored",
-    )
-
-
-def _merit(line: Line) -> float:
-    return -float(line["held_out"]["total"])
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Read:
     """What is read for layers alone: windows to learn from and to compare on, and what a user should know of them."""
@@ -257,7 +239,6 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     trainer.settle_precision(before.get("precision"))
     facts = Facts(
         data={**data_facts(recipe), **read.data},
-        environment=describe_environment(),
         more={**facts_of(recipe, student, layers, trainer), **read.more},
         notes=[
             *read.notes,
@@ -327,11 +308,6 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
         },
         more={"documents": read.counts.as_dict()},
     )
-
-
-def data_facts(recipe: DistilRecipe) -> dict[str, dict[str, Any]]:
-    """Hash of all data that layers are compared on, and of the teacher."""
-    return {data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()}
 
 
 def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> Trainee:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from fascicle.combination.examples import Example, examples
 from fascicle.core.arrays import Ints
@@ -17,6 +16,7 @@ from fascicle.errors import InputError
 from fascicle.models.filter import NAME
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings
 from fascicle.text.marked import Marked, pad_marked
+from fascicle.training.engine.loop import Taught
 from fascicle.training.filter.members import Member
 from fascicle.training.recogniser.data import shuffled
 
@@ -166,9 +166,7 @@ class FilterSet:
                 'give predictions of earlier epochs (members.epochs = "all"), of more systems, or cross-fitted ones'
             )
 
-    def batches(
-        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of batches, the same for the same arguments.
 
         Args:

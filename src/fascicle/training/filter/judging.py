@@ -191,7 +191,10 @@ def kept_f1(judge: MentionFilter, exam: Exam) -> float:
 
 
 def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[str, dict[str, list[Mention]]]:
-    return {member.name: _of(member.chosen or {}, documents) for member in members}
+    return {
+        member.name: {d.id: [Mention(m.spans, m.type) for m in (member.chosen or {}).get(d.id, ())] for d in documents}
+        for member in members
+    }
 
 
 def _scored(judge: MentionFilter, found: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
@@ -219,10 +222,6 @@ def _by_aim(curve: Curve, settings: FilterSettings) -> Threshold:
     if settings.threshold == "recall":
         return threshold_for(curve, recall=settings.floor)
     return best_threshold(curve)
-
-
-def _of(predicted: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    return {d.id: [Mention(m.spans, m.type) for m in predicted.get(d.id, ())] for d in documents}
 
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:

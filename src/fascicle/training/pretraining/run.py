@@ -22,13 +22,11 @@ import torch
 
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, RecipeError
-from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
 from fascicle.models.masked import MaskedModel
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.corpus import data_name
-from fascicle.training.engine.environment import describe_environment
+from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Ended, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Trainer, slow_precision
@@ -198,8 +196,7 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
         "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
     }
     return Facts(
-        data={data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()},
-        environment=describe_environment(),
+        data=data_facts(recipe),
         more={
             "recipe": recipe.name,
             "seed": recipe.seed,

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 import torch
-from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
@@ -31,6 +30,7 @@ from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Window, cut_short
+from fascicle.training.engine.loop import Taught
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +158,7 @@ class TrainingSet:
         """Of all documents, in the same units."""
         return next(iter(self.views.values())).windows
 
-    def batches(
-        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of batches, the same for the same arguments.
 
         Args:

@@ -13,7 +13,6 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import source_sha256
 from fascicle.knowledge.matching.matcher import Matcher
 from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.settings.folders.manifest import Learnt
@@ -22,7 +21,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, check_labels, data_name, read_chosen
+from fascicle.training.corpus import Part, check_labels, data_facts, read_chosen
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
 from fascicle.training.several import OneOfSeveral, read_all, without_score
@@ -67,13 +66,10 @@ class Parts:
     def facts(self, recipe: Recipe) -> dict[str, Any]:
         """Hash of all data of the recipe, and size of each part."""
         sizes = {
-            f"corpus.{name}": {"documents": len(documents), "mentions": _mentions(documents)}
+            name: {"documents": len(documents), "mentions": _mentions(documents)}
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
         }
-        return {
-            data_name(key): {"sha256": source_sha256(path), **sizes.get(key, {})}
-            for key, path in recipe.files().items()
-        }
+        return data_facts(recipe, sizes)
 
 
 def read_data(recipe: Recipe) -> Parts:

@@ -42,7 +42,6 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
-from fascicle.training.engine.environment import describe_environment
 from fascicle.training.engine.events import EpochScored, Finished, HeadScores
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.record import Choice, Kept, Line
@@ -51,7 +50,7 @@ from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_nothing, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.trained import Trained, open_trained
+from fascicle.training.trained import open_trained
 from fascicle.training.vocabulary import with_pieces
 
 
@@ -72,7 +71,8 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         if key.endswith(".types"):
             read_types(path)  # what is wrong with it is said before a corpus is read
     parts = read_data(recipe)
-    started = _started_from(recipe)
+    start = recipe.model.start
+    started = open_trained(start, key="model.start", use="which cannot be trained") if start else None
     pretrained = (
         started.pretrained() if started else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     )
@@ -91,13 +91,6 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     return Recogniser(
         folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, trainer=trainer
     )
-
-
-def _started_from(recipe: Recipe) -> Trained | None:
-    """The model whose training goes on, if the recipe names one."""
-    if not recipe.model.start:
-        return None
-    return open_trained(recipe.model.start, key="model.start", use="which cannot be trained")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +165,6 @@ class Recogniser(Trainee):
         recipe, data = self._recipe, prepared.data
         return Facts(
             data=self._parts.facts(recipe),
-            environment=describe_environment(),
             more={
                 "recipe": recipe.name,
                 "seed": recipe.seed,
