@@ -23,7 +23,7 @@ from benchmarks.common import write_result
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
-from fascicle.models.checkpoint import load_model
+from fascicle.models.model import load_model
 from fascicle.settings.folders.manifest import read_manifest
 
 

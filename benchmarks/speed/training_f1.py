@@ -26,7 +26,7 @@ from benchmarks.speed.bundle import pupil
 from benchmarks.speed.heads import BASE, recipe_of
 from fascicle.core.document import GOLD
 from fascicle.evaluation.scoring.scores import score
-from fascicle.models.checkpoint import TorchScorer
+from fascicle.models.model import TorchScorer
 from fascicle.nn.dropout import QuickDropout
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.training.engine import loop

@@ -27,8 +27,7 @@ from benchmarks.common import paired, result, write_result
 from benchmarks.studies.decision.development import CELLS, NCBI
 from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.decoding.calibration import calibrated
-from fascicle.decoding.document.deciding import decided
-from fascicle.decoding.document.scopes import may_be_name
+from fascicle.decoding.document.deciding import decided, may_be_name
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1

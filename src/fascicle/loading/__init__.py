@@ -154,7 +154,7 @@ def _loaded(
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
         with _needs_torch(threads):
-            from fascicle.models.checkpoint import device_named
+            from fascicle.models.model import device_named
             from fascicle.models.token_classifier import load_token_classifier
         place = Path(model).expanduser()
         return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=device_named(device))
@@ -213,7 +213,7 @@ def _model(
         return open_typed(folder, manifest, tokenizer, types, threads)
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
-        from fascicle.models.checkpoint import TorchScorer, device_named, load_model, with_types
+        from fascicle.models.model import TorchScorer, device_named, load_model, with_types
     scorer = TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
     if described is not None:
         try:
@@ -253,8 +253,8 @@ def load_filter(
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
         return MentionFilter(manifest, tokenizer, open_graph(place, threads))
     with _needs_torch(threads):
-        from fascicle.models.checkpoint import device_named
         from fascicle.models.filter import TorchFilter, load_filter_model
+        from fascicle.models.model import device_named
     model = load_filter_model(place, manifest).to(device_named(device))
     return MentionFilter(manifest, tokenizer, TorchFilter(model=model))
 

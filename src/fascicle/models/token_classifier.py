@@ -23,10 +23,10 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import Level, SoftmaxSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.targets import Limits
+from fascicle.text.windows import Batch
 from fascicle.version import VERSION
 
 _WHAT: Final = "token classifier"

@@ -15,8 +15,7 @@ from fascicle.errors import UsageError
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import Wrapped
 from fascicle.settings.document import Ends
-from fascicle.text.annotator import Annotator
-from fascicle.text.tagging import Tagged
+from fascicle.text.annotator import Annotator, Tagged
 
 STEP = "choose"
 

@@ -32,9 +32,8 @@ from fascicle.runtime.names import check_pack, knows
 from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.document import DocumentDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
-from fascicle.text.annotator import Annotator
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
 from fascicle.text.segment import segmenter
-from fascicle.text.tagging import Tagged, TagSpace, without_b
 
 STEP: Final = "ensemble"
 _DIGITS = 6

@@ -17,9 +17,9 @@ from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
-from fascicle.text.batch import Batch
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 STEP: Final = "filter"
 LOGITS: Final = "logits"

@@ -17,13 +17,12 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.files.atomic import atomic_folder
-from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.export.cards import filter_card, model_card
 from fascicle.models.export.graph import Graph, TypesGraphModule, texts_of
 from fascicle.models.export.onnx import export_onnx, largest_difference
 from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
 from fascicle.models.filter import FilterModel, load_filter_model
-from fascicle.models.model import NerModel
+from fascicle.models.model import TOKENIZER, NerModel, load_model
 from fascicle.runtime.filter import LOGITS, MentionFilter
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
@@ -39,9 +38,9 @@ from fascicle.settings.folders.manifest import (
     write_manifest,
 )
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
-from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.taught import TAUGHT
+from fascicle.text.windows import TYPE_VECTORS
 
 GRAPH = "model.onnx"
 SAMPLE_CHARACTERS = 100_000

@@ -17,7 +17,7 @@ from fascicle.models.export.optimise import RangeRecorder
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
 from fascicle.models.model import NerModel
 from fascicle.runtime.types import TypedScorer
-from fascicle.text.batch import TYPE_VECTORS
+from fascicle.text.windows import TYPE_VECTORS
 
 
 class Graph(nn.Module):

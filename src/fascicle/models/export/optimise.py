@@ -198,7 +198,7 @@ class RangeRecorder:
         self._session = OnnxSession.open(scratch)
 
     def run(self, inputs: Mapping[str, Ints]) -> dict[str, NDArray[Any]]:
-        """Scores one batch of ``text.batch.collate``; padding does not count."""
+        """Scores one batch of ``text.windows.collate``; padding does not count."""
         tables = self._session.run(inputs)
         real = inputs["attention_mask"].astype(bool)
         for name in self.names:

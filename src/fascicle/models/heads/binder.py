@@ -25,10 +25,9 @@ from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.settings.heads import BinderSettings
-from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
 from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
-from fascicle.text.windows import Window
+from fascicle.text.windows import TYPE_VECTORS, Window
 
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
 

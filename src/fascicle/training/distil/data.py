@@ -30,10 +30,9 @@ from fascicle.files.atomic import atomic_writer
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.annotator import Annotator
-from fascicle.text.batch import Batch
+from fascicle.text.annotator import Annotator, without_b
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.tagging import without_b
+from fascicle.text.windows import Batch
 from fascicle.training.distil.pupil import TAUGHT
 from fascicle.training.engine.loop import Batches, Taught
 from fascicle.training.raw.windows import TextWindows

@@ -29,11 +29,19 @@ from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
 from fascicle.training.distil.data import FILE, Answers, TaughtSet, Wanted, answers_of
-from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil, beginnings, facts_of, layer_losses, told
-from fascicle.training.distil.teacher import open_encoder, student_of
-from fascicle.training.engine.events import Finished
+from fascicle.training.distil.pupil import (
+    AnswerLoss,
+    LayerLosses,
+    Pupil,
+    beginnings,
+    facts_of,
+    layer_losses,
+    open_encoder,
+    student_of,
+    told,
+)
+from fascicle.training.engine.events import Finished, Line
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.record import Line
 from fascicle.training.engine.run import Judged, Point
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare

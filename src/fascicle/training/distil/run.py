@@ -34,11 +34,18 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_facts, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.prediction import prepare_prediction
-from fascicle.training.distil.pupil import LAYERS, Pupil, beginnings, facts_of, layer_losses, told
-from fascicle.training.distil.teacher import open_encoder, student_of
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.distil.pupil import (
+    LAYERS,
+    Pupil,
+    beginnings,
+    facts_of,
+    layer_losses,
+    open_encoder,
+    student_of,
+    told,
+)
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents

@@ -24,7 +24,7 @@ from fascicle.files.atomic import mended_folder, renewed_folder
 from fascicle.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
 from fascicle.training.engine.environment import describe_environment, differences
-from fascicle.training.engine.events import Ended, Note, RunEvent, Validated
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Since, Validated
 from fascicle.training.engine.folder import (
     FACTS,
     METRICS,
@@ -41,7 +41,6 @@ from fascicle.training.engine.folder import (
     write_json,
 )
 from fascicle.training.engine.loop import Loop, StepDone
-from fascicle.training.engine.record import Choice, Kept, Line, Record, Since
 
 
 @dataclass(frozen=True, kw_only=True)

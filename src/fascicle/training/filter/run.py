@@ -36,13 +36,11 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates
 from fascicle.training.corpus import data_name
-from fascicle.training.engine.events import Ended, Note
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
-from fascicle.training.filter.data import FilterSet, Material, gather
+from fascicle.training.filter.data import FilterSet, Material, Member, gather, read_members
 from fascicle.training.filter.judging import Exam, FilterEpoch, FilterFinished, Verdict, fit_threshold, kept_f1
-from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 
@@ -60,7 +58,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         before: what ``run.json`` says of the same run; nothing if it is new.
 
     Raises:
-        InputError: the corpus or the members cannot be used; see ``training.filter.members``.
+        InputError: the corpus or the members cannot be used; see ``training.filter.data``.
         RecipeError: the recipe does not fit the encoder.
         ModelError: the tokenizer has a marker already.
     """

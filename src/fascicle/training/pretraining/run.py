@@ -27,10 +27,9 @@ from fascicle.models.masked import MaskedModel
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Ended, Note
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
 from fascicle.training.pretraining.masking import Mask, MaskedSet, guess, held_out_set

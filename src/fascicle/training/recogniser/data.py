@@ -25,11 +25,10 @@ from fascicle.labelling.distant import unknown_ranges
 from fascicle.models.heads.contract import Head, Targets
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
-from fascicle.text.windows import Window, cut_short
+from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
 from fascicle.training.engine.loop import Taught
 
 
@@ -168,7 +167,7 @@ class TrainingSet:
             hidden: share of pieces replaced by the mask token.
 
         Yields:
-            Arrays of ``text.batch.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
+            Arrays of ``text.windows.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
             head.
         """
         hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))

@@ -11,10 +11,9 @@ import numpy as np
 
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
-from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
-from fascicle.models.model import NerModel
+from fascicle.models.model import NerModel, build_model
 from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
 from fascicle.settings.heads import WIDEST, AnyHead
 from fascicle.settings.inputs import InputFacts
@@ -24,8 +23,7 @@ from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.text.reading import KeptReadings
 from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import Mixture, TrainingSet, covering_width, quotas, training_set, with_mentions
-from fascicle.training.recogniser.inputs import NO_INPUTS, Inputs, read_inputs
-from fascicle.training.recogniser.parts import Parts
+from fascicle.training.recogniser.parts import NO_INPUTS, Inputs, Parts, read_inputs
 from fascicle.training.recogniser.prototypes import Draw, drawn_types
 from fascicle.version import VERSION
 

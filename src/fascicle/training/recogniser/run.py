@@ -30,9 +30,8 @@ from fascicle.evaluation.scoring.scores import Scores
 from fascicle.files.atomic import atomic_writer, renewed_folder
 from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
-from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.model import NerModel
+from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import Manifest
@@ -42,9 +41,8 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
-from fascicle.training.engine.events import EpochScored, Finished, HeadScores
+from fascicle.training.engine.events import Choice, EpochScored, Finished, HeadScores, Kept, Line
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_nothing, is_unfitted

@@ -35,9 +35,8 @@ from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
