@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.runs import decode_labels, label_distributions
 from fascicle.decoding.selection import SpanDecoding, select
 from fascicle.decoding.spans import candidates, logistic, matches
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions, tag_marginals
+from fascicle.decoding.tagger import (
+    ChainScores,
+    TagDecision,
+    decode_batch,
+    decode_labels,
+    label_distributions,
+    tag_distributions,
+    tag_marginals,
+)
 from fascicle.errors import ModelError
 from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
 from fascicle.text.windows import Window, answered, stitch

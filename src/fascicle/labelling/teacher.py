@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.runs import tag_runs
+from fascicle.decoding.tagger import tag_runs
 from fascicle.formats.weak_labels import STEPS, Header, Labels
 from fascicle.text.annotator import without_b
 

@@ -23,8 +23,7 @@ from fascicle.core.wording import counted
 from fascicle.decoding.calibration import CLIP
 from fascicle.decoding.document.edges import bare, neutral
 from fascicle.settings.document import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
-from fascicle.text.characters import PLAIN
-from fascicle.text.occurrences import occurrences
+from fascicle.text.characters import PLAIN, occurrences
 
 ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer
 _HEAD: Final = frozenset({"title", "abstract"})

@@ -15,7 +15,7 @@ from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import abbreviations_of
 from fascicle.settings.abbreviations import AbbreviationRules
-from fascicle.text.occurrences import occurrences
+from fascicle.text.characters import occurrences
 
 STEP: Final = "abbreviations"
 Types = frozenset[str]

@@ -14,8 +14,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.models.export.optimise import RangeRecorder
+from fascicle.models.filter import FilterModel
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
 from fascicle.models.model import NerModel
+from fascicle.runtime.filter import LOGITS
 from fascicle.runtime.types import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
 
@@ -91,3 +93,93 @@ class TypesGraphModule(Graph):
     def beside(self, recorder: RangeRecorder) -> TypedScorer:
         """A scorer that is given the vectors of the model's own types."""
         return TypedScorer(scorer=recorder, vectors=np.asarray(self.head.vectors.detach()))
+
+
+class AnsweringGraph(Graph):
+    """The answering head of a model; with a graph for types, their vectors are an input and their number is free."""
+
+    def __init__(self, model: NerModel, second: TypesGraphModule | None = None) -> None:
+        super().__init__()
+        self.model = model
+        head = model.head(model.answer)
+        self.outputs = head.outputs
+        self.table_axes = second.free(head.axes) if second else head.axes
+        self.second = (second,)  # a tuple, which torch does not look into
+        self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
+        self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        first_piece: Tensor | None = None,
+        last_piece: Tensor | None = None,
+        unit_of_piece: Tensor | None = None,
+        features: Tensor | None = None,
+        type_vectors: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Score tables, in the order of ``outputs``."""
+        given = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "first_piece": first_piece,
+            "last_piece": last_piece,
+            "unit_of_piece": unit_of_piece,
+            "features": features,
+            TYPE_VECTORS: type_vectors,
+        }
+        tables = self.model.answers({name: t for name, t in given.items() if t is not None})
+        return tuple(tables[name].detach() for name in self.outputs)
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``Graph``."""
+        batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
+        read, generator = texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
+        unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
+        unit_of[:, 0] = unit_of[:, -1] = -1
+        first = torch.randint(0, pieces, (batch, units), generator=generator)
+        tensors = {
+            **read,
+            "first_piece": first,
+            "last_piece": (first + 1).clamp(max=pieces - 1),
+            "unit_of_piece": unit_of,
+            "features": torch.randint(0, 2, (batch, units, self._columns), generator=generator),
+        }
+        if second := self.second[0]:
+            tensors[TYPE_VECTORS] = second.vectors(sizes["types"], generator)
+        return {name: tensors[name] for name in self.inputs}
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        known = {
+            "input_ids": ("batch", "pieces"),
+            "attention_mask": ("batch", "pieces"),
+            "first_piece": ("batch", "units"),
+            "last_piece": ("batch", "units"),
+            "unit_of_piece": ("batch", "pieces"),
+            "features": ("batch", "units", ""),
+            TYPE_VECTORS: ("", "types", ""),
+        }
+        return {name: known[name] for name in self.inputs} | dict(self.table_axes)
+
+
+class FilterGraph(Graph):
+    """A filter."""
+
+    outputs = (LOGITS,)
+
+    def __init__(self, model: FilterModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Logits of each text."""
+        return self.model.logits(input_ids, attention_mask).detach()
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``Graph``."""
+        return texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        return {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), LOGITS: ("batch", "")}

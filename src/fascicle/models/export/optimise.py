@@ -103,6 +103,8 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
         ModelError: ``path_in`` is not an ONNX graph that this ONNX Runtime can run.
         MissingExtraError: ``onnx`` is not installed.
     """
+    import onnx
+
     runtime = load_onnxruntime()
     options, disabled = session_options(runtime, threads=1)
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
@@ -119,7 +121,7 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
     kept = [opset for opset in graph.opset_import if opset.domain in used]
     del graph.opset_import[:]  # it declares all that it knows, which older releases do not
     graph.opset_import.extend(kept)
-    _save(graph, path_out)
+    onnx.save(graph, str(path_out))
 
 
 @contextmanager
@@ -145,12 +147,6 @@ def _read(path: str | Path) -> Any:
         raise ModelError(
             f"{path} cannot be read as an ONNX graph: {error}", file=str(path), code="unreadable"
         ) from error
-
-
-def _save(graph: Any, path: str | Path) -> None:
-    import onnx
-
-    onnx.save(graph, str(path))
 
 
 def _narrow_products(graph: Any) -> list[str]:

@@ -132,36 +132,31 @@ def _told(losses: Losses) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
 
 
+@dataclass(kw_only=True, eq=False)
 class LayerTrainee(Trainee):
-    """An encoder that imitates layers; the best one on held-out text is kept."""
+    """An encoder that imitates layers; the best one on held-out text is kept.
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        recipe: DistilRecipe,
-        student: Pretrained,
-        loop: Trainer,
-        held_out: Sequence[Mapping[str, Tensor]],
-        facts: Facts,
-    ) -> None:
-        """Puts the parts together.
+    Attributes:
+        folder: of the run.
+        recipe: of the run.
+        student: whose encoder is trained.
+        loop: trains a ``Pupil`` with losses on layers.
+        held_out: batches that nothing is learned from.
+        facts: of the run.
+        losses: of the weights that were judged last.
+    """
 
-        Args:
-            folder: of the run.
-            recipe: of the run.
-            student: whose encoder is trained.
-            loop: trains a ``Pupil`` with losses on layers.
-            held_out: batches that nothing is learned from.
-            facts: of the run.
-        """
-        self._folder = folder
-        self._recipe = recipe
-        self._losses = dict[str, float]()  # of the weights that were judged last
-        self._student = student
-        self._held_out = held_out
-        self.loop: Trainer = loop
-        given = loop.settings
+    folder: Path
+    recipe: DistilRecipe
+    student: Pretrained
+    loop: Trainer
+    held_out: Sequence[Mapping[str, Tensor]]
+    facts: Facts
+    losses: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """States how it is chosen."""
+        given = self.loop.settings
         times = given.patience_epochs or given.patience_validations
         self.choice = Choice(
             kept=(Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"])),),
@@ -170,11 +165,10 @@ class LayerTrainee(Trainee):
             patience=times,
             aim=f"loss on held-out text for {times} times that it was scored",
         )
-        self.facts = facts
 
     def judge(self, point: Point) -> Judged:
         """Compares the layers on held-out text."""
-        self._losses = losses = self._compared()
+        self.losses = losses = self._compared()
         facts = point.facts()
         return Judged(
             lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
@@ -187,7 +181,7 @@ class LayerTrainee(Trainee):
         assert isinstance(pupil, Pupil)
         assert pupil.layers is not None
         total, pieces = defaultdict[str, float](float), 0
-        for given in self._held_out:
+        for given in self.held_out:
             batch = {name: tensor.to(device) for name, tensor in given.items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
                 losses = pupil(batch)[LAYERS]
@@ -199,16 +193,16 @@ class LayerTrainee(Trainee):
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the encoder and its card."""
-        save_pretrained(place, self._student)
+        save_pretrained(place, self.student)
         known = {**self.facts.more, "data": self.facts.data}
-        card = card_of(self._recipe, known, self._losses or self._compared())
+        card = card_of(self.recipe, known, self.losses or self._compared())
         (place / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Tells the losses of the chosen encoder."""
         (line,) = chosen
         yield LayersFinished(
-            folder=self._folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
+            folder=self.folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
         )
 
 

@@ -13,7 +13,6 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import (
     Curve,
-    Threshold,
     best_threshold,
     judged,
     precision_recall,
@@ -211,17 +210,11 @@ def _curve(gold: Found, scored: Found) -> Curve:
 def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
     """The threshold, and why it is not the one that was asked for, where that cannot be."""
     try:
-        return _by_aim(_curve(gold, scored), settings).threshold, ""
+        curve, aim = _curve(gold, scored), settings.threshold
+        floor = {aim: settings.floor} if aim in ("precision", "recall") else {}
+        return (threshold_for(curve, **floor) if floor else best_threshold(curve)).threshold, ""
     except InputError as error:
         return 0.5, f"the threshold stays 0.5, for none could be chosen: {error}"
-
-
-def _by_aim(curve: Curve, settings: FilterSettings) -> Threshold:
-    if settings.threshold == "precision":
-        return threshold_for(curve, precision=settings.floor)
-    if settings.threshold == "recall":
-        return threshold_for(curve, recall=settings.floor)
-    return best_threshold(curve)
 
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:
