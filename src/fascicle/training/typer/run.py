@@ -101,6 +101,8 @@ class TyperLoop(Loop):
     It is one epoch of many updates. Sums, and not means over batches, are what sets it apart from ``loop.Trainer``.
     """
 
+    model: SpanTyper
+
     def __init__(self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> None:
         """Prepares training.
 
