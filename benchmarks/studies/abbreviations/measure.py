@@ -37,7 +37,7 @@ from fascicle.knowledge.abbreviations.fitting import Found, fit_rules
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.abbreviations import AbbreviationRules
+from fascicle.settings.decision import AbbreviationRules
 
 ABSTRACTS: Mapping[tuple[str, str], str] = {
     ("bc5cdr", "dev"): "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt",

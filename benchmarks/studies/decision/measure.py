@@ -36,7 +36,7 @@ from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.document import DocumentDecision, Ends
+from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.segment import segmenter
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.common import ROOT, write_result
-from fascicle.settings.document import PLAIN, DocumentDecision
+from fascicle.settings.decision import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 
 MODELS = ("biomed@1", "biomed-fast@1")

@@ -14,7 +14,7 @@ from fascicle.commands.in_python import shown
 from fascicle.commands.places import check_places
 from fascicle.errors import UsageError
 from fascicle.settings.base import LARGEST
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"

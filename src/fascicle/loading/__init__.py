@@ -17,7 +17,7 @@ from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.loading.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import (

@@ -29,8 +29,7 @@ from fascicle.decoding.selection import select
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.names import check_pack, knows
-from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
 from fascicle.text.segment import segmenter

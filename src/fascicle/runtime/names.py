@@ -25,7 +25,7 @@ from fascicle.decoding.document.deciding import (
     may_be_read_again,
 )
 from fascicle.errors import ModelError
-from fascicle.settings.document import DocumentDecision, NameDecision
+from fascicle.settings.decision import DocumentDecision, NameDecision
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 
 if TYPE_CHECKING:

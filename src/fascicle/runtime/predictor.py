@@ -27,8 +27,7 @@ from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.names import check_pack, knows, with_cells, with_names
 from fascicle.runtime.session import scored_batches
-from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, at_words, words_of
 from fascicle.text.characters import plain

@@ -1,6 +1,6 @@
 """Characters that print as others do, and the plain ones that networks have read in their place.
 
-The map is that of the version ``settings.document.PLAIN``: another map is another version. One character stands for
+The map is that of the version ``settings.decision.PLAIN``: another map is another version. One character stands for
 one, so that offsets stay those of the source.
 
 Where given forms stand in a text.

@@ -22,7 +22,7 @@ from fascicle.core.spans import Span, fragments_overlap
 from fascicle.core.wording import counted
 from fascicle.decoding.calibration import CLIP
 from fascicle.decoding.document.edges import bare, neutral
-from fascicle.settings.document import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
+from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
 from fascicle.text.characters import PLAIN, occurrences
 
 ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer

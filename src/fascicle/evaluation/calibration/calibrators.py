@@ -18,8 +18,7 @@ from fascicle.core.arrays import Floats
 from fascicle.decoding.calibration import interpolated, logits, sigmoid, tempered
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.settings.calibration import IsotonicCurve, TemperatureCurve
-from fascicle.settings.document import LogisticCurve
+from fascicle.settings.decision import IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures
 LIMIT = 100.0  # of slope and offset

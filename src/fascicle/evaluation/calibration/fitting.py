@@ -23,7 +23,7 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.settings.calibration import Calibration, Curve
+from fascicle.settings.decision import Calibration, Curve
 
 Method = Literal["temperature", "isotonic", "none"]
 METHODS: Final[tuple[Method, ...]] = ("temperature", "isotonic", "none")

@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import abbreviations_of
-from fascicle.settings.abbreviations import AbbreviationRules
+from fascicle.settings.decision import AbbreviationRules
 from fascicle.text.characters import occurrences
 
 STEP: Final = "abbreviations"

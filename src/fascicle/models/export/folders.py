@@ -18,8 +18,14 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.files.atomic import atomic_folder
-from fascicle.models.export.graph import AnsweringGraph, FilterGraph, Graph, TypesGraphModule
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import (
+    AnsweringGraph,
+    FilterGraph,
+    Graph,
+    TypesGraphModule,
+    export_onnx,
+    largest_difference,
+)
 from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
 from fascicle.models.filter import load_filter_model
 from fascicle.models.model import TOKENIZER, load_model
@@ -99,7 +105,6 @@ def export_model(
         check_open_types(folder, manifest)
     model = load_model(folder, manifest)
     second = TypesGraphModule(model) if types_encoder else None
-    dictionaries = manifest.inputs.dictionaries if manifest.inputs else ()
     cargo = _Cargo(
         kind="model",
         graph=AnsweringGraph(model, second),
@@ -112,7 +117,7 @@ def export_model(
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
         card=model_card,
         write=write_manifest,
-        beside=[name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in dictionaries)],
+        beside=_copies(manifest),
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
 
@@ -255,6 +260,12 @@ def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None)
     return msgspec.structs.replace(
         manifest, runtime="onnx", name=name, heads=heads, descriptions=described, types_graph=graph
     )
+
+
+def _copies(manifest: Manifest) -> list[str]:
+    """The files of the dictionaries that a model reads, and the list of the texts that taught it."""
+    given = manifest.inputs.dictionaries if manifest.inputs else ()
+    return [name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)]
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:

@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, load_pretrained
-from fascicle.models.export.graph import texts_of
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import export_onnx, largest_difference, texts_of
 
 _AXES = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), "vectors": ("batch", "")}
 _EXAMPLE, _OTHER = {"batch": 3, "pieces": 11}, {"batch": 2, "pieces": 29}
