@@ -21,17 +21,17 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import TorchScorer, load_model
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
+from fascicle.text.windows import Batch
 from fascicle.training.corpus import read_part
 from studies.common import ROOT, paired, row, sentence_scores, write_result
 from studies.soup import average_models

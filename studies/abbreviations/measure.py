@@ -34,7 +34,7 @@ from fascicle.knowledge.abbreviations.fitting import Found, fit_rules
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.abbreviations import AbbreviationRules
+from fascicle.settings.decision import AbbreviationRules
 from studies.abstracts import abstracts_of
 from studies.combining.measure import MORE, SYSTEMS, combined, part_of, rule_of
 from studies.common import GRIDS, RESULTS, paired, row, write_result

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fascicle.formats.requests import ReadRequest
 from fascicle.loading.places import find_model
-from fascicle.models.checkpoint import TorchScorer, load_model
+from fascicle.models.model import TorchScorer, load_model
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.opening import read_tokenizer
 from fascicle.runtime.predictor import ModelPredictor

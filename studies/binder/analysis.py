@@ -37,7 +37,7 @@ from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.labelling.distant import weak_labels
 from fascicle.loading import read_manifest
-from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model
+from fascicle.models.model import TOKENIZER, TorchScorer, load_model
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer

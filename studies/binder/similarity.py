@@ -16,16 +16,15 @@ import numpy as np
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.decoding.kinds import nothing_of
-from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.heads.binder import BinderHead
+from fascicle.models.model import TorchScorer
 from fascicle.nn.contrast import TOO_WIDE
 from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.folders.manifest import Manifest
-from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, read_documents
 from fascicle.text.targets import Limits, align
-from fascicle.text.windows import Window, answered
+from fascicle.text.windows import Window, answered, collate
 
 _TOGETHER = 64  # documents
 

@@ -25,8 +25,7 @@ import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.decoding.calibration import calibrated
-from fascicle.decoding.document.deciding import decided
-from fascicle.decoding.document.scopes import may_be_name
+from fascicle.decoding.document.deciding import decided, may_be_name
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
@@ -35,7 +34,7 @@ from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.document import DocumentDecision, Ends
+from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.segment import segmenter
 from studies.common import paired, result, write_result

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.settings.document import PLAIN, DocumentDecision
+from fascicle.settings.decision import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from studies.common import ROOT, write_result
 

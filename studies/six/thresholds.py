@@ -18,7 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.scores import Counts, Scores
-from fascicle.models.checkpoint import TorchScorer, load_model
+from fascicle.models.model import TorchScorer, load_model
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.opening import read_tokenizer
 from fascicle.runtime.predictor import ModelPredictor

@@ -39,10 +39,10 @@ from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, basis_of, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.heads.binder import texts_of
+from fascicle.models.model import TorchScorer, basis_of, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe

@@ -38,9 +38,9 @@ from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import TorchScorer, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe

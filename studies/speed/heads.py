@@ -44,9 +44,9 @@ import torch
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import write
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import TorchScorer, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe

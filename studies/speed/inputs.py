@@ -29,9 +29,9 @@ import torch
 
 from fascicle.core.document import Document
 from fascicle.loading import load
-from fascicle.models.checkpoint import save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import save_model
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part

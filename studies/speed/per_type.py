@@ -20,9 +20,9 @@ from fascicle.models.encoder import Encoder
 from fascicle.models.heads.binder import TypeTexts
 from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.batch import collate
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
+from fascicle.text.windows import collate
 from fascicle.training.recogniser.data import TrainingSet
 
 

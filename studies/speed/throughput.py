@@ -22,7 +22,7 @@ from transformers import AutoConfig, AutoModelForTokenClassification, PreTrained
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
-from fascicle.models.checkpoint import load_model
+from fascicle.models.model import load_model
 from fascicle.settings.folders.manifest import read_manifest
 from studies.common import write_result
 

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer  # noqa: E402
 from fascicle.core.document import GOLD, Document, Mention  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import read_manifest  # noqa: E402
-from fascicle.models.checkpoint import TOKENIZER, TorchScorer, load_model  # noqa: E402
+from fascicle.models.model import TOKENIZER, TorchScorer, load_model  # noqa: E402
 from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402

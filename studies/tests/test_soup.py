@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.loading import load  # noqa: E402
-from fascicle.settings.calibration import Calibration  # noqa: E402
+from fascicle.settings.decision import Calibration  # noqa: E402
 from fascicle.settings.folders.manifest import read_manifest, write_manifest  # noqa: E402
 from studies.soup import average_models  # noqa: E402
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 import pytest
-
 from benchmarks.prediction_files import write as write_predictions
+
 from fascicle.core.document import Document, Event, Mention
 from fascicle.files.source import Source
 from fascicle.formats import write

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-
 from benchmarks.prediction_files import write as write_predictions
+
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks.prediction_files import write as write_predictions
+
 from fascicle.commands import evaluate
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS

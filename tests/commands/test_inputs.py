@@ -24,8 +24,8 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.tasks.index_build import build_pack
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.events import Note
-from fascicle.training.recogniser import inputs as inputs_of_recipe
-from fascicle.training.recogniser.inputs import read_inputs
+from fascicle.training.recogniser import parts as inputs_of_recipe
+from fascicle.training.recogniser.parts import read_inputs
 from fascicle.training.run import run_recipe
 
 TEXTS = ["Aspirin caused PAIN", "lung cancer and fever .", "the doctor was in the liver"]

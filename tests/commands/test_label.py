@@ -32,7 +32,7 @@ from fascicle.tasks.annotate import Listener
 from fascicle.tasks.check import CheckRequest, examined
 from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.tasks.label_facts import facts_of
-from fascicle.text.tagging import TagSpace, placed
+from fascicle.text.annotator import TagSpace, placed
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 Cli = Callable[..., Any]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks.prediction_files import write as write_predictions
+
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write

@@ -30,14 +30,13 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.labelling.distant import LABELS, UNKNOWN
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.contract import IGNORED, Basis, put_weights
 from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
-from fascicle.models.model import NerModel
+from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
     HEADS,

@@ -17,15 +17,15 @@ from torch import Tensor
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.batch import FEATURES, collate
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading
+from fascicle.text.windows import FEATURES, collate
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare

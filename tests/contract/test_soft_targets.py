@@ -11,11 +11,10 @@ from fascicle.core.arrays import Ints
 from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
-from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import Basis, Targets
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger
-from fascicle.models.model import NerModel
+from fascicle.models.model import NerModel, TorchScorer
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import Recipe

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import pytest
 import torch
-
 from benchmarks.prediction_files import write
+
 from fascicle.core.document import GOLD, Mention
 from fascicle.formats.predictions import Prediction, text_hash
 from fascicle.settings.recipes.any import AnyRecipe, parse_any

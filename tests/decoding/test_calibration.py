@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from fascicle.decoding.calibration import CLIP, calibrated, interpolated, rounded, sigmoid, tempered, thresholds
-from fascicle.settings.calibration import Calibration, IsotonicCurve, TemperatureCurve
+from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.array)
 TEMPERATURES = st.floats(0.01, 100)

@@ -14,9 +14,8 @@ from tests.support.reading import chain_of
 from tests.support.wide import wide_logits
 
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.runs import tag_runs
 from fascicle.decoding.spans import match_distributions, span_distributions
-from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions
+from fascicle.decoding.tagger import ChainScores, TagDecision, tag_distributions, tag_runs
 
 TYPES = 2
 

@@ -27,8 +27,8 @@ from fascicle.settings.heads import (
     TaggerSettings,
 )
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . ibuprofen"  # one piece each
 WORDS = _WORDS.split()

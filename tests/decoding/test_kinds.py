@@ -30,10 +30,10 @@ from fascicle.settings.heads import (
     SpanHeadSettings,
     SpanSettings,
 )
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import Limits
+from fascicle.text.windows import Batch
 
 
 class DerivedTagger(SoftmaxSettings, frozen=True, kw_only=True, tag="derived-tagger"):

@@ -12,7 +12,7 @@ from tests.support.reading import whole_window
 
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.decoders import LabelDecoder
-from fascicle.decoding.runs import Repair, decode_labels, label_distributions, parted
+from fascicle.decoding.tagger import Repair, decode_labels, label_distributions, parted
 from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.tagger import MultiLabelTagger

@@ -10,7 +10,7 @@ from tests.support.reading import chain_of
 from fascicle.core.tags import tag_scheme
 from fascicle.decoding import chains
 from fascicle.decoding.chains import constrain, forward_backward, geometric_mean, log_softmax, span_marginals
-from fascicle.decoding.runs import tag_runs
+from fascicle.decoding.tagger import tag_runs
 
 
 def all_paths(emissions: np.ndarray, parts: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.tags import decode_tags, tag_scheme
-from fascicle.decoding.runs import tag_runs
+from fascicle.decoding.tagger import tag_runs
 
 TYPES = ("x", "y")
 BIO, IO = tag_scheme("BIO"), tag_scheme("IO")

@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.decoding.kinds import limits_of
-from fascicle.decoding.runs import tag_runs
+from fascicle.decoding.tagger import tag_runs
 from fascicle.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.errors import ModelError
 from fascicle.loading.places import find_model

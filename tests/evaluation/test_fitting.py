@@ -11,7 +11,7 @@ from fascicle.decoding.calibration import calibrated, rounded
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.fitting import FEW, Method, Target, fit_calibration
 from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.settings.calibration import Calibration, TemperatureCurve
+from fascicle.settings.decision import Calibration, TemperatureCurve
 
 TYPES = ("A", "B")
 ROWS = st.lists(

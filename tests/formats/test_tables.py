@@ -7,10 +7,10 @@ import io
 from pathlib import Path
 
 import pytest
+from benchmarks.prediction_files import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.prediction_files import write
 from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError
 from fascicle.files.source import Source

@@ -30,7 +30,7 @@ from fascicle.formats.weak_labels import (
     read_labels,
     text_key,
 )
-from fascicle.text.tagging import words_of
+from fascicle.text.annotator import words_of
 
 HEADER = Header(
     model="teacher",

@@ -11,7 +11,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.formats.weak_labels import Header, Labels
 from fascicle.labelling.teacher import UNKNOWN, SoftTags, soft_tags, taught
-from fascicle.text.tagging import placed, words_of
+from fascicle.text.annotator import placed, words_of
 
 TEXT = "no lung cancer pain took aspirin"
 DOCUMENT = Document(id="d", text=TEXT, mentions=(Mention(((0, 2),), "Old"), Mention(((0, 2),), "X", source="other")))

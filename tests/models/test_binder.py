@@ -29,12 +29,16 @@ from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.evaluation.scoring.inputs import layers  # noqa: E402
 from fascicle.evaluation.scoring.scores import score  # noqa: E402
 from fascicle.loading import load  # noqa: E402
-from fascicle.models.checkpoint import TorchScorer, load_model, save_model  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
 from fascicle.models.export.folders import export_model  # noqa: E402
 from fascicle.models.heads.binder import UNKNOWN, BinderHead  # noqa: E402
 from fascicle.models.heads.contract import Basis  # noqa: E402
-from fascicle.models.model import NerModel  # noqa: E402
+from fascicle.models.model import (  # noqa: E402
+    NerModel,
+    TorchScorer,
+    load_model,
+    save_model,
+)
 from fascicle.runtime.predictor import ModelPredictor  # noqa: E402
 from fascicle.settings.folders.manifest import read_manifest  # noqa: E402
 from fascicle.settings.heads import BinderSettings  # noqa: E402

@@ -13,10 +13,9 @@ from fascicle.core.document import Document
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.nn.pooling import POOLINGS
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch, collate
 from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents
-from fascicle.text.windows import NO_CONTEXT, Context, windows_of
+from fascicle.text.windows import NO_CONTEXT, Batch, Context, collate, windows_of
 
 PARTS = ("the doctor gave caffeine.", "hepatitis caused chronic pain in patients.", "the patient had fever.")
 

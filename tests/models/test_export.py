@@ -12,7 +12,7 @@ from torch import Tensor, nn
 transformers = pytest.importorskip("transformers")
 
 from fascicle.errors import ModelError  # noqa: E402
-from fascicle.models.export.onnx import export_onnx, largest_difference  # noqa: E402
+from fascicle.models.export.graph import export_onnx, largest_difference  # noqa: E402
 from fascicle.models.export.optimise import merge, quantise  # noqa: E402
 from fascicle.runtime.session import OnnxSession  # noqa: E402
 

@@ -23,10 +23,10 @@ from fascicle.models.heads.tagger import MultiLabelTagger, outside
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.targets import align
+from fascicle.text.windows import Batch
 
 TYPES = ("Chemical", "Disease", "Gene")
 SPANS = np.array([[0, 3, 1], [1, 2, 0], [4, 5, 1]])

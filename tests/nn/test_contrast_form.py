@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import export_onnx, largest_difference
 from fascicle.nn.contrast import (
     ContrastForm,
     ContrastiveScorer,

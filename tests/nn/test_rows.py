@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import export_onnx, largest_difference
 from fascicle.nn.pooling import POOLINGS
 
 AXES = {"states": ("B", "T", ""), "first_piece": ("B", "U"), "unit_of_piece": ("B", "T"), "pooled": ("B", "U", "")}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import export_onnx, largest_difference
 from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 
 D, CLASSES = 6, 4

@@ -12,7 +12,7 @@ from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.abbreviations import AbbreviationDecision
+from fascicle.settings.decision import AbbreviationDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.text.annotator import Annotator

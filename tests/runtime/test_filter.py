@@ -15,8 +15,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, FilterReading, ThresholdFacts
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 Logit = Callable[[NDArray[np.int64]], float]
 TEXT = "the patient had lung cancer and fever . aspirin caused pain ."

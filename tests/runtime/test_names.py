@@ -8,7 +8,7 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import ModelError
 from fascicle.loading import load_single
 from fascicle.runtime.names import check_pack, knows, with_names
-from fascicle.settings.document import DocumentDecision, NameDecision
+from fascicle.settings.decision import DocumentDecision, NameDecision
 
 RULES = NameDecision(words=3)
 

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.loading import load
-from fascicle.settings.calibration import Calibration
+from fascicle.settings.decision import Calibration
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 
 

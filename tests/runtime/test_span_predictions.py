@@ -19,8 +19,8 @@ from fascicle.decoding.selection import SpanDecoding
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.heads import SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 TYPES = ("Chemical", "Disease", "Gene")
 _WORDS = "the patient has lung cancer pain aspirin caused fever liver failure heart , . hepatitis caffeine doctors"

@@ -28,10 +28,9 @@ from fascicle.settings.heads import (
 )
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.annotator import Annotator
-from fascicle.text.batch import Batch
+from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.tagging import TagSpace
+from fascicle.text.windows import Batch
 
 TYPES = ("Chemical", "Disease")
 # "hepatitis" and "patients" have two pieces each

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fascicle.settings.calibration import Calibration, IsotonicCurve, TemperatureCurve
+from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import SoftmaxSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from benchmarks.prediction_files import write as write_predictions
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.prediction_files import write as write_predictions
 from fascicle.core.document import GOLD, Document, Mention, canonical
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import write

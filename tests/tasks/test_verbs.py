@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks.prediction_files import write as write_predictions
+
 from fascicle.cli import main
 from fascicle.combination.rules import RuleRequest
 from fascicle.core.document import Document, Mention

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tests.support.reading import pieces_of
 from tokenizers import Tokenizer, models
 
-from fascicle.text.batch import collate
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.windows import Context, windows_of
+from fascicle.text.windows import Context, collate, windows_of
 
 TOKENIZER = PieceTokenizer(Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]")), pad=9)
 TOKENIZER.prefix, TOKENIZER.suffix = (101, 103), (102,)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import fascicle
 from fascicle.core.document import Document
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import FEATURES, collate, of_level, with_level
 from fascicle.text.inputs import PATTERNS, PLACES, Columns, UnitInputs, look_up, shapes_of
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, parts_of, read_documents
+from fascicle.text.windows import FEATURES, collate, of_level, with_level
 
 TYPES = ("Chemical", "Disease")
 BOTH = Columns(types=TYPES, shapes=True)

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.text.occurrences import occurrences
+from fascicle.text.characters import occurrences
 
 TEXT = st.text(alphabet="aA1-_ (", max_size=30)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES, decode_tags
-from fascicle.text.tagging import at_words, placed, tagged_by_mentions, without_b, words_of
+from fascicle.text.annotator import at_words, placed, tagged_by_mentions, without_b, words_of
 
 TYPES = ("A", "B")
 WORDS = np.array([(0, 2), (3, 5), (5, 6), (8, 10), (11, 15)])

@@ -21,8 +21,8 @@ from fascicle.models.export.folders import export_model
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.batch import of_level
 from fascicle.text.reading import by_pieces, read_documents
+from fascicle.text.windows import of_level
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone, Trainer
 from fascicle.training.recogniser.parts import read_parts

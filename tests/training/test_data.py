@@ -16,8 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import collate
-from fascicle.text.windows import Window
+from fascicle.text.windows import Window, collate
 from fascicle.training.recogniser.data import TrainingSet, training_set
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare

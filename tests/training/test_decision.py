@@ -15,8 +15,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer, load_model
 from fascicle.models.export.folders import export_model
+from fascicle.models.model import TorchScorer, load_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe

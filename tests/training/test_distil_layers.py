@@ -25,9 +25,8 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil
+from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil, Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.distil.run import LayersCompared, LayersFinished, prepare_distil
-from fascicle.training.distil.teacher import Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from benchmarks.prediction_files import write
 from tests.support.runs import finish
 
-from benchmarks.prediction_files import write
 from fascicle.cli import main
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
@@ -28,9 +28,8 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.filter.data import gather
+from fascicle.training.filter.data import gather, read_members
 from fascicle.training.filter.judging import FilterEpoch, FilterFinished
-from fascicle.training.filter.members import read_members
 from fascicle.training.recogniser.parts import read_parts
 
 Maker = Callable[..., FilterRecipe]

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.windows import Window
-from fascicle.training.engine import state
+from fascicle.training.engine import loop
 from fascicle.training.engine.loop import EpochDone, StepDone, Trainer
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.parts import read_parts
@@ -97,7 +97,7 @@ def test_a_state_is_written_without_a_second_copy(
         save_file(tensors, path)
 
     part = next(trainer.model.parameters())[:1]
-    monkeypatch.setattr(state, "save_file", seen)
+    monkeypatch.setattr(loop, "save_file", seen)
     monkeypatch.setattr(trainer, "extra_state", lambda: ({"part": part, "turned": part.t()}, {}))
     trainer.save(tmp_path)
     live = {f"model.{name}": p for name, p in trainer.model.named_parameters()}

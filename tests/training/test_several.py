@@ -22,10 +22,10 @@ from fascicle.errors import FascicleError, InputError, RecipeError
 from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.loading import load
-from fascicle.models.checkpoint import TorchScorer
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.models.heads.contract import IGNORED
+from fascicle.models.model import TorchScorer
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.heads import HEADS

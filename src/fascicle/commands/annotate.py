@@ -22,7 +22,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole
 from fascicle.loading.places import packs_of
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.tasks.annotate import AnnotateRequest, Listener, annotate_files

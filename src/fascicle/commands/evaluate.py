@@ -40,7 +40,7 @@ from fascicle.evaluation.scoring.systems import Scored
 from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs
 from fascicle.reports.table import systems_table, table
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.systems.model import ModelRequest, check_distributions
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.evaluate import Evaluation, evaluate

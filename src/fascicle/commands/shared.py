@@ -27,7 +27,7 @@ from fascicle.formats.losses import LENIENT, LOSSES, Strictness, loss_names
 from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats
-from fascicle.settings.calibration import Calibration, TemperatureCurve
+from fascicle.settings.decision import Calibration, TemperatureCurve
 
 CLIP: Final = 1e-6  # a score of exactly 0 or 1 has no finite logit
 _DIGITS: Final = 6

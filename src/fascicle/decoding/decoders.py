@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.runs import decode_labels, label_distributions
 from fascicle.decoding.selection import SpanDecoding, select
 from fascicle.decoding.spans import candidates, logistic, matches
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch, tag_distributions, tag_marginals
+from fascicle.decoding.tagger import (
+    ChainScores,
+    TagDecision,
+    decode_batch,
+    decode_labels,
+    label_distributions,
+    tag_distributions,
+    tag_marginals,
+)
 from fascicle.errors import ModelError
 from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
 from fascicle.text.windows import Window, answered, stitch
@@ -170,7 +177,7 @@ class LabelDecoder:
 class SpanDecoder:
     """The tables of a span head into spans, nested or chosen so that none overlap."""
 
-    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0, across_types: bool = False) -> None:
+    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
         """Prepares.
 
         Args:
@@ -179,7 +186,6 @@ class SpanDecoder:
             nothing: added to every logit of None.
             across_types: mentions of different types do not compete, see ``Limits``.
         """
-        self._across_types = across_types
         self._head = head
         self._nothing = nothing
         self._classes = 1 + types
@@ -212,7 +218,7 @@ class SpanDecoder:
         """Merges the candidates of each document and selects among them, all documents at once."""
         spans, scores = _joined([_NOTHING, *(part for found in taken for part in found)])
         sizes = [sum(len(spans) for spans, _ in found) for found in taken]
-        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding, across_types=self._across_types)
+        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding)
 
 
 class MatchDecoder:
@@ -340,7 +346,7 @@ def _selected(
     sizes: Sequence[int],
     *,
     decoding: SpanDecoding,
-    across_types: bool,
+    across_types: bool = False,
 ) -> list[Found]:
     """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
     owners = np.repeat(np.arange(len(sizes)), sizes)

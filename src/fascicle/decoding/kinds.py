@@ -71,22 +71,6 @@ def _tag_decoder(head: TaggerSettings, decision: Decision, types: int, *, chain:
     return TagDecoder(rule, types=types, chain=chain, nothing=decision.nothing)
 
 
-def _tag_prober(
-    head: TaggerSettings, decision: Decision, types: int, spans: Sequence[Ints], *, chain: bool
-) -> TagProber:
-    return TagProber(_tag_decoder(head, decision, types, chain=chain), spans, types=types)
-
-
-def _tags(*, chain: bool) -> Kind[Any]:
-    return Kind(
-        limits=_tag_limits,
-        decoder=partial(_tag_decoder, chain=chain),
-        prober=partial(_tag_prober, chain=chain),
-        definition="tag-path",
-        tags=partial(_tag_decoder, chain=chain),
-    )
-
-
 def _span_limits(head: SpanHeadSettings) -> Limits:
     return Limits(nested=head.decoding == "nested", width=head.width)
 
@@ -119,13 +103,15 @@ def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> 
     return LabelDecoder(head, thresholds=nothing_of(decision, types))
 
 
-def _label_prober(head: MultiLabelSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
-    return TagProber(_label_decoder(head, decision, types), spans, types=types)
+def _units(limits: Callable[[S], Limits], decoder: Callable[[S, Decision, int], Any], means: Definition) -> Kind[S]:
+    """The record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
+
+    def prober(head: S, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
+        return TagProber(decoder(head, decision, types), spans, types=types)
+
+    return Kind(limits=limits, decoder=decoder, prober=prober, definition=means, tags=decoder)
 
 
-_LABELS: Final = Kind(
-    limits=_label_limits, decoder=_label_decoder, prober=_label_prober, definition="sigmoid", tags=_label_decoder
-)
 _SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
 _MATCHES: Final = Kind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
 
@@ -133,9 +119,9 @@ KINDS: Final[Kinds] = MappingProxyType(
     {
         BiaffineSettings: _SPANS,
         BinderSettings: _MATCHES,
-        CrfSettings: _tags(chain=True),
-        MultiLabelSettings: _LABELS,
-        SoftmaxSettings: _tags(chain=False),
+        CrfSettings: _units(_tag_limits, partial(_tag_decoder, chain=True), "tag-path"),
+        MultiLabelSettings: _units(_label_limits, _label_decoder, "sigmoid"),
+        SoftmaxSettings: _units(_tag_limits, partial(_tag_decoder, chain=False), "tag-path"),
         SpanSettings: _SPANS,
     }
 )

@@ -27,8 +27,8 @@ from fascicle.core.document import Document
 from fascicle.core.tags import tag_scheme
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.headed import open_headed
+from fascicle.text.annotator import Meaning, words_of
 from fascicle.text.segment import segmenter
-from fascicle.text.tagging import Meaning, words_of
 
 SCHEMA: Final = 1
 STEPS: Final = 255  # of a probability
@@ -47,7 +47,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         release: of Fascicle, that wrote the file.
         types: of the predictor, in the order of the tags.
         scheme: of the tags, ``"BIO"`` or ``"IO"``.
-        meaning: of a probability, see ``text.tagging.Meaning``.
+        meaning: of a probability, see ``text.annotator.Meaning``.
         segmenter: name and version of what cuts texts into words, where they mark none.
         floor: least probability that is kept.
         note: what the user said of the licence of texts and model.

@@ -29,10 +29,9 @@ from fascicle.knowledge.portions import portions
 from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
-from fascicle.text.annotator import Annotator
+from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import segmenter
-from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.runs import tag_runs
+from fascicle.decoding.tagger import tag_runs
 from fascicle.formats.weak_labels import STEPS, Header, Labels
-from fascicle.text.tagging import without_b
+from fascicle.text.annotator import without_b
 
 UNKNOWN = -1.0  # in the place of a probability
 

@@ -17,7 +17,7 @@ from fascicle.core.arguments import checked
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.loading.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import (
@@ -33,15 +33,11 @@ from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
-    from fascicle.models.checkpoint import TorchScorer
-    from fascicle.models.filter import TorchFilter
     from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.wrapped import PluggedPredictor
     from fascicle.text.annotator import Annotator
-    from fascicle.text.pieces import PieceTokenizer
 
 DEFAULT_MODEL = "biomed"
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
@@ -151,10 +147,17 @@ def _loaded(
         return open_dictionary(Path(model).expanduser())
     if is_plugin(model):
         _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
-        return _plugin(str(model))
+        from fascicle.runtime.wrapped import PluggedPredictor
+
+        name = str(model)
+        return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
-        return _checkpoint(model, threads, device)
+        with _needs_torch(threads):
+            from fascicle.models.model import device_named
+            from fascicle.models.token_classifier import load_token_classifier
+        place = Path(model).expanduser()
+        return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=device_named(device))
     folder = find_model(model)
     if is_ensemble(folder):
         _refuse(f"{folder} is an ensemble, which looks for the types of its members", types=types)
@@ -208,9 +211,15 @@ def _model(
     if manifest.runtime == "onnx":
         _refuse(alone, device=device)
         return open_typed(folder, manifest, tokenizer, types, threads)
-    if types is not None:
-        return _retyped(folder, manifest, tokenizer, types, partial(_torch, folder, manifest, threads, device))
-    scorer = _torch(folder, manifest, threads, device)
+    described = None if types is None else read_types(types)
+    with _needs_torch(threads):
+        from fascicle.models.model import TorchScorer, device_named, load_model, with_types
+    scorer = TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
+    if described is not None:
+        try:
+            manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
+        except RecipeError as error:
+            raise RecipeError(str(error), at=str(types)) from None
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
@@ -243,7 +252,11 @@ def load_filter(
     if manifest.runtime == "onnx":
         _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
         return MentionFilter(manifest, tokenizer, open_graph(place, threads))
-    return MentionFilter(manifest, tokenizer, _torch_filter(place, manifest, threads, device))
+    with _needs_torch(threads):
+        from fascicle.models.filter import TorchFilter, load_filter_model
+        from fascicle.models.model import device_named
+    model = load_filter_model(place, manifest).to(device_named(device))
+    return MentionFilter(manifest, tokenizer, TorchFilter(model=model))
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
@@ -260,47 +273,6 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
     with _needs_torch(threads):
         from fascicle.models.span_typer import load_typer as typer_of
     return typer_of(Path(folder).expanduser())
-
-
-def _plugin(name: str) -> PluggedPredictor:
-    from fascicle.runtime.wrapped import PluggedPredictor
-
-    return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
-
-
-def _checkpoint(model: str | os.PathLike[str], threads: int | None, device: str | None) -> ModelPredictor:
-    with _needs_torch(threads):
-        from fascicle.models.checkpoint import device_named
-        from fascicle.models.token_classifier import load_token_classifier
-    folder = Path(model).expanduser()
-    return load_token_classifier(os.fspath(folder) if folder.is_dir() else str(model), device=device_named(device))
-
-
-def _retyped(
-    folder: Path,
-    manifest: Manifest,
-    tokenizer: PieceTokenizer,
-    types: str | os.PathLike[str],
-    opened: Callable[[], TorchScorer],
-) -> ModelPredictor:
-    from fascicle.runtime.inputs import reader_of
-    from fascicle.runtime.predictor import ModelPredictor
-
-    described = read_types(types)
-    scorer = opened()
-    from fascicle.models.checkpoint import with_types
-
-    try:
-        manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
-    except RecipeError as error:
-        raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
-
-
-def _torch(folder: Path, manifest: Manifest, threads: int | None, device: str | None = None) -> TorchScorer:
-    with _needs_torch(threads):
-        from fascicle.models.checkpoint import TorchScorer, device_named, load_model
-    return TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
 
 
 def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
@@ -340,13 +312,6 @@ def _check_members(folder: Path, device: str | None) -> None:
     for part in parts:
         if part.runtime == "onnx":
             _refuse(f"{folder} has the part {part.name}, an export, which runs on the processor alone", device=device)
-
-
-def _torch_filter(folder: Path, manifest: FilterManifest, threads: int | None, device: str | None) -> TorchFilter:
-    with _needs_torch(threads):
-        from fascicle.models.checkpoint import device_named
-        from fascicle.models.filter import TorchFilter, load_filter_model
-    return TorchFilter(model=load_filter_model(folder, manifest).to(device_named(device)))
 
 
 @contextmanager

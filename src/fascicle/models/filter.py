@@ -18,13 +18,12 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
-from fascicle.models.checkpoint import check_tensors, read_network, write_network
 from fascicle.models.encoder import Encoder, Pretrained
-from fascicle.models.model import Trainable
+from fascicle.models.model import Trainable, check_tensors, read_network, write_network
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 NAME = "filter"  # of its only head, in scores and targets
 

@@ -1,16 +1,36 @@
-"""``NerModel``: one encoder, named heads, and the head that answers."""
+"""``NerModel``: one encoder, named heads, and the head that answers.
+
+Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle.
+
+Where a network computes.
+"""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
+import msgspec
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from fascicle.models.encoder import Encoder
-from fascicle.models.heads.contract import Head
-from fascicle.text.batch import of_level
+from fascicle.core.arrays import Floats32
+from fascicle.errors import ModelError, UsageError
+from fascicle.models.encoder import Encoder, without_pooler
+from fascicle.models.families import make_head
+from fascicle.models.heads.contract import Basis, Head
+from fascicle.nn.pooling import InputVectors
+from fascicle.runtime.inputs import columns_of
+from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
+from fascicle.settings.types import TypeDescriptions
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch, of_level
 
 
 class Trainable(nn.Module, ABC):
@@ -81,7 +101,7 @@ class NerModel(Trainable):
         """Score tables of every head that is trained.
 
         Args:
-            batch: of ``text.batch.collate``; with ``guideline``, ``[B]``, what each window is read by, see ``follow``.
+            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, what windows are read by, see ``follow``.
         """
         shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
         states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
@@ -101,3 +121,221 @@ class NerModel(Trainable):
         """
         first, *others = (self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items())
         return sum(others, first)
+
+
+WEIGHTS = "model.safetensors"
+ENCODER = "encoder.json"
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchScorer:
+    """A torch model as a scorer (see ``runtime.predictor``).
+
+    Attributes:
+        model: in evaluation mode.
+        answer: the head that answers; empty for the model's own.
+        bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
+    """
+
+    model: NerModel
+    answer: str = ""
+    bf16: bool = False
+
+    def run(self, inputs: Batch) -> dict[str, Floats32]:
+        """Scores one batch, without dropout and without gradients."""
+        device = next(self.model.parameters()).device
+        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            batch = {n: torch.from_numpy(a).to(device) for n, a in inputs.items()}
+            tables = self.model.answers(batch, self.answer)
+        return {name: t.detach().float().cpu().numpy() for name, t in tables.items()}
+
+
+def build_model(
+    encoder: Encoder, manifest: Manifest, *, tokenizer: PieceTokenizer, weights: Mapping[str, float] | None = None
+) -> NerModel:
+    """A model with fresh heads.
+
+    Each head is drawn from the same state of torch's generator, which then goes on from where the head with the largest
+    weight left it: so a head starts, and the model trains, as if the others were not there.
+
+    Args:
+        encoder: of the model.
+        manifest: with the settings of the heads, and the descriptions of types that they read.
+        tokenizer: of the encoder.
+        weights: of their losses, see ``NerModel``.
+
+    Raises:
+        RecipeError: the encoder cannot read the descriptions.
+    """
+    leading = max(weights or [manifest.decision.answer], key=lambda name: (weights or {}).get(name, 0.0))
+    before, after = torch.get_rng_state(), torch.get_rng_state()
+    heads = {}
+    for name, settings in manifest.heads.items():
+        torch.set_rng_state(before)
+        heads[name] = make_head(settings, basis_of(name, manifest, encoder, tokenizer))
+        after = torch.get_rng_state() if name == leading else after
+        if facts := manifest.inputs:
+            blocks = columns_of(facts).blocks
+            heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=facts.dropout, rate=facts.rate)
+    torch.set_rng_state(after)
+    return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
+
+
+def basis_of(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTokenizer) -> Basis:
+    """What one head of a model is built on."""
+    return Basis(
+        types=manifest.types,
+        width=encoder.width,
+        encoder=encoder,
+        tokenizer=tokenizer,
+        descriptions=manifest.descriptions.get(name),
+    )
+
+
+def save_model(
+    folder: Path,
+    model: NerModel,
+    *,
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    dictionaries: Mapping[str, bytes] = MappingProxyType({}),
+) -> Manifest:
+    """Writes a model into an existing, empty folder.
+
+    Args:
+        folder: where to.
+        model: what is written, buffers and tied weights included.
+        manifest: written with the hashes of the other files filled in.
+        tokenizer: of the encoder.
+        dictionaries: the files that its inputs name, and their content.
+
+    Returns:
+        The manifest as written.
+    """
+    for name, content in dictionaries.items():
+        (folder / name).write_bytes(content)
+    write_network(folder, model.kept(), model.encoder, tokenizer)
+    return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
+
+
+def load_model(folder: Path, manifest: Manifest) -> NerModel:
+    """Reads a model; every tensor must be there, and no other.
+
+    Raises:
+        ModelError: a missing, extra or misshapen tensor, or a damaged file.
+        RecipeError: descriptions of types that its encoder cannot read.
+    """
+    encoder, tensors = read_network(folder, origin=manifest.encoder, what="model folder")
+    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+    model = build_model(encoder, manifest, tokenizer=tokenizer).eval()
+    check_tensors(folder, model, tensors)
+    model.load_state_dict(tensors)
+    return model
+
+
+def write_network(folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer) -> None:
+    """Writes the tensors of a network, its encoder and its tokenizer."""
+    save_file({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}, folder / WEIGHTS)
+    (folder / ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
+    (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
+
+
+def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict[str, Tensor]]:
+    """Reads what `write_network` wrote: an encoder whose weights are not set yet, and all tensors.
+
+    Args:
+        folder: of the network.
+        origin: of the encoder, as its manifest names it.
+        what: the folder is called in the sentence of an error.
+
+    Raises:
+        ModelError: a damaged file.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
+        config = AutoConfig.for_model(values.pop("model_type"), **values)
+        tensors = load_file(folder / WEIGHTS)
+        network = AutoModel.from_config(config, **without_pooler(config.model_type))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, SafetensorError) as error:
+        raise ModelError(f"the {what} {folder} is damaged ({error}); copy or export it again") from None
+    return Encoder(network, origin=origin), tensors
+
+
+def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:
+    """Lets the answering head of a model look for other types than it was trained on.
+
+    Args:
+        model: changed in place.
+        manifest: of the model.
+        types: what to look for.
+        tokenizer: of the encoder.
+
+    Returns:
+        The manifest of the changed model, which has that head alone.
+
+    Raises:
+        RecipeError: a type lacks what the head reads, or the encoder cannot read it.
+        ValueError: a head whose types are part of its weights.
+    """
+    name = manifest.decision.answer
+    head, settings = model.head(name), manifest.heads[name]
+    read = {name: types} if settings.needs.types else {}
+    changed = msgspec.structs.replace(manifest, types=types.names, heads={name: settings}, descriptions=read)
+    head.look_for(basis_of(name, changed, model.encoder, tokenizer))
+    return changed
+
+
+def check_tensors(
+    folder: Path,
+    model: nn.Module,
+    tensors: Mapping[str, Tensor],
+    *,
+    name: str = MANIFEST,
+    advice: str = "copy or export the folder again",
+) -> None:
+    """Refuses a missing, extra or misshapen tensor.
+
+    Args:
+        folder: of the model.
+        model: as its manifest describes it.
+        tensors: of the folder.
+        name: of the manifest.
+        advice: what to do, for the error.
+
+    Raises:
+        ModelError: they do not fit.
+    """
+    expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors))
+    for tensor in sorted(expected.keys() | found.keys()):
+        if found.get(tensor) != expected.get(tensor):
+            shapes = [x.get(tensor, "nothing") for x in (found, expected)]
+            raise ModelError(
+                f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, expected is "
+                f"{shapes[1]}; {advice}"
+            )
+
+
+def device_named(name: str | None) -> torch.device:
+    """The device of torch that a name stands for.
+
+    Args:
+        name: ``"cpu"``, ``"cuda"`` or another name that torch knows; ``"auto"`` for a GPU where there is one; ``None``
+            for the processor.
+
+    Raises:
+        UsageError: there is no such device here.
+    """
+    wanted = "cpu" if name is None else name
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device(wanted)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UsageError(
+            f"the device {name!r} cannot be used here; give cpu, auto, or one that torch has, such as cuda"
+        ) from None
+    return place

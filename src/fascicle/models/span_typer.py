@@ -22,6 +22,7 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Fragments, Span
 from fascicle.decoding.selection import select
 from fascicle.errors import ModelError, UsageError
+from fascicle.models.model import check_tensors
 from fascicle.nn.span_reader import SpanBatch, SpanReader, span_batch
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.recipes.typer import (
@@ -35,7 +36,6 @@ from fascicle.settings.recipes.typer import (
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader
 
-Doubles = Floats
 _AT_ONCE = 8192  # distinct spans in one batch
 
 
@@ -117,7 +117,7 @@ class TyperModel:
         """A document, cut as the model wants it."""
         return SurfaceReader(document, self.segmenter)
 
-    def probabilities(self, surfaces: Sequence[Surface]) -> Doubles:
+    def probabilities(self, surfaces: Sequence[Surface]) -> Floats:
         """The probability of each class, ``[m, C]``; words alike have the same, and are read once."""
         distinct = {surface: place for place, surface in enumerate(dict.fromkeys(surfaces))}
         ordered = sorted(distinct, key=lambda surface: (len(surface), surface))  # neighbours share beginnings
@@ -132,13 +132,13 @@ class TyperModel:
                 found[[distinct[surface] for surface in part]] = torch.softmax(logits, dim=1).cpu().numpy()
         return found[[distinct[surface] for surface in surfaces]]
 
-    def type_probabilities(self, surfaces: Sequence[Surface]) -> Doubles:
+    def type_probabilities(self, surfaces: Sequence[Surface]) -> Floats:
         """The probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
         of_types = self.probabilities(surfaces)[:, : len(self.types)]
-        found: Doubles = of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        found: Floats = of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         return found
 
-    def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Doubles]:
+    def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Floats]:
         """Types given spans, fragment by fragment.
 
         Args:
@@ -266,12 +266,6 @@ def load_typer(folder: str | Path) -> TyperModel:
     settings = manifest.settings
     vectors = torch.zeros(len(words) + 1, manifest.dimension)
     network = SpanTyper(vectors, hidden=settings.hidden, classes=len(manifest.types) + settings.nothing)
-    expected, found = ({n: tuple(t.shape) for n, t in x.items()} for x in (network.state_dict(), tensors))
-    for name in sorted(expected.keys() | found.keys()):
-        if expected.get(name) != found.get(name):
-            raise ModelError(
-                f"{folder / WEIGHTS} does not fit its {TYPER}: {name} has the shape {found.get(name, 'nothing')}, "
-                f"expected is {expected.get(name, 'nothing')}; copy the folder again"
-            )
+    check_tensors(folder, network, tensors, name=TYPER, advice="copy the folder again")
     network.load_state_dict(tensors)
     return TyperModel(network, Vocabulary(words, lowercase=manifest.lowercase), manifest)

@@ -20,13 +20,13 @@ from fascicle.errors import ModelError, UsageError
 from fascicle.models.encoder import Encoder, fetched, reading_tokenizer
 from fascicle.runtime.labels import LabelDecoder, tags_of_labels, types_of_tags
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import Level, SoftmaxSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
 from fascicle.text.targets import Limits
+from fascicle.text.windows import Batch
 from fascicle.version import VERSION
 
 _WHAT: Final = "token classifier"
@@ -78,7 +78,6 @@ def _manifest(
     name: str, network: nn.Module, tokenizer: PieceTokenizer, *, tags: Sequence[str], longest: int
 ) -> Manifest:
     head = SoftmaxSettings(decoding="lenient")
-    facts = TokenizerFacts(sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad)
     return Manifest(
         name=name.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or _WHAT,
         fascicle=VERSION,
@@ -86,7 +85,7 @@ def _manifest(
         types=types_of_tags(tags),
         heads={_HEAD: head},
         reading=ReadingSettings(unit="packed", max_length=longest, overlap=longest // 4),
-        tokenizer=facts,
+        tokenizer=tokenizer.facts,
         decision=Decision(answer=_HEAD, decoding=head.decoding),
         encoder=name,
         files={"weights": _hash(network), "labels": hashlib.sha256(" ".join(tags).encode()).hexdigest()},

@@ -11,7 +11,7 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.decoding.calibration import calibrated, rounded, thresholds
 from fascicle.decoding.decoders import Found
-from fascicle.decoding.runs import parted
+from fascicle.decoding.tagger import parted
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import begun_by
@@ -71,8 +71,9 @@ class Unseen:
             ("unread-text", self._unread, "outside the words that the tokenizer reads"),
         )
         return tuple(
-            event_of(code, step="read", message=f"{_stretches(len(spans))} {what}", span=spans[0])
+            event_of(code, step="read", message=f"{many} {what}", span=spans[0])
             for code, spans, what in said
+            for many in [counted(len(spans), "stretch of text", "stretches of text")]
             if spans
         )
 
@@ -119,8 +120,10 @@ class Answer:
     def patch(self) -> Patch:
         """All that is said, when all parts were taken."""
         events = self._unseen.events()
-        if self._below:
-            events = (*events, _below(self._below))
+        if count := self._below:
+            what, were = ("mention has a score", "was") if count == 1 else ("mentions have scores", "were")
+            message = f"{count:,} {what} below the threshold of the model and {were} left out"
+            events = (*events, Event(step="decide", kind="note", code="below-threshold", message=message))
         return Patch(add=tuple(self._mentions), events=events)
 
     def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
@@ -140,17 +143,6 @@ class Answer:
             for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
             if a < b
         ]
-
-
-def _below(count: int) -> Event:
-    """What was found and left out."""
-    what = "mention has a score" if count == 1 else "mentions have scores"
-    message = f"{count:,} {what} below the threshold of the model and {'was' if count == 1 else 'were'} left out"
-    return Event(step="decide", kind="note", code="below-threshold", message=message)
-
-
-def _stretches(count: int) -> str:
-    return counted(count, "stretch of text", "stretches of text")
 
 
 def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:

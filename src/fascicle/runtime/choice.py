@@ -14,9 +14,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import Wrapped
-from fascicle.settings.document import Ends
-from fascicle.text.annotator import Annotator
-from fascicle.text.tagging import Tagged
+from fascicle.settings.decision import Ends
+from fascicle.text.annotator import Annotator, Tagged
 
 STEP = "choose"
 

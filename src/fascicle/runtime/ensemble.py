@@ -21,7 +21,7 @@ from fascicle.combination.align import System, Votes, align
 from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats
-from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
 from fascicle.decoding.document.deciding import decided
@@ -29,12 +29,10 @@ from fascicle.decoding.selection import select
 from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.names import check_pack, knows
-from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
-from fascicle.text.annotator import Annotator
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
 from fascicle.text.segment import segmenter
-from fascicle.text.tagging import Tagged, TagSpace, without_b
 
 STEP: Final = "ensemble"
 _DIGITS = 6
@@ -179,7 +177,7 @@ class EnsemblePredictor(Annotator):
         support = _support(votes, names)
         if self._judge is not None:
             judged = self._judge().judge(documents, found)
-            found = [_named(patch.add, self.name) for patch in judged]
+            found = [tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add) for patch in judged]
             events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
             support = [{(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in found]
         patches = [Patch(add=canonical(m), events=e) for m, e in zip(found, events, strict=True)]
@@ -240,10 +238,6 @@ def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
         scores = [1.0 if entry.score is None else entry.score for entry in entries]
         found[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(votes.systems)
     return [found[name] for name in names]
-
-
-def _named(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
-    return tuple(msgspec.structs.replace(mention, source=name) for mention in mentions)
 
 
 def _flat(patch: Patch, support: Support) -> Patch:

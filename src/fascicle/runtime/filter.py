@@ -17,9 +17,9 @@ from fascicle.core.effects import event_of
 from fascicle.core.wording import counted
 from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
-from fascicle.text.batch import Batch
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.windows import Batch
 
 STEP: Final = "filter"
 LOGITS: Final = "logits"
@@ -84,7 +84,7 @@ class MentionFilter:
         Raises:
             InputError: a mention ends beyond its text.
         """
-        given = [_distinct(mentions, self.name) for mentions in found]
+        given = [unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0] for mentions in found]
         chances = iter(self.chances(documents, given))
         patches = []
         for mentions in given:
@@ -136,11 +136,6 @@ class MentionFilter:
         inputs = self.encode(candidates)
         for chance, one in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
             yield chance, one.cut
-
-
-def _distinct(mentions: Sequence[Mention], name: str) -> tuple[Mention, ...]:
-    """Each ``(type, spans)`` once, under the name of the filter."""
-    return unique(msgspec.structs.replace(mention, source=name) for mention in mentions)[0]
 
 
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:

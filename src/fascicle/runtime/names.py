@@ -15,10 +15,17 @@ import msgspec
 
 from fascicle.core.document import Document, Mention, Patch, canonical
 from fascicle.core.spans import Span
-from fascicle.decoding.document.deciding import Knows, knows_nothing
-from fascicle.decoding.document.scopes import STOP, cells_of, is_all_of, may_be_name, may_be_read_again
+from fascicle.decoding.document.deciding import (
+    STOP,
+    Knows,
+    cells_of,
+    is_all_of,
+    knows_nothing,
+    may_be_name,
+    may_be_read_again,
+)
 from fascicle.errors import ModelError
-from fascicle.settings.document import DocumentDecision, NameDecision
+from fascicle.settings.decision import DocumentDecision, NameDecision
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 
 if TYPE_CHECKING:

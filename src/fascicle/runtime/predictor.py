@@ -27,17 +27,14 @@ from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
 from fascicle.runtime.names import check_pack, knows, with_cells, with_names
 from fascicle.runtime.session import scored_batches
-from fascicle.settings.abbreviations import AbbreviationDecision
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
-from fascicle.text.annotator import Annotator
-from fascicle.text.batch import Batch, collate
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, at_words, words_of
 from fascicle.text.characters import plain
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import PART, Reading, ReadsDocuments, can_be_parted, parts_of, read_documents
 from fascicle.text.segment import segmenter
-from fascicle.text.tagging import Tagged, TagSpace, at_words, words_of
-from fascicle.text.windows import Window
+from fascicle.text.windows import Batch, Window, collate
 
 
 class Scorer(Protocol):
@@ -47,7 +44,7 @@ class Scorer(Protocol):
     """
 
     def run(self, inputs: Batch) -> Tables:
-        """Scores one batch of ``text.batch.collate``."""
+        """Scores one batch of ``text.windows.collate``."""
         ...
 
 
@@ -230,7 +227,7 @@ class ModelPredictor(Annotator):
 
         Returns:
             What is said of each document, in order. A word has the numbers of its first piece, where pieces are tagged.
-            Of a head that scores spans, the scores of its mentions; see `text.tagging`.
+            Of a head that scores spans, the scores of its mentions; see `text.annotator.Tagged`.
         """
         if kind_of(self.manifest.answering, self._kinds).tags is None:
             return super().tag(documents)

@@ -14,8 +14,7 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.spans import are_tuples
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, PluginError
-from fascicle.text.annotator import Annotator
-from fascicle.text.tagging import TagSpace
+from fascicle.text.annotator import Annotator, TagSpace
 
 
 class Wrapped(Annotator):

@@ -33,7 +33,8 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
             f"{path} is not a readable TOML file: its values are nested too deeply", file=str(path)
         ) from None
     except OSError as error:
-        what = _folder(path) if path.is_dir() else f"{path} cannot be read: {error.strerror}"
+        what = f"{path} is a folder" if path.is_dir() else f"{path} cannot be read: {error.strerror}"
+        what = "the path is empty, or that of the current folder" if path == Path() else what
         raise RecipeError(f"{what}; give the path of a TOML file") from None
     except ValueError as error:
         told = f"; {advice}" if advice else ""
@@ -82,8 +83,3 @@ def has_nul(value: Any) -> bool:
         elif isinstance(one, list):
             waiting += one
     return False
-
-
-def _folder(path: Path) -> str:
-    """Says so of a folder; an empty path is the current folder to ``Path``, which nobody meant who gave it."""
-    return "the path is empty, or that of the current folder" if path == Path() else f"{path} is a folder"

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.base import Name, Positive, Settings, Share
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 Keep = Literal["all", "nested", "flat"]

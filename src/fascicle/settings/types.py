@@ -323,18 +323,13 @@ def _refuse_twins(types: Sequence[TypeDescription]) -> None:
     for kind in ("description", "keyword"):
         seen: dict[str, str] = {}
         for described in types:
-            text = _folded(getattr(described, kind))
+            text = " ".join(unicodedata.normalize("NFKC", getattr(described, kind)).casefold().split())
             other = seen.setdefault(text, described.name)
             if text and other != described.name:
                 raise ValueError(
                     f"the types {other!r} and {described.name!r} have the same {kind}: no model could tell them apart; "
                     "say what belongs to each in other words"
                 )
-
-
-def _folded(text: str) -> str:
-    """The text as an uncased encoder may see it."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _says_something(text: str) -> bool:

@@ -17,7 +17,7 @@ from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
 from fascicle.formats.predictions import text_hash
 from fascicle.loading import load, load_single
 from fascicle.settings.base import Positive
-from fascicle.settings.document import Ends
+from fascicle.settings.decision import Ends
 from fascicle.systems.predictions import Predictions
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rul
 from fascicle.loading import load, load_single
 from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
-from fascicle.settings.calibration import Calibration, TemperatureCurve
+from fascicle.settings.decision import Calibration, TemperatureCurve
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble

@@ -21,7 +21,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.loading import load, load_single
 from fascicle.loading.places import find_model
 from fascicle.settings.base import Positive
-from fascicle.settings.document import PLAIN, DocumentDecision
+from fascicle.settings.decision import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
 from fascicle.systems.model import Watch

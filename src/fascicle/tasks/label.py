@@ -34,7 +34,7 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import Listener
 from fascicle.tasks.paths import Paths, listed
 from fascicle.tasks.protected import Protected, protected
-from fascicle.text.tagging import Tagged, TagSpace, placed
+from fascicle.text.annotator import Tagged, TagSpace, placed
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
+from fascicle.text.windows import Batch
 
 _NEAR = 16  # characters a piece: text farther from the mention than so many for each piece of the window is not read
 

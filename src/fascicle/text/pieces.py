@@ -20,6 +20,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import ModelError
+from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
@@ -102,6 +103,11 @@ class PieceTokenizer:
     def sha256(self) -> str:
         """Of ``content``."""
         return hashlib.sha256(self.content.encode("utf-8")).hexdigest()
+
+    @property
+    def facts(self) -> TokenizerFacts:
+        """What a model folder says of it."""
+        return TokenizerFacts(sha256=self.sha256, prefix=self.prefix, suffix=self.suffix, pad=self.pad)
 
     def id_of(self, token: str) -> int | None:
         """Id of one token of the vocabulary, ``None`` if it has no such token."""

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from tokenizers import AddedToken, Tokenizer
@@ -79,7 +80,8 @@ def rewritten(
     order = [*kept, *((token["content"], (token["id"],)) for token in beside)]
     numbers = {piece: number for number, (piece, _) in enumerate(order)}
     model["vocab"] = {piece: numbers[piece] for piece, _ in kept}
-    content["added_tokens"] = sorted((token | {"id": numbers[token["content"]]} for token in added), key=_id)
+    renumbered = ({**token, "id": numbers[token["content"]]} for token in added)
+    content["added_tokens"] = sorted(renumbered, key=itemgetter("id"))
     content["post_processor"] = _renumbered(content["post_processor"], numbers)
     made = Tokenizer.from_str(json.dumps(content))
     new = [word for word in dict.fromkeys(words) if word not in numbers]
@@ -129,7 +131,3 @@ def _renumbered(processor: Any, numbers: Mapping[str, int]) -> Any:
             return processor | {"ids": [numbers[token] for token in processor["tokens"]]}
         return {name: _renumbered(one, numbers) for name, one in processor.items()}
     return processor
-
-
-def _id(token: Mapping[str, Any]) -> int:
-    return int(token["id"])

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
@@ -294,6 +294,14 @@ def _unless_auto(value: str) -> str:
 def data_name(key: str) -> str:
     """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
     return _NAMES.get(key, key.removeprefix("corpus."))
+
+
+def data_facts(recipe: NamesFiles, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
+    """The hash of every file that a recipe names, with what else is known of each, by its name in ``run.json``."""
+    return {
+        data_name(key): {"sha256": source_sha256(path), **more.get(data_name(key), {})}
+        for key, path in recipe.files().items()
+    }
 
 
 def dev_sha256(recipe: Recipe) -> str:

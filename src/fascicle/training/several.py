@@ -22,7 +22,7 @@ from fascicle.formats.weak_labels import Header, read_header, read_labels
 from fascicle.labelling.teacher import SoftTags, soft_tags, taught
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import Chosen, Part, check_labels, check_merged, choose_types, read_with, reading_of_part
+from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
 from fascicle.training.exclusion import check_idle, without_listed
 
 
@@ -242,6 +242,9 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
     if part.types:
         check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
 
+    names = [f"train {number}" for number in range(1, len(trains) + 1)] if len(trains) > 1 else ["train"]
+    notes = [line for part, chosen in zip(names, trains.values(), strict=True) for line in chosen.lines(part)]
+
     def check(kept: Sequence[Document]) -> None:
         stay = set(map(id, kept))
         for path, chosen in trains.items():
@@ -252,7 +255,7 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
     return _Read(
         files={path: chosen.documents for path, chosen in trains.items()},
         dev=dev,
-        notes=list(_lines("train", list(trains.values()))),
+        notes=notes,
         check=check,
     )
 
@@ -327,11 +330,6 @@ def _check_strangers(name: str, part: PartSettings, types: Collection[str]) -> N
             f"it annotates in every text, rename it with parts.{name}.types.rename, or leave it out with "
             f"parts.{name}.types.drop"
         )
-
-
-def _lines(which: Part, read: Sequence[Chosen]) -> Iterator[str]:
-    for number, chosen in enumerate(read, start=1):
-        yield from chosen.lines(which if len(read) == 1 else f"{which} {number}")
 
 
 def without_score(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:

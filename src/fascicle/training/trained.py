@@ -11,10 +11,9 @@ from torch import Tensor
 
 from fascicle.errors import RecipeError
 from fascicle.loading.places import find_model
-from fascicle.models.checkpoint import TOKENIZER, load_model
 from fascicle.models.encoder import Pretrained
-from fascicle.models.model import NerModel
-from fascicle.nn.inputs import InputVectors
+from fascicle.models.model import TOKENIZER, NerModel, load_model
+from fascicle.nn.pooling import InputVectors
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest

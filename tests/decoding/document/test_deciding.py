@@ -14,7 +14,7 @@ from fascicle.core.patches import apply
 from fascicle.decoding.calibration import logits, rounded, sigmoid
 from fascicle.decoding.document.deciding import curved, decided
 from fascicle.decoding.document.edges import neutral
-from fascicle.settings.document import DocumentDecision, LogisticCurve, TypeDecision
+from fascicle.settings.decision import DocumentDecision, LogisticCurve, TypeDecision
 from fascicle.text.segment import sentences
 
 RULE = TypeDecision(low=0.6, high=0.8, alone=0.5)

@@ -15,7 +15,7 @@ from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.abbreviations.fitting import candidates, fit_rules
 from fascicle.knowledge.abbreviations.resolving import resolved
-from fascicle.settings.abbreviations import AbbreviationRules
+from fascicle.settings.decision import AbbreviationRules
 
 Flat = dict[Span, tuple[str, float]]
 ALL = [

@@ -176,7 +176,7 @@ def _grown(text: str, span: Span, kind: str) -> Span:
         return start, index.end()
     if kind == CHEMICAL:
         charge = _CHARGE.match(text, end)
-        if charge and _is_symbol(text[start:end]):
+        if charge and re.fullmatch(r"[A-Z][a-z]?\d?", text[start:end]):
             return start, charge.end()
     letters = _LETTERS.search(text[start:end])
     number = _STRAIN.match(text, end)
@@ -232,10 +232,6 @@ def _without_lists(text: str, span: Span) -> Span:
     numbered = _NUMBERED.match(text, start, end)
     dangling = _DANGLING.search(text, start, end)
     return numbered.end() if numbered else start, dangling.start() if dangling else end
-
-
-def _is_symbol(name: str) -> bool:
-    return re.fullmatch(r"[A-Z][a-z]?\d?", name) is not None
 
 
 _ANIMALS: Final = r"(?:human|mouse|murine|rat|bovine|porcine|rabbit|chicken|zebrafish|yeast)\s+"

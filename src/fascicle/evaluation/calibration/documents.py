@@ -18,7 +18,7 @@ from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.settings.document import DocumentDecision, Ends, TypeDecision
+from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
 GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))  # scores below 0.45 are hardly given

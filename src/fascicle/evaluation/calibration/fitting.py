@@ -24,8 +24,7 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.settings.calibration import Calibration, Curve, IsotonicCurve, TemperatureCurve
-from fascicle.settings.document import LogisticCurve
+from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures
 LIMIT = 100.0  # of slope and offset

@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.knowledge.abbreviations.finder import find_abbreviations
 from fascicle.knowledge.abbreviations.resolving import resolved
-from fascicle.settings.abbreviations import AbbreviationDecision, AbbreviationRules, Spread
+from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
 
 Found = Mapping[str, tuple[Mention, ...]]
 

@@ -14,8 +14,8 @@ from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.knowledge.abbreviations.finder import abbreviations_of
-from fascicle.settings.abbreviations import AbbreviationRules
-from fascicle.text.occurrences import occurrences
+from fascicle.settings.decision import AbbreviationRules
+from fascicle.text.characters import occurrences
 
 STEP: Final = "abbreviations"
 Types = frozenset[str]

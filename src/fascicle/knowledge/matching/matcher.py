@@ -21,10 +21,9 @@ from fascicle.knowledge.matching.names import NameCounts, gather_names
 from fascicle.knowledge.matching.phrases import best_segmentation
 from fascicle.knowledge.matching.rules import RULES, MatchingRule
 from fascicle.knowledge.portions import portions
-from fascicle.text.annotator import Annotator
+from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
-from fascicle.text.tagging import TagSpace
 
 SOURCE: Final = "dictionary"
 PORTION: Final = 1 << 20  # characters of text that are searched together

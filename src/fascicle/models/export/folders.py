@@ -1,36 +1,43 @@
-"""A trained model or filter becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card."""
+"""A trained model or filter becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card.
+
+The plain cards of exported folders: what lies in them, not how good it is.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
-import torch
-from torch import Tensor
 
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.files.atomic import atomic_folder
-from fascicle.models.checkpoint import TOKENIZER, load_model
-from fascicle.models.export.cards import filter_card, model_card
-from fascicle.models.export.graph import Graph, TypesGraphModule, texts_of
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import (
+    AnsweringGraph,
+    FilterGraph,
+    Graph,
+    TypesGraphModule,
+    export_onnx,
+    largest_difference,
+)
 from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
-from fascicle.models.filter import FilterModel, load_filter_model
-from fascicle.models.model import NerModel
-from fascicle.runtime.filter import LOGITS, MentionFilter
+from fascicle.models.filter import load_filter_model
+from fascicle.models.model import TOKENIZER, load_model
+from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import (
     TYPES_GRAPH,
+    Learnt,
     Manifest,
     TypesGraph,
     check_files,
@@ -38,8 +45,8 @@ from fascicle.settings.folders.manifest import (
     read_manifest,
     write_manifest,
 )
+from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
-from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.taught import TAUGHT
 
@@ -100,7 +107,7 @@ def export_model(
     second = TypesGraphModule(model) if types_encoder else None
     cargo = _Cargo(
         kind="model",
-        graph=_AnsweringGraph(model, second),
+        graph=AnsweringGraph(model, second),
         second=second,
         manifest=_as_exported(manifest, name or manifest.name, second),
         sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
@@ -150,7 +157,7 @@ def export_filter(
     check_files(folder, manifest, name=FILTER)
     cargo = _Cargo(
         kind="filter",
-        graph=_FilterGraph(load_filter_model(folder, manifest)),
+        graph=FilterGraph(load_filter_model(folder, manifest)),
         manifest=msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name),
         sample=_with_a_mention(sample) if int8 else [],
         predict=lambda tokenizer, recorder, texts: MentionFilter(manifest, tokenizer, recorder).judge(
@@ -299,89 +306,59 @@ def _cut(document: Document, characters: int) -> Document:
     )
 
 
-class _AnsweringGraph(Graph):
-    """The answering head of a model; with a graph for types, their vectors are an input and their number is free."""
-
-    def __init__(self, model: NerModel, second: TypesGraphModule | None = None) -> None:
-        super().__init__()
-        self.model = model
-        head = model.head(model.answer)
-        self.outputs = head.outputs
-        self.table_axes = second.free(head.axes) if second else head.axes
-        self.second = (second,)  # a tuple, which torch does not look into
-        self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
-        self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        first_piece: Tensor | None = None,
-        last_piece: Tensor | None = None,
-        unit_of_piece: Tensor | None = None,
-        features: Tensor | None = None,
-        type_vectors: Tensor | None = None,
-    ) -> tuple[Tensor, ...]:
-        given = {
-            "input_ids": input_ids,
-            "attention_mask": attention_mask,
-            "first_piece": first_piece,
-            "last_piece": last_piece,
-            "unit_of_piece": unit_of_piece,
-            "features": features,
-            TYPE_VECTORS: type_vectors,
-        }
-        tables = self.model.answers({name: t for name, t in given.items() if t is not None})
-        return tuple(tables[name].detach() for name in self.outputs)
-
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """See ``Graph``."""
-        batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
-        read, generator = texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
-        unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
-        unit_of[:, 0] = unit_of[:, -1] = -1
-        first = torch.randint(0, pieces, (batch, units), generator=generator)
-        tensors = {
-            **read,
-            "first_piece": first,
-            "last_piece": (first + 1).clamp(max=pieces - 1),
-            "unit_of_piece": unit_of,
-            "features": torch.randint(0, 2, (batch, units, self._columns), generator=generator),
-        }
-        if second := self.second[0]:
-            tensors[TYPE_VECTORS] = second.vectors(sizes["types"], generator)
-        return {name: tensors[name] for name in self.inputs}
-
-    def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``Graph``."""
-        known = {
-            "input_ids": ("batch", "pieces"),
-            "attention_mask": ("batch", "pieces"),
-            "first_piece": ("batch", "units"),
-            "last_piece": ("batch", "units"),
-            "unit_of_piece": ("batch", "pieces"),
-            "features": ("batch", "units", ""),
-            TYPE_VECTORS: ("", "types", ""),
-        }
-        return {name: known[name] for name in self.inputs} | dict(self.table_axes)
+def model_card(manifest: Manifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported model: what it is, not how good it is."""
+    head, reading = manifest.answering, manifest.reading
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.encoder}`",
+        f"- head: {_listed(head)}",
+        f"- reads: {_listed(reading)}",
+        *(f"- looks up: {line}" for line in (_looked_up(manifest.inputs) if manifest.inputs else ())),
+        *(f"- learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
+        *(f"- {fact}" for fact in facts),
+        "",
+        'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
+    ]
+    return "\n".join(lines) + "\n"
 
 
-class _FilterGraph(Graph):
-    """A filter."""
+def _looked_up(inputs: InputFacts) -> Iterator[str]:
+    for one in inputs.dictionaries:
+        yield f"the {counted(one.names, 'name')} of {one.name}, of which `{one.file}` is a copy"
+    if inputs.shapes:
+        yield f"the case pattern of each unit (`{inputs.shapes}`)"
 
-    outputs = (LOGITS,)
 
-    def __init__(self, model: FilterModel) -> None:
-        super().__init__()
-        self.model = model
+def _learnt(one: Learnt) -> str:
+    told = f"{', '.join(one.annotates)} in {counted(one.documents, 'document')}"
+    told += f", labelled by {one.labelled_by}" if one.labelled_by else ""
+    if not one.excluded:
+        return told
+    more = counted(one.excluded, "more was", "more were")
+    return f"{told} ({more} left out as copies of texts of dev, test or each other)"
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        return self.model.logits(input_ids, attention_mask).detach()
 
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """See ``Graph``."""
-        return texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
+def _listed(settings: Settings) -> str:
+    return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
 
-    def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``Graph``."""
-        return {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), LOGITS: ("batch", "")}
+
+def filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
+    """The plain card of an exported filter: what it is, not how good it is."""
+    threshold = manifest.threshold
+    lines = [
+        f"# {manifest.name}",
+        "",
+        f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
+        "",
+        f"- encoder: `{manifest.model.encoder}`",
+        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
+        f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
+        *(f"- {fact}" for fact in facts),
+        "",
+        "Use: `fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, load_pretrained
-from fascicle.models.export.onnx import export_onnx, largest_difference
+from fascicle.models.export.graph import export_onnx, largest_difference, texts_of
 
 _AXES = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), "vectors": ("batch", "")}
+_EXAMPLE, _OTHER = {"batch": 3, "pieces": 11}, {"batch": 2, "pieces": 29}
 _TOLERANCE = 1e-4  # of a number of a vector of length 1
 
 
@@ -54,17 +54,10 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
         )
     network = NameVectors(pretrained.encoder)
     size = int(pretrained.encoder.config.vocab_size)
-    export_onnx(network, graph, example=_pieces(3, 11, size), dynamic=_AXES, outputs=["vectors"])
-    gap = largest_difference(network, graph, inputs=_pieces(2, 29, size))
+    first, other = (texts_of(sizes, vocabulary=size)[0] for sizes in (_EXAMPLE, _OTHER))
+    export_onnx(network, graph, example=first, dynamic=_AXES, outputs=["vectors"])
+    gap = largest_difference(network, graph, inputs=other)
     if gap > _TOLERANCE:
         raise ModelError(f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another encoder")
     tokenizer.write_text(pretrained.tokenizer.content, encoding="utf-8")
     return pretrained.tokenizer.pad
-
-
-def _pieces(batch: int, pieces: int, vocabulary: int) -> dict[str, Tensor]:
-    """Piece ids with padding in the last row."""
-    mask = torch.ones(batch, pieces, dtype=torch.long)
-    mask[-1, pieces // 2 :] = 0
-    ids = torch.randint(0, vocabulary, (batch, pieces), generator=torch.Generator().manual_seed(0))
-    return {"input_ids": ids, "attention_mask": mask}

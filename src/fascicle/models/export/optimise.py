@@ -66,8 +66,10 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
     graph = _read(path_in)
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    _name_nodes(graph)
-    _mark_as_prepared(graph)
+    for number, node in enumerate(graph.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+    mark = graph.metadata_props.add()
+    mark.key, mark.value = "onnx.quant.pre_process", "onnxruntime.quant"  # nothing is to be prepared first
     with _without_warnings():
         quantize_dynamic(
             graph,
@@ -101,6 +103,8 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
         ModelError: ``path_in`` is not an ONNX graph that this ONNX Runtime can run.
         MissingExtraError: ``onnx`` is not installed.
     """
+    import onnx
+
     runtime = load_onnxruntime()
     options, disabled = session_options(runtime, threads=1)
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
@@ -117,7 +121,7 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
     kept = [opset for opset in graph.opset_import if opset.domain in used]
     del graph.opset_import[:]  # it declares all that it knows, which older releases do not
     graph.opset_import.extend(kept)
-    _save(graph, path_out)
+    onnx.save(graph, str(path_out))
 
 
 @contextmanager
@@ -143,24 +147,6 @@ def _read(path: str | Path) -> Any:
         raise ModelError(
             f"{path} cannot be read as an ONNX graph: {error}", file=str(path), code="unreadable"
         ) from error
-
-
-def _save(graph: Any, path: str | Path) -> None:
-    import onnx
-
-    onnx.save(graph, str(path))
-
-
-def _name_nodes(graph: Any) -> None:
-    """Exclusion goes by name, and a foreign graph may leave nodes nameless."""
-    for number, node in enumerate(graph.graph.node):
-        node.name = node.name or f"{node.op_type}_{number}"
-
-
-def _mark_as_prepared(graph: Any) -> None:
-    """Without this mark the quantiser writes a warning through the root logger, and configures it."""
-    entry = graph.metadata_props.add()
-    entry.key, entry.value = "onnx.quant.pre_process", "onnxruntime.quant"
 
 
 def _narrow_products(graph: Any) -> list[str]:
@@ -208,7 +194,7 @@ class RangeRecorder:
         self._session = OnnxSession.open(scratch)
 
     def run(self, inputs: Mapping[str, Ints]) -> dict[str, NDArray[Any]]:
-        """Scores one batch of ``text.batch.collate``; padding does not count."""
+        """Scores one batch of ``text.windows.collate``; padding does not count."""
         tables = self._session.run(inputs)
         real = inputs["attention_mask"].astype(bool)
         for name in self.names:

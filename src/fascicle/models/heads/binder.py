@@ -25,10 +25,9 @@ from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head
 from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.settings.heads import BinderSettings
-from fascicle.text.batch import TYPE_VECTORS
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
 from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
-from fascicle.text.windows import Window
+from fascicle.text.windows import TYPE_VECTORS, Window
 
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
 
@@ -213,7 +212,8 @@ class BinderHead(Head):
         )
         self.scorer = ContrastiveScorer(form, width=basis.width, types=len(basis.types))
         self.types = make_types(settings, basis)
-        self.axes = {name: _AXES[name] for name in self.scorer.outputs if _decides(name, settings)}
+        joint = settings.inference == "joint"
+        self.axes = {name: _AXES[name] for name in self.scorer.outputs if joint or name.startswith("span")}
         self._weights = _loss_weights(settings)
         self._kept = False  # whether ``vectors`` are those of the weights
         self.register_buffer("vectors", torch.zeros(len(self.scorer.kinds), len(basis.types), settings.hidden))
@@ -330,11 +330,6 @@ class BinderHead(Head):
             self.forget()
         super().train(mode)
         return self
-
-
-def _decides(table: str, settings: BinderSettings) -> bool:
-    """Whether a table is needed at inference."""
-    return table.startswith("span") or settings.inference == "joint"
 
 
 def _loss_weights(settings: BinderSettings) -> LossWeights:

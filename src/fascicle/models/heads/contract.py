@@ -19,14 +19,12 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
-from fascicle.nn.inputs import InputVectors
-from fascicle.nn.pooling import POOLINGS
+from fascicle.nn.pooling import POOLINGS, InputVectors
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.types import TypeDescriptions
-from fascicle.text.batch import FEATURES
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.targets import NONE_UNKNOWN, Limits
-from fascicle.text.windows import Window
+from fascicle.text.windows import FEATURES, Window
 
 IGNORED = -100
 Targets = NDArray[Any]
@@ -132,7 +130,7 @@ class Head(nn.Module, ABC):
 
         Args:
             states: of the encoder, ``[B, T, d]``.
-            batch: arrays of ``text.batch.collate``.
+            batch: arrays of ``text.windows.collate``.
         """
 
     @abstractmethod
@@ -223,7 +221,7 @@ class UnitStates(nn.Module):
 
         Args:
             states: of the encoder, ``[B, T, d]``.
-            batch: arrays of ``text.batch.collate``.
+            batch: arrays of ``text.windows.collate``.
 
         Returns:
             ``[B, U, d]``; with special tokens ``[B, U + 2, d]`` in training: the first one stands before the units of a

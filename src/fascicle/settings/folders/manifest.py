@@ -10,10 +10,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError, UsageError
-from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
-from fascicle.settings.calibration import Calibration
-from fascicle.settings.document import Characters, DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, decided

@@ -9,9 +9,8 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.errors import ModelError
-from fascicle.settings.abbreviations import AbbreviationDecision
 from fascicle.settings.base import Natural, Settings, check_model_name
-from fascicle.settings.document import DocumentDecision
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.folders.described import Wording, read_described, write_described
 
 ENSEMBLE: Final = "ensemble.json"

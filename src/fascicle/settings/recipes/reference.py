@@ -54,17 +54,16 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
 
 def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
     """The tables of a kind of recipe, by their names in a file, without those that other kinds have too."""
-    found: dict[str, Struct] = {"": recipe}
     others = tuple(kind for of_one in known for kind in of_one.values())
-    waiting = [("", recipe)]
-    while waiting:
-        outer, kind = waiting.pop()
+
+    def walk(outer: str, kind: Struct) -> Iterator[tuple[str, Struct]]:
         for name, hint in hints_of(kind).items():
             table = table_of(hint)
             if table and not issubclass(table, others):
-                found[f"{outer}{name}"] = table
-                waiting.append((f"{outer}{name}.", table))
-    return MappingProxyType(found)
+                yield f"{outer}{name}", table
+                yield from walk(f"{outer}{name}.", table)
+
+    return MappingProxyType({"": recipe, **dict(walk("", recipe))})
 
 
 FILTER: Final = _own(FilterRecipe, RECOGNISER)

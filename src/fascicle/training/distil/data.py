@@ -30,12 +30,11 @@ from fascicle.files.atomic import atomic_writer
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.annotator import Annotator
-from fascicle.text.batch import Batch
+from fascicle.text.annotator import Annotator, without_b
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.tagging import without_b
+from fascicle.text.windows import Batch
 from fascicle.training.distil.pupil import TAUGHT
-from fascicle.training.engine.loop import Batches
+from fascicle.training.engine.loop import Batches, Taught
 from fascicle.training.raw.windows import TextWindows
 from fascicle.training.recogniser.data import TrainingSet, training_set
 
@@ -210,9 +209,7 @@ class RawSet:
 
     windows: TextWindows
 
-    def batches(
-        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):

@@ -7,7 +7,7 @@ says of the words of train.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_whole
 from fascicle.loading.places import find_model
-from fascicle.models.encoder import Pretrained
 from fascicle.models.families import FAMILIES
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import NerModel
@@ -29,44 +28,55 @@ from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
 from fascicle.training.distil.data import FILE, Answers, TaughtSet, Wanted, answers_of
-from fascicle.training.distil.pupil import AnswerLoss, LayerLosses, Pupil, beginnings, facts_of, layer_losses, told
-from fascicle.training.distil.teacher import open_encoder, student_of
-from fascicle.training.engine.events import Finished
+from fascicle.training.distil.pupil import (
+    AnswerLoss,
+    Pupil,
+    beginnings,
+    facts_of,
+    layer_losses,
+    open_encoder,
+    student_of,
+    told,
+)
+from fascicle.training.engine.events import Finished, Line
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.record import Line
 from fascicle.training.engine.run import Judged, Point
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
 
 
+@dataclass(kw_only=True, eq=False)
 class TaughtRecogniser(Recogniser):
-    """A recogniser that learns from answers, which its folder keeps until the end of the run."""
+    """A recogniser that learns from answers, which its folder keeps until the end of the run.
 
-    def __init__(self, *, answers: Answers, more: Mapping[str, Any], notes: Sequence[str], **parts: Any) -> None:
-        """Puts the parts together.
+    Attributes:
+        answers: of the teacher.
+        more: for ``run.json``.
+        notes: for the user, before those of a recogniser.
+    """
 
-        Args:
-            answers: of the teacher.
-            more: for ``run.json``.
-            notes: for the user, before those of a recogniser.
-            parts: of a recogniser.
-        """
-        super().__init__(**parts)
-        self._answers = answers
+    answers: Answers
+    more: Mapping[str, Any]
+    notes: Sequence[str]
+
+    def __post_init__(self) -> None:
+        """As of a recogniser, and with what is known of its teacher."""
+        super().__post_init__()
         known = self.facts
-        data = {**known.data, "teacher.model": {"sha256": more["teacher_sha256"]}}
-        self.facts = replace(known, data=data, more={**known.more, **more}, notes=chain(notes, known.notes))
+        data = {**known.data, "teacher.model": {"sha256": self.more["teacher_sha256"]}}
+        notes = chain(self.notes, known.notes)
+        self.facts = replace(known, data=data, more={**known.more, **self.more}, notes=notes)
 
     def judge(self, point: Point) -> Judged:
         """As a recogniser; the run folder exists by now, so the answers are kept there."""
-        self._answers.save(self._folder)
+        self.answers.save(self.folder)
         return super().judge(point)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """As a recogniser, without the answers, which only going on needs."""
         yield from super().finish(chosen)
-        (self._folder / FILE).unlink(missing_ok=True)
+        (self.folder / FILE).unlink(missing_ok=True)
 
 
 def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> TaughtRecogniser:
@@ -98,7 +108,10 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
     windows = {field.name: getattr(prepared.data, field.name) for field in fields(prepared.data)}
     data = TaughtSet(**windows, answers=answers.tables, head=head)
-    layers = _layers(recipe, student, taught_by, parts)
+    layers = None
+    if recipe.layers and taught_by:
+        texts = beginnings(document.text for document in parts.train)
+        layers = layer_losses(recipe, student, taught_by, longest=recipe.reading.max_length, texts=texts)
     pupil = Pupil(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
@@ -111,7 +124,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         parts=parts,
         prepared=replace(prepared, data=data),
         pretrained=student,
-        trainer=trainer,
+        loop=trainer,
     )
 
 
@@ -179,14 +192,6 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
             "give them its name, in [corpus.types]"
         )
     return replace(parts, types=tuple(teacher.types))
-
-
-def _layers(recipe: DistilRecipe, student: Pretrained, teacher: Pretrained | None, parts: Parts) -> LayerLosses | None:
-    if not recipe.layers:
-        return None
-    assert teacher is not None
-    longest, texts = recipe.reading.max_length, beginnings(document.text for document in parts.train)
-    return layer_losses(recipe, student, teacher, longest=longest, texts=texts)
 
 
 def _told(answers: Answers) -> str:

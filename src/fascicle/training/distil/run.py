@@ -27,21 +27,25 @@ from torch import Tensor
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, save_pretrained
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.training.corpus import data_name, read_part
+from fascicle.training.corpus import data_facts, read_part
 from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.prediction import prepare_prediction
-from fascicle.training.distil.pupil import LAYERS, Pupil, beginnings, facts_of, layer_losses, told
-from fascicle.training.distil.teacher import open_encoder, student_of
-from fascicle.training.engine.environment import describe_environment
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.distil.pupil import (
+    LAYERS,
+    Pupil,
+    beginnings,
+    facts_of,
+    layer_losses,
+    open_encoder,
+    student_of,
+    told,
+)
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
@@ -128,41 +132,43 @@ def _told(losses: Losses) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
 
 
+@dataclass(kw_only=True, eq=False)
 class LayerTrainee(Trainee):
-    """An encoder that imitates layers; the best one on held-out text is kept."""
+    """An encoder that imitates layers; the best one on held-out text is kept.
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        recipe: DistilRecipe,
-        student: Pretrained,
-        loop: Trainer,
-        held_out: Sequence[Mapping[str, Tensor]],
-        facts: Facts,
-    ) -> None:
-        """Puts the parts together.
+    Attributes:
+        folder: of the run.
+        recipe: of the run.
+        student: whose encoder is trained.
+        loop: trains a ``Pupil`` with losses on layers.
+        held_out: batches that nothing is learned from.
+        facts: of the run.
+        losses: of the weights that were judged last.
+    """
 
-        Args:
-            folder: of the run.
-            recipe: of the run.
-            student: whose encoder is trained.
-            loop: trains a ``Pupil`` with losses on layers.
-            held_out: batches that nothing is learned from.
-            facts: of the run.
-        """
-        self._folder = folder
-        self._recipe = recipe
-        self._losses = dict[str, float]()  # of the weights that were judged last
-        self._student = student
-        self._held_out = held_out
-        self.loop: Trainer = loop
-        self.choice = choice_of(loop.settings, folder=ENCODER, merit=_merit, aim="loss on held-out text")
-        self.facts = facts
+    folder: Path
+    recipe: DistilRecipe
+    student: Pretrained
+    loop: Trainer
+    held_out: Sequence[Mapping[str, Tensor]]
+    facts: Facts
+    losses: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """States how it is chosen."""
+        given = self.loop.settings
+        times = given.patience_epochs or given.patience_validations
+        self.choice = Choice(
+            kept=(Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"])),),
+            last=given.select == "last",
+            every=given.validate_every_steps,
+            patience=times,
+            aim=f"loss on held-out text for {times} times that it was scored",
+        )
 
     def judge(self, point: Point) -> Judged:
         """Compares the layers on held-out text."""
-        self._losses = losses = self._compared()
+        self.losses = losses = self._compared()
         facts = point.facts()
         return Judged(
             lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
@@ -175,7 +181,7 @@ class LayerTrainee(Trainee):
         assert isinstance(pupil, Pupil)
         assert pupil.layers is not None
         total, pieces = defaultdict[str, float](float), 0
-        for given in self._held_out:
+        for given in self.held_out:
             batch = {name: tensor.to(device) for name, tensor in given.items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
                 losses = pupil(batch)[LAYERS]
@@ -187,40 +193,17 @@ class LayerTrainee(Trainee):
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the encoder and its card."""
-        save_pretrained(place, self._student)
+        save_pretrained(place, self.student)
         known = {**self.facts.more, "data": self.facts.data}
-        card = card_of(self._recipe, known, self._losses or self._compared())
+        card = card_of(self.recipe, known, self.losses or self._compared())
         (place / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Tells the losses of the chosen encoder."""
         (line,) = chosen
         yield LayersFinished(
-            folder=self._folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
+            folder=self.folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
         )
-
-
-def choice_of(given: TrainingSettings, *, folder: str, merit: Any, aim: str) -> Choice:
-    """How a run that keeps one model is scored and stopped, by the settings of its training.
-
-    Args:
-        given: of the recipe.
-        folder: of the model.
-        merit: line -> what it is chosen by.
-        aim: what did not become better, for a sentence.
-    """
-    times = given.patience_epochs or given.patience_validations
-    return Choice(
-        kept=(Kept(folder=folder, merit=merit),),
-        last=given.select == "last",
-        every=given.validate_every_steps,
-        patience=times,
-        aim=f"{aim} for {times} times that it was scored",
-    )
-
-
-def _merit(line: Line) -> float:
-    return -float(line["held_out"]["total"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +240,6 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     trainer.settle_precision(before.get("precision"))
     facts = Facts(
         data={**data_facts(recipe), **read.data},
-        environment=describe_environment(),
         more={**facts_of(recipe, student, layers, trainer), **read.more},
         notes=[
             *read.notes,
@@ -327,11 +309,6 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
         },
         more={"documents": read.counts.as_dict()},
     )
-
-
-def data_facts(recipe: DistilRecipe) -> dict[str, dict[str, Any]]:
-    """Hash of all data that layers are compared on, and of the teacher."""
-    return {data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()}
 
 
 def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> Trainee:

@@ -48,6 +48,7 @@ def describe_environment() -> dict[str, Any]:
     import torch
 
     cpuinfo = _cpuinfo()
+    flags = (cpuinfo.get("flags") or cpuinfo.get("Features") or "").split()
     return {
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in _PACKAGES},
@@ -55,7 +56,7 @@ def describe_environment() -> dict[str, Any]:
         "system": platform.system(),
         "processor": cpuinfo.get("model name", "") or platform.processor() or platform.machine(),
         "processor_model": "-".join(cpuinfo.get(key, "?") for key in ("cpu family", "model", "stepping")),
-        "instructions": _instructions(cpuinfo),
+        "instructions": sorted(flag for flag in flags if flag.startswith(_FLAGS)),
         "torch_instructions": torch.backends.cpu.get_cpu_capability(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "threads": torch.get_num_threads(),
@@ -125,9 +126,3 @@ def _cpuinfo() -> dict[str, str]:
             name, _, value = line.partition(":")
             found[name.strip()] = value.strip()
     return found
-
-
-def _instructions(cpuinfo: Mapping[str, str]) -> list[str]:
-    """Vector instructions of the processor, of which libraries choose."""
-    flags = (cpuinfo.get("flags") or cpuinfo.get("Features") or "").split()
-    return sorted(flag for flag in flags if flag.startswith(_FLAGS))

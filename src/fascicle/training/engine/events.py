@@ -1,14 +1,24 @@
-"""What a training run reports while it goes on; printing and keeping belong to whoever listens."""
+"""What a training run reports while it goes on; printing and keeping belong to whoever listens.
+
+The record of a run: a line for each time that it was scored, and what is chosen and when to stop by these lines.
+
+What a run has done since it was scored last: the line of the next scoring needs it, also after a kill.
+"""
 
 from __future__ import annotations
 
+import json
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from fascicle.evaluation.scoring.scores import Scores
+from fascicle.files.atomic import atomic_text_writer
+from fascicle.training.engine.folder import METRICS, legible
 from fascicle.training.engine.loop import StepDone
 
 
@@ -132,3 +142,164 @@ class Finished(Ended):
 
 
 RunEvent = Note | StepDone | Validated | Ended
+
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A model that a run keeps while it goes on.
+
+    Attributes:
+        folder: its place in the run folder: ``"best"``, or for the other head of a bundle ``"best-HEAD"``.
+        merit: line -> what it is chosen by; of equally good lines the first is taken.
+    """
+
+    folder: str
+    merit: Callable[[Line], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """How a run is scored, what it keeps, and when it stops.
+
+    Attributes:
+        kept: the models that it keeps; none where only its end counts.
+        last: keep what was scored last, and not what was best.
+        every: steps from one scoring to the next; 0 for the end of every epoch.
+        minutes: write what resuming needs between two scorings too, when so many minutes have passed; 0 for never.
+        patience: stop after so many scorings in which no kept model became better; 0 for never.
+        aim: what did not become better, for the sentence that says so.
+    """
+
+    kept: tuple[Kept, ...] = ()
+    last: bool = False
+    every: int = 0
+    minutes: float = 0.0
+    patience: int = 0
+    aim: str = ""
+
+
+class Record:
+    """``metrics.jsonl``, and what follows from it."""
+
+    def __init__(self, folder: Path, choice: Choice) -> None:
+        """Begins without lines.
+
+        Args:
+            folder: of the run.
+            choice: what its lines decide.
+        """
+        self.path = folder / METRICS
+        self.lines: list[Line] = []
+        self._choice = choice
+
+    def read(self, *, epoch: int, step: int) -> None:
+        """Takes the lines up to the state that training goes on from, and forgets those behind it.
+
+        Args:
+            epoch: complete epochs.
+            step: steps, those of the next epoch included.
+
+        Raises:
+            OutputError: a line is damaged, or lacks what is chosen by.
+        """
+        with legible(self.path):
+            lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
+            self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
+            for kept in self._choice.kept:
+                deque(map(kept.merit, self.lines), maxlen=0)
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """Adds lines, in the file too."""
+        self.lines.extend(lines)
+        with atomic_text_writer(self.path, overwrite=True) as stream:
+            stream.writelines(json.dumps(line) + "\n" for line in self.lines)
+
+    def chosen(self, kept: Kept) -> Line:
+        """The line of the model that is kept."""
+        return self.lines[-1] if self._choice.last else self._best(kept)
+
+    def _best(self, kept: Kept) -> Line:
+        return max(self.lines, key=kept.merit)
+
+    def ends_at(self, *, epoch: int, step: int) -> bool:
+        """Whether the last line is of this place; of a run in which no steps were written, epochs alone count."""
+        if not self.lines:
+            return False
+        last = self.lines[-1]
+        return bool(last.get("epoch", epoch) == epoch and _step_of(last, step) == step)
+
+    def is_at(self, step: int) -> bool:
+        """Whether the last line is of this step; a line in which none was written is."""
+        return bool(self.lines) and _step_of(self.lines[-1], step) == step
+
+    def is_over(self) -> bool:
+        """Whether no kept model has become better for as long as the recipe has patience."""
+        if not self.lines or not self._choice.patience:
+            return False
+        best = max(self.lines.index(self._best(kept)) for kept in self._choice.kept)
+        return len(self.lines) - 1 - best >= self._choice.patience
+
+
+def _is_reached(line: Line, *, epoch: int, step: int) -> bool:
+    """Whether a line is not behind a place; releases before ``validate_every_steps`` wrote epochs alone."""
+    at = _step_of(line, None)
+    return bool(line["epoch"] <= epoch if at is None else at <= step)
+
+
+def _step_of(line: Line, default: int | None) -> int | None:
+    """The step of a line; a span typer calls it its update."""
+    found: int | None = line.get("step", line.get("update", default))
+    return found
+
+
+_NAME: Final = "since.json"
+
+
+@dataclass(kw_only=True)
+class Since:
+    """Steps and time since the last scoring.
+
+    Attributes:
+        events: of the steps.
+        before: seconds of earlier sittings.
+        started: when this sitting began, by ``time.perf_counter``.
+        saved: when the state was written last, by the same clock.
+    """
+
+    events: list[StepDone] = field(default_factory=list)
+    before: float = 0.0
+    started: float = 0.0
+    saved: float = 0.0
+
+    @classmethod
+    def read(cls, folder: Path) -> Since:
+        """What ``write`` wrote; nothing in the folder of an earlier release."""
+        path = folder / _NAME
+        if not path.exists():
+            return cls()
+        with legible(path):
+            known = json.loads(path.read_text(encoding="utf-8"))
+            events = [StepDone(step=step, loss=float(loss)) for step, loss in known["losses"]]
+            return cls(events=events, before=float(known["seconds"]))
+
+    def write(self, folder: Path) -> None:
+        """Writes it into an existing folder."""
+        losses = [(event.step, event.loss) for event in self.events]
+        (folder / _NAME).write_text(json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8")
+        self.saved = time.perf_counter()
+
+    def going_on(self) -> Since:
+        """The same with the clock started now."""
+        now = time.perf_counter()
+        return replace(self, started=now, saved=now)
+
+    def seconds(self) -> float:
+        """Since the last scoring, without the time between sittings."""
+        return self.before + time.perf_counter() - self.started
+
+    def unsaved_seconds(self) -> float:
+        """Since the state was written."""
+        return time.perf_counter() - self.saved

@@ -1,31 +1,38 @@
 """The training loop: a generator of events. Saving, scoring, stopping and printing belong to whoever consumes it.
 
+What a run needs to go on after a kill is kept with it: tensors as safetensors, numbers as JSON.
+
 Which arithmetic training uses on which processor.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 import torch
 from accelerate import Accelerator
-from torch import Tensor
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import Trainable
 from fascicle.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
+from fascicle.training.engine.folder import legible
 from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, make_optimizer, make_schedule, weights_in
-from fascicle.training.engine.state import restore_state, save_state, under
 
 Used = Literal["fp32", "bf16"]
 PRECISIONS: Final[tuple[Used, ...]] = ("fp32", "bf16")
@@ -91,12 +98,121 @@ class EpochDone:
     seconds: float
 
 
+Taught = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of one batch
+
+
+class Loop(ABC):
+    """Changes weights step by step, and can be saved and gone on with.
+
+    Attributes:
+        model: what is trained.
+        optimizer: of its parameters.
+        device: that both are on.
+        epochs: of the whole run.
+        steps: of the whole run.
+        steps_per_epoch: in an epoch.
+        epoch: complete epochs.
+        step: steps done.
+    """
+
+    model: nn.Module
+    optimizer: Optimizer
+    device: torch.device
+    epochs: int
+    steps: int
+    steps_per_epoch: int
+    epoch: int = 0
+    step: int = 0
+
+    @abstractmethod
+    def run(self) -> Iterator[StepDone | EpochDone]:
+        """Goes on to the last epoch; whoever listens may leave the model in evaluation mode."""
+
+    def evaluated(self) -> AbstractContextManager[None]:
+        """A block in which the model has the weights that are scored and kept."""
+        return nullcontext()
+
+    @abstractmethod
+    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors and numbers that it needs beside weights, optimizer and random generators."""
+
+    @abstractmethod
+    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+        """Restores them; called when all the rest is restored."""
+
+    def save(self, folder: Path) -> None:
+        """Writes weights, optimizer, random generators and what else there is into an existing folder."""
+        tensors: dict[str, Tensor] = {f"model.{n}": p.detach() for n, p in self.model.named_parameters()}
+        numbers: dict[str, Any] = {"epoch": self.epoch, "step": self.step, "optimizer": {}}
+        for index, values in self.optimizer.state_dict()["state"].items():
+            for name, value in values.items():
+                if isinstance(value, Tensor):
+                    tensors[f"optimizer.{index}.{name}"] = value
+                else:
+                    numbers["optimizer"][f"{index}.{name}"] = value
+        more, figures = self.extra_state()
+        tensors, numbers = tensors | more, numbers | figures
+        tensors["random.torch"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        save_file(_apart(tensors), folder / "state.safetensors")
+        (folder / "state.json").write_text(json.dumps(numbers), encoding="utf-8")
+
+    def restore(self, folder: Path) -> None:
+        """Puts everything back to where `save` saw it.
+
+        Raises:
+            OutputError: the state is damaged, or of another model.
+        """
+        with legible(folder):
+            try:
+                self._restore(folder)
+            except torch.OutOfMemoryError:
+                raise
+            except (SafetensorError, RuntimeError) as error:  # a file cut short; tensors of another shape
+                raise ValueError(str(error)) from error
+
+    def _restore(self, folder: Path) -> None:
+        tensors = load_file(folder / "state.safetensors")
+        numbers = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        self.epoch, self.step = numbers["epoch"], numbers["step"]
+        put_weights(self.model, {n: tensors[f"model.{n}"] for n, _ in self.model.named_parameters()})
+        state: dict[int, dict[str, Any]] = {}
+        for name, value in (under(tensors, "optimizer.") | numbers["optimizer"]).items():
+            index, _, field = name.partition(".")
+            state.setdefault(int(index), {})[field] = value
+        self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        self.take_extra_state(tensors, numbers)
+        torch.set_rng_state(tensors["random.torch"])
+        if "random.cuda" in tensors and self.device.type == "cuda":
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
+
+
+def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same on the CPU, in memory of their own, as safetensors asks; what has that already is not copied.
+
+    Weights and what an optimizer keeps of them are the largest part of a process, so a copy of all would double it.
+    """
+    found: dict[str, Tensor] = {}
+    taken: set[int] = set()
+    for name, given in tensors.items():
+        tensor = given.detach().cpu().contiguous()
+        memory = tensor.untyped_storage()
+        is_alone = memory.nbytes() == tensor.nbytes and memory.data_ptr() not in taken
+        found[name] = tensor if is_alone else tensor.clone()
+        taken.add(memory.data_ptr())
+    return found
+
+
+def under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Those whose names begin with a prefix, without it."""
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+
+
 class Batches(Protocol):
     """What an epoch is made of."""
 
-    def batches(
-        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of inputs and targets, the same for the same arguments; see ``recogniser.data.TrainingSet``."""
         ...
 
@@ -105,8 +221,10 @@ class Batches(Protocol):
         ...
 
 
-class Trainer:
+class Trainer(Loop):
     """A model with its optimizer, schedule and average: what changes during training."""
+
+    model: Trainable
 
     def __init__(self, model: Trainable, data: Batches, settings: TrainingSettings, *, seed: int) -> None:
         """Prepares training.
@@ -121,8 +239,9 @@ class Trainer:
         self.data = data
         self.settings = settings
         self.seed = seed
-        self.epoch = 0
-        self.step = 0
+        self.epochs = settings.epochs
+        self.steps_per_epoch = -(-data.count(settings.batch_size) // settings.accumulation)
+        self.steps = self.steps_per_epoch * settings.epochs
         self.average = WeightAverage(model, settings)
         self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
         self.device = self._accelerator.device
@@ -178,23 +297,8 @@ class Trainer:
         """Whether it trains under bf16 autocast."""
         return self.precision == "bf16"
 
-    @property
-    def epochs(self) -> int:
-        """Passes over the data."""
-        return self.settings.epochs
-
-    @property
-    def steps(self) -> int:
-        """Changes of the weights in all epochs."""
-        return self.steps_per_epoch * self.settings.epochs
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Changes of the weights in an epoch."""
-        return -(-self.data.count(self.settings.batch_size) // self.settings.accumulation)
-
     def run(self) -> Iterator[StepDone | EpochDone]:
-        """Trains from where it stands to the last epoch; whoever listens may leave the model in evaluation mode."""
+        """See `Loop.run`."""
         while self.epoch < self.settings.epochs:
             yield from self._one_epoch()
 
@@ -202,16 +306,8 @@ class Trainer:
         """A block in which the model has its averaged weights, if there are such, and then its own again."""
         return weights_in(self.model, self.average.weights())
 
-    def save(self, folder: Path) -> None:
-        """Writes weights, optimizer, average and random generators into an existing folder."""
-        save_state(folder, self)
-
-    def restore(self, folder: Path) -> None:
-        """Puts everything back to where ``save`` saw it."""
-        restore_state(folder, self)
-
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See ``training.engine.state.Resumable``: the averages."""
+        """The averages."""
         return {f"average.{name}": tensor for name, tensor in self.average.state().items()}, {}
 
     def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:

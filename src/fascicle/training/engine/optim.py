@@ -23,7 +23,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import Trainable
-from fascicle.nn.inputs import InputVectors
+from fascicle.nn.pooling import InputVectors
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
@@ -176,7 +176,8 @@ class RowGradients:
         Args:
             model: on its device; only on the processor anything is done, for a GPU fills memory in no time.
         """
-        self._tables = tuple(_tables(model))
+        tables = (module for module in model.modules() if isinstance(module, nn.Embedding))
+        self._tables = tuple(t for t in tables if t.num_embeddings >= _LARGE and t.weight.device.type == "cpu")
         self._dense: list[Tensor | None] = [None] * len(self._tables)
         self._rows: list[Tensor | None] = [None] * len(self._tables)
 
@@ -238,9 +239,3 @@ def clip(parameters: Iterable[nn.Parameter], limit: float) -> None:
         return
     for values in found:
         values.mul_(factor)
-
-
-def _tables(model: nn.Module) -> Iterator[nn.Embedding]:
-    for module in model.modules():
-        if isinstance(module, nn.Embedding) and module.num_embeddings >= _LARGE and module.weight.device.type == "cpu":
-            yield module

@@ -16,16 +16,15 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from fascicle.files.atomic import mended_folder, renewed_folder
 from fascicle.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
-from fascicle.training.engine.environment import differences
-from fascicle.training.engine.events import Ended, Note, RunEvent, Validated
+from fascicle.training.engine.environment import describe_environment, differences
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Since, Validated
 from fascicle.training.engine.folder import (
     FACTS,
     METRICS,
@@ -41,51 +40,7 @@ from fascicle.training.engine.folder import (
     unless_begun,
     write_json,
 )
-from fascicle.training.engine.loop import EpochDone, StepDone
-from fascicle.training.engine.record import Choice, Kept, Line, Record, Since
-
-
-class Loop(Protocol):
-    """Changes weights step by step; see ``training.engine.loop.Trainer``.
-
-    Attributes:
-        epoch: complete epochs.
-        step: steps done.
-    """
-
-    epoch: int
-    step: int
-
-    @property
-    def epochs(self) -> int:
-        """Of the whole run."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """Of the whole run."""
-        ...
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """In an epoch."""
-        ...
-
-    def run(self) -> Iterator[StepDone | EpochDone]:
-        """Goes on to the last epoch."""
-        ...
-
-    def evaluated(self) -> AbstractContextManager[None]:
-        """A block in which the model has the weights that are scored and kept."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Writes everything that training depends on into an empty folder."""
-        ...
-
-    def restore(self, folder: Path) -> None:
-        """Puts the loop back to where `save` saw it."""
-        ...
+from fascicle.training.engine.loop import Loop, StepDone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +105,9 @@ class Facts:
     """
 
     data: Mapping[str, Mapping[str, Any]]
-    environment: Mapping[str, Any]
     more: Mapping[str, Any]
     notes: Iterable[str]
+    environment: Mapping[str, Any] = field(default_factory=describe_environment)
     files: Mapping[str, object] = field(default_factory=dict)
 
 

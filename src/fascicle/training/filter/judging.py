@@ -13,7 +13,6 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import (
     Curve,
-    Threshold,
     best_threshold,
     judged,
     precision_recall,
@@ -25,7 +24,7 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import Marked
 from fascicle.training.engine.events import Ended, Validated
-from fascicle.training.filter.members import ROWS, Member
+from fascicle.training.filter.data import ROWS, Member
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +190,10 @@ def kept_f1(judge: MentionFilter, exam: Exam) -> float:
 
 
 def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[str, dict[str, list[Mention]]]:
-    return {member.name: _of(member.chosen or {}, documents) for member in members}
+    return {
+        member.name: {d.id: [Mention(m.spans, m.type) for m in (member.chosen or {}).get(d.id, ())] for d in documents}
+        for member in members
+    }
 
 
 def _scored(judge: MentionFilter, found: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
@@ -208,21 +210,11 @@ def _curve(gold: Found, scored: Found) -> Curve:
 def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
     """The threshold, and why it is not the one that was asked for, where that cannot be."""
     try:
-        return _by_aim(_curve(gold, scored), settings).threshold, ""
+        curve, aim = _curve(gold, scored), settings.threshold
+        floor = {aim: settings.floor} if aim in ("precision", "recall") else {}
+        return (threshold_for(curve, **floor) if floor else best_threshold(curve)).threshold, ""
     except InputError as error:
         return 0.5, f"the threshold stays 0.5, for none could be chosen: {error}"
-
-
-def _by_aim(curve: Curve, settings: FilterSettings) -> Threshold:
-    if settings.threshold == "precision":
-        return threshold_for(curve, precision=settings.floor)
-    if settings.threshold == "recall":
-        return threshold_for(curve, recall=settings.floor)
-    return best_threshold(curve)
-
-
-def _of(predicted: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    return {d.id: [Mention(m.spans, m.type) for m in predicted.get(d.id, ())] for d in documents}
 
 
 def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:

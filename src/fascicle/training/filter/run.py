@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.files.atomic import renewed_folder
@@ -33,18 +33,14 @@ from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter
 from fascicle.runtime.filter import MentionFilter
-from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
-from fascicle.text.marked import Form, Marked, candidates_of, encode_candidates
+from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates
 from fascicle.training.corpus import data_name
-from fascicle.training.engine.environment import describe_environment
-from fascicle.training.engine.events import Ended, Note
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
-from fascicle.training.filter.data import FilterSet, Material, gather
+from fascicle.training.filter.data import FilterSet, Material, Member, gather, read_members
 from fascicle.training.filter.judging import Exam, FilterEpoch, FilterFinished, Verdict, fit_threshold, kept_f1
-from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 
@@ -62,7 +58,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         before: what ``run.json`` says of the same run; nothing if it is new.
 
     Raises:
-        InputError: the corpus or the members cannot be used; see ``training.filter.members``.
+        InputError: the corpus or the members cannot be used; see ``training.filter.data``.
         RecipeError: the recipe does not fit the encoder.
         ModelError: the tokenizer has a marker already.
     """
@@ -87,7 +83,6 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     exam = Exam(inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0])
     facts = Facts(
         data=_data_facts(recipe, parts, members),
-        environment=describe_environment(),
         more={
             "recipe": recipe.name,
             "seed": recipe.seed,
@@ -99,7 +94,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
             *(*parts.notes, *fresh.notes, *_strange(parts, members), *_notes(recipe, data, held, material)),
         ],
-        files={"split.json": _split_facts(material)},
+        files={"split.json": {name: asdict(split) for name, split in material.splits.items()}},
     )
     return FilterTrainee(
         folder=folder, recipe=recipe, manifest=manifest, fresh=fresh, exam=exam, loop=trainer, facts=facts
@@ -190,7 +185,6 @@ def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
 
 
 def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifest:
-    tokenizer = fresh.tokenizer
     return FilterManifest(
         name=recipe.name,
         fascicle=VERSION,
@@ -199,9 +193,7 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifes
         marker_ids=fresh.marker_ids,
         model=recipe.model,
         reading=recipe.reading,
-        tokenizer=TokenizerFacts(
-            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
-        ),
+        tokenizer=fresh.tokenizer.facts,
     )
 
 
@@ -209,19 +201,14 @@ def _inputs(material: Material, use: str, manifest: FilterManifest, fresh: Fresh
     """What the network reads of the examples of one use, and their labels."""
     documents, found = material.of(use)
     reading = manifest.reading
-    candidates = [
-        candidate
-        for document, examples in zip(documents, found, strict=True)
-        for candidate in candidates_of(document, _mentions(examples), unit=reading.unit, segmenter=reading.segmenter)
-    ]
+    candidates = list[Candidate]()
+    for document, examples in zip(documents, found, strict=True):
+        mentions = [example.mention for example in examples]
+        candidates += candidates_of(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
     start, end = manifest.marker_ids
     form = Form(start=start, end=end, max_length=reading.max_length)
     labels = [int(example.correct) for examples in found for example in examples]
     return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(labels, dtype=np.int64)
-
-
-def _mentions(examples: Sequence[Any]) -> list[Mention]:
-    return [example.mention for example in examples]
 
 
 def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[str, dict[str, Any]]:
@@ -240,11 +227,6 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[st
         for at, member in enumerate(listed):
             found[f"members.{part}.{at}"] = {"sha256": member.sha256, "name": member.name, "files": len(member.wrong)}
     return found
-
-
-def _split_facts(material: Material) -> dict[str, Any]:
-    uses = ("learn", "held_out", "threshold")
-    return {name: {use: list(getattr(split, use)) for use in uses} for name, split in material.splits.items()}
 
 
 def _sizes(labels: Ints) -> dict[str, int]:

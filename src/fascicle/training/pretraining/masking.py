@@ -13,15 +13,13 @@ import msgspec
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
 from fascicle.settings.recipes.pretraining import MaskingSettings
+from fascicle.training.engine.loop import Taught
 from fascicle.training.pretraining.events import HeldOut
 from fascicle.training.raw.windows import TextWindows
-
-_Arrays = dict[str, Tensor]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +49,7 @@ class MaskedSet:
     masking: MaskingSettings
     mask: Mask
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[tuple[_Arrays, _Arrays]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of batches, the same for the same arguments.
 
         Each batch is drawn from the numbers of its own place, so none depends on those before it.
@@ -75,7 +73,7 @@ class MaskedSet:
         """Batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def batch(self, chosen: Ints, chance: np.random.Generator) -> tuple[_Arrays, _Arrays]:
+    def batch(self, chosen: Ints, chance: np.random.Generator) -> Taught:
         """Some windows, with words hidden.
 
         Args:

@@ -22,17 +22,14 @@ import torch
 
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, RecipeError
-from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
 from fascicle.models.masked import MaskedModel
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.corpus import data_name
-from fascicle.training.engine.environment import describe_environment
-from fascicle.training.engine.events import Ended, Note
+from fascicle.training.corpus import data_facts
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
 from fascicle.training.pretraining.masking import Mask, MaskedSet, guess, held_out_set
@@ -198,8 +195,7 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
         "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
     }
     return Facts(
-        data={data_name(key): {"sha256": source_sha256(path)} for key, path in recipe.files().items()},
-        environment=describe_environment(),
+        data=data_facts(recipe),
         more={
             "recipe": recipe.name,
             "seed": recipe.seed,

@@ -78,7 +78,7 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         InputError: a file that is not there, cannot be read, or holds no text.
     """
     counts = TextCounts() if counts is None else counts
-    reasons = _excluded(settings.exclude)
+    reasons = reasons_of(read_exclusions(Source(path=settings.exclude))) if settings.exclude else {}
     for document in _read(settings):
         reason = _left_out(document, settings.keep, reasons)
         if reason:
@@ -151,7 +151,3 @@ def _left_out(
         if (document.id, digest) in excluded or ("", digest) in excluded:
             return "exclude"
     return ""
-
-
-def _excluded(path: str) -> Mapping[tuple[str, str], object]:
-    return reasons_of(read_exclusions(Source(path=path))) if path else {}

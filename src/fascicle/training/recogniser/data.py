@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 import torch
-from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
@@ -26,11 +25,11 @@ from fascicle.labelling.distant import unknown_ranges
 from fascicle.models.heads.contract import Head, Targets
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.batch import Batch, collate, with_level
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
-from fascicle.text.windows import Window, cut_short
+from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
+from fascicle.training.engine.loop import Taught
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +157,7 @@ class TrainingSet:
         """Of all documents, in the same units."""
         return next(iter(self.views.values())).windows
 
-    def batches(
-        self, *, size: int, seed: int, epoch: int, hidden: float = 0.0
-    ) -> Iterator[tuple[dict[str, Tensor], dict[str, Tensor]]]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """One epoch of batches, the same for the same arguments.
 
         Args:
@@ -170,7 +167,7 @@ class TrainingSet:
             hidden: share of pieces replaced by the mask token.
 
         Yields:
-            Arrays of ``text.batch.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
+            Arrays of ``text.windows.collate``, with ``guideline`` of a mixture with guidelines, and the targets of each
             head.
         """
         hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))

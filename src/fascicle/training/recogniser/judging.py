@@ -21,9 +21,9 @@ from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
 from fascicle.labelling.distant import score_known
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
-from fascicle.text.batch import Batch
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
+from fascicle.text.windows import Batch
 
 Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]

@@ -11,22 +11,19 @@ import numpy as np
 
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
-from fascicle.models.checkpoint import build_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
-from fascicle.models.model import NerModel
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, check_apart
-from fascicle.settings.heads import WIDEST, AnyHead, Level
+from fascicle.models.model import NerModel, build_model
+from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
+from fascicle.settings.heads import WIDEST, AnyHead
 from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
-from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import KeptReadings, ReadsDocuments
+from fascicle.text.reading import KeptReadings
 from fascicle.training.corpus import dev_sha256
 from fascicle.training.recogniser.data import Mixture, TrainingSet, covering_width, quotas, training_set, with_mentions
-from fascicle.training.recogniser.inputs import NO_INPUTS, Inputs, read_inputs
-from fascicle.training.recogniser.parts import Parts
+from fascicle.training.recogniser.parts import NO_INPUTS, Inputs, Parts, read_inputs
 from fascicle.training.recogniser.prototypes import Draw, drawn_types
 from fascicle.version import VERSION
 
@@ -68,11 +65,11 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     inputs = read_inputs(recipe)
     read = KeptReadings(parts.train, read=inputs.read)  # for a width that is fitted to the windows, and for these
     asked = recipe.heads()
-    widths = {
-        name: _fitted_width(head.level, recipe.reading, parts, pretrained.tokenizer, read)
-        for name, head in asked.items()
-        if head.needs.width
-    }
+    widths = {}
+    for name, head in asked.items():
+        if head.needs.width:
+            cut = read(parts.train, pretrained.tokenizer, reading=recipe.reading, level=head.level)
+            widths[name] = min(covering_width(parts.train, cut, types=parts.types, share=COVERED), WIDEST)
     heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
     manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
@@ -214,14 +211,6 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
         )
 
 
-def _fitted_width(
-    level: Level, reading: ReadingSettings, parts: Parts, tokenizer: PieceTokenizer, read: ReadsDocuments
-) -> int:
-    """The width of a span head that the recipe leaves to the training data."""
-    cut = read(parts.train, tokenizer, reading=reading, level=level)
-    return min(covering_width(parts.train, cut, types=parts.types, share=COVERED), WIDEST)
-
-
 def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
     """A head as the model folder has it: of a file of descriptions only the name, for its content is in the folder."""
     if path := head.needs.types:
@@ -238,7 +227,6 @@ def make_manifest(
     inputs: InputFacts | msgspec.UnsetType = msgspec.UNSET,
 ) -> Manifest:
     """What the model folder of a run says of itself."""
-    tokenizer = pretrained.tokenizer
     try:
         check_apart(recipe.decision.apart, parts.types)
     except ValueError as error:
@@ -250,9 +238,7 @@ def make_manifest(
         types=parts.types,
         heads=dict(heads),
         reading=recipe.reading,
-        tokenizer=TokenizerFacts(
-            sha256=tokenizer.sha256, prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
-        ),
+        tokenizer=pretrained.tokenizer.facts,
         decision=Decision(
             answer=recipe.answer(),
             decoding=heads[recipe.answer()].decoding,

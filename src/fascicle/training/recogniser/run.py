@@ -30,28 +30,24 @@ from fascicle.evaluation.scoring.scores import Scores
 from fascicle.files.atomic import atomic_writer, renewed_folder
 from fascicle.formats.predictions import Prediction, write_tsv
 from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
-from fascicle.models.checkpoint import TorchScorer, load_model, save_model
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.model import NerModel
+from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
-from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
-from fascicle.training.engine.environment import describe_environment
-from fascicle.training.engine.events import EpochScored, Finished, HeadScores
+from fascicle.training.engine.events import Choice, EpochScored, Finished, HeadScores, Kept, Line
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.record import Choice, Kept, Line
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_nothing, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.trained import Trained, open_trained
+from fascicle.training.trained import open_trained
 from fascicle.training.vocabulary import with_pieces
 
 
@@ -72,7 +68,8 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         if key.endswith(".types"):
             read_types(path)  # what is wrong with it is said before a corpus is read
     parts = read_data(recipe)
-    started = _started_from(recipe)
+    start = recipe.model.start
+    started = open_trained(start, key="model.start", use="which cannot be trained") if start else None
     pretrained = (
         started.pretrained() if started else load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
     )
@@ -88,16 +85,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     prepared = replace(prepared, notes=(*prepared.notes, *notes))
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return Recogniser(
-        folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, trainer=trainer
-    )
-
-
-def _started_from(recipe: Recipe) -> Trained | None:
-    """The model whose training goes on, if the recipe names one."""
-    if not recipe.model.start:
-        return None
-    return open_trained(recipe.model.start, key="model.start", use="which cannot be trained")
+    return Recogniser(folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, loop=trainer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,66 +124,57 @@ class _View:
         return replace(self, manifest=msgspec.structs.replace(self.manifest, decision=decision))
 
 
+@dataclass(kw_only=True, eq=False)
 class Recogniser(Trainee):
-    """A model of one or two heads."""
+    """A model of one or two heads; see ``prepare_recogniser``."""
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        recipe: Recipe,
-        parts: Parts,
-        prepared: Prepared,
-        pretrained: Pretrained,
-        trainer: Trainer,
-    ) -> None:
-        """Puts the parts together; see ``prepare_recogniser``."""
-        self._folder = folder
-        self._recipe = recipe
-        self._parts = parts
-        self._manifest = prepared.manifest
-        self._tokenizer: PieceTokenizer = pretrained.tokenizer
-        self._model = prepared.model
-        self._judge: Judge = judge_of(parts)
-        self._inputs = prepared.inputs
+    folder: Path
+    recipe: Recipe
+    parts: Parts
+    prepared: Prepared
+    pretrained: Pretrained
+    loop: Trainer
+
+    def __post_init__(self) -> None:
+        """States how it is chosen, and what is known of it."""
+        manifest = self.prepared.manifest
+        self._judge: Judge = judge_of(self.parts)
         # Dev is read at every scoring, and for every value of a decision.
-        self._read = KeptReadings(parts.dev, read=prepared.inputs.read)
-        self.loop: Trainer = trainer
-        answer = self._manifest.decision.answer
-        names = (answer, *(name for name in self._manifest.heads if name != answer))
-        self._views = {view.folder: view for view in (_View.of(name, self._manifest) for name in names)}
+        self._read = KeptReadings(self.parts.dev, read=self.prepared.inputs.read)
+        answer = manifest.decision.answer
+        names = (answer, *(name for name in manifest.heads if name != answer))
+        self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
         self._fitted = dict[str, _View]()
-        self.choice = _choice(recipe, tuple(self._views.values()))
-        self.facts = self._known(prepared)
+        self.choice = _choice(self.recipe, tuple(self._views.values()))
+        self.facts = self._known()
 
-    def _known(self, prepared: Prepared) -> Facts:
-        recipe, data = self._recipe, prepared.data
+    def _known(self) -> Facts:
+        recipe, data = self.recipe, self.prepared.data
         return Facts(
-            data=self._parts.facts(recipe),
-            environment=describe_environment(),
+            data=self.parts.facts(recipe),
             more={
                 "recipe": recipe.name,
                 "seed": recipe.seed,
-                "types": self._parts.types,
+                "types": self.parts.types,
                 "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
                 "windows": len(data.windows),
                 "steps": self.loop.steps,
-                **({"parts": several} if (several := parts_facts(self._parts, data)) else {}),
+                **({"parts": several} if (several := parts_facts(self.parts, data)) else {}),
                 **self.loop.precision_facts(),
             },
-            notes=self._notes(prepared),
+            notes=self._notes(),
         )
 
-    def _notes(self, prepared: Prepared) -> Iterator[str]:
-        recipe = self._recipe
-        yield from prepared.notes
+    def _notes(self) -> Iterator[str]:
+        recipe = self.recipe
+        yield from self.prepared.notes
         if recipe.weights()[recipe.answer()] == 0:
             yield (
                 f"the head {recipe.answer()!r} answers and has the weight 0: it learns nothing, and its scores are "
                 "chance; set bundle.answer to the other head, or another bundle.weight"
             )
-        yield from self._parts.notes
-        yield from representable(self._parts, prepared.data, recipe, self._tokenizer, self._read)
+        yield from self.parts.notes
+        yield from representable(self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read)
         if text := slow_precision(self.loop.device, recipe.training):
             yield text
 
@@ -204,7 +183,7 @@ class Recogniser(Trainee):
         name = f"dev-step-{point.step:06d}" if self.choice.every else f"dev-epoch-{point.epoch:02d}"
         self._fitted = {folder: self._with_threshold(view) for folder, view in self._views.items()}
         views = tuple(self._fitted.values())
-        scores = [self._predict_and_score(self._model, view, self._parts.dev, name, live=True) for view in views]
+        scores = [self._predict_and_score(self.prepared.model, view, self.parts.dev, name, live=True) for view in views]
         line = point.line(**{view.key: of_one.as_dict() for view, of_one in zip(views, scores, strict=True)})
         others = tuple(
             HeadScores(head=view.name, epoch=point.epoch, step=point.step, dev=of_one, test=None)
@@ -216,17 +195,17 @@ class Recogniser(Trainee):
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the model folder of one head."""
         view = self._fitted.get(kept.folder) or self._with_threshold(self._views[kept.folder])
-        self._save(place, self._model, view)
+        self._save(place, self.prepared.model, view)
 
     def _save(self, place: Path, model: NerModel, view: _View) -> None:
-        beside = {**self._inputs.files, **self._taught}
-        save_model(place, model, manifest=view.manifest, tokenizer=self._tokenizer, dictionaries=beside)
+        beside = {**self.prepared.inputs.files, **self._taught}
+        save_model(place, model, manifest=view.manifest, tokenizer=self.pretrained.tokenizer, dictionaries=beside)
 
     @cached_property
     def _taught(self) -> dict[str, bytes]:
         """The list of the texts that teach; none where the model went on from one that lists nothing."""
-        said = hashes_of(self._parts.train, segmenter(self._manifest.reading.segmenter).sentences)
-        if not (start := self._recipe.model.start):
+        said = hashes_of(self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences)
+        if not (start := self.recipe.model.start):
             return {TAUGHT: packed(said)}
         before = model_folder(Path(start)) / TAUGHT
         return {TAUGHT: packed(said | unpacked(before.read_bytes()))} if before.is_file() else {}
@@ -235,47 +214,49 @@ class Recogniser(Trainee):
         """Scores the chosen models in fp32 on dev and test."""
         views = self._views.values()
         answered, *others = (self._final(view, line) for view, line in zip(views, chosen, strict=True))
-        yield Finished(folder=self._folder, answer=answered, others=tuple(others))
+        yield Finished(folder=self.folder, answer=answered, others=tuple(others))
 
     def _final(self, view: _View, line: Line) -> HeadScores:
-        model = load_model(self._folder / view.folder, view.manifest).to(next(self._model.parameters()).device)
+        model = load_model(self.folder / view.folder, view.manifest).to(next(self.prepared.model.parameters()).device)
         tuned: dict[str, Any] = {}
-        if self._recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
+        if self.recipe.decision.tune == "nothing" or is_unfitted(view.manifest):
             view, tried = self._tuned(TorchScorer(model=model.eval(), answer=view.name), view)
             tuned = {"nothing": view.manifest.decision.nothing, "dev_f1_by_nothing": tried}
             if own := view.manifest.decision.nothing_by_type:
                 tuned["nothing_by_type"] = dict(zip(view.manifest.types, own, strict=True))
-        if self._recipe.decision.abbreviations == "fit":
+        if self.recipe.decision.abbreviations == "fit":
             view, fitted = self._with_rules(model, view)
             tuned["abbreviations"] = fitted.as_dict()
         if tuned:
-            with renewed_folder(self._folder / view.folder, kind="run") as place:
+            with renewed_folder(self.folder / view.folder, kind="run") as place:
                 self._save(place, model, view)
-        dev = self._predict_and_score(model, view, self._parts.dev, "dev")
-        test = self._predict_and_score(model, view, self._parts.test, "test") if self._parts.test else None
+        dev = self._predict_and_score(model, view, self.parts.dev, "dev")
+        test = self._predict_and_score(model, view, self.parts.test, "test") if self.parts.test else None
         return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)
 
     def _with_rules(self, model: NerModel, view: _View) -> tuple[_View, FittedRules]:
         """The view with rules for abbreviations that were chosen on dev."""
-        found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self._parts.dev)
+        found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev)
 
         def merit(changed: Found) -> float:
-            return chosen_by(self._judge, self._judge.scores(self._parts.dev, changed)).f1
+            return chosen_by(self._judge, self._judge.scores(self.parts.dev, changed)).f1
 
         chosen_on = view.manifest.decision.chosen_on
-        fitted = fit_rules(self._parts.dev, found, merit=merit, chosen_on=chosen_on)
+        fitted = fit_rules(self.parts.dev, found, merit=merit, chosen_on=chosen_on)
         return view.deciding(abbreviations=fitted.rules), fitted
 
     def _with_threshold(self, view: _View) -> _View:
         """The view with a threshold for the weights of now, if its head has none of its own."""
         if not is_unfitted(view.manifest):
             return view
-        return self._tuned(TorchScorer(model=self._model.eval(), answer=view.name, bf16=self.loop.bf16), view)[0]
+        return self._tuned(TorchScorer(model=self.prepared.model.eval(), answer=view.name, bf16=self.loop.bf16), view)[
+            0
+        ]
 
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
         """The view with its decision fitted on dev, and dev F1 of all values that were tried."""
         decision, tried = fit_nothing(
-            view.manifest, self._tokenizer, scorer, self._parts.dev, read=self._read, judge=self._judge
+            view.manifest, self.pretrained.tokenizer, scorer, self.parts.dev, read=self._read, judge=self._judge
         )
         return view.deciding(nothing=decision.nothing, nothing_by_type=decision.nothing_by_type), tried
 
@@ -285,13 +266,13 @@ class Recogniser(Trainee):
         """Predicts, in the arithmetic of training if the model is the one that is trained, and writes that down."""
         scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
         found = self._predict(scorer, view, documents)
-        with atomic_writer(self._folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
+        with atomic_writer(self.folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
             write_tsv((Prediction(id=i, sha256=None, mentions=m, events=()) for i, m in found.items()), stream)
         return self._judge.scores(documents, found)
 
     def _predict(self, scorer: TorchScorer, view: _View, documents: Sequence[Document]) -> Found:
         """Document id -> mentions."""
-        predictor = ModelPredictor(view.manifest, self._tokenizer, scorer, read=self._read)
+        predictor = ModelPredictor(view.manifest, self.pretrained.tokenizer, scorer, read=self._read)
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -30,19 +29,15 @@ from fascicle.core.wording import counted
 from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
 from fascicle.files.atomic import renewed_folder
-from fascicle.formats.sources import source_sha256
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.nn.span_reader import count_loss
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
-from fascicle.training.corpus import data_name
-from fascicle.training.engine.environment import describe_environment
-from fascicle.training.engine.events import Ended, Validated
-from fascicle.training.engine.loop import EpochDone, StepDone
-from fascicle.training.engine.record import Choice, Kept, Line
+from fascicle.training.corpus import data_facts
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
+from fascicle.training.engine.loop import EpochDone, Loop, StepDone
 from fascicle.training.engine.run import Facts, Judged, Point, Trainee
-from fascicle.training.engine.state import restore_state, save_state
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
@@ -100,11 +95,13 @@ class TyperFinished(Ended):
         return {"training_seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **scores}
 
 
-class TyperLoop:
+class TyperLoop(Loop):
     """A network with its optimiser: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
 
     It is one epoch of many updates. Sums, and not means over batches, are what sets it apart from ``loop.Trainer``.
     """
+
+    model: SpanTyper
 
     def __init__(self, network: SpanTyper, data: TyperData, settings: SpanTyperSettings, *, seed: int) -> None:
         """Prepares training.
@@ -118,28 +115,13 @@ class TyperLoop:
         self.model = network
         self.device = network.vectors.device
         self.optimizer: Optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        self.epoch = 0
-        self.step = 0
+        self.epochs = 1
+        self.steps = self.steps_per_epoch = settings.updates
         self.seconds, self.cpu_seconds = 0.0, 0.0
         self._data = data
         self._settings = settings
         self._share = data.balance if settings.balance else 1.0
         self._chance = np.random.default_rng(seed)
-
-    @property
-    def epochs(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def steps(self) -> int:
-        """Updates."""
-        return self._settings.updates
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """All updates."""
-        return self.steps
 
     def run(self) -> Iterator[StepDone | EpochDone]:
         """Trains to the last update."""
@@ -180,20 +162,8 @@ class TyperLoop:
                 self.model.classify.bias[-1] -= math.log(self._share)
         return self.model.eval()
 
-    def evaluated(self) -> AbstractContextManager[None]:
-        """A block that changes nothing, for no weights are averaged."""
-        return nullcontext()
-
-    def save(self, folder: Path) -> None:
-        """Writes weights, optimiser and random generators into an existing folder."""
-        save_state(folder, self)
-
-    def restore(self, folder: Path) -> None:
-        """Puts everything back to where ``save`` saw it."""
-        restore_state(folder, self)
-
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See ``training.engine.state.Resumable``: the generator of what is drawn, and the time that was spent."""
+        """The generator of what is drawn, and the time that was spent."""
         spent = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
         return {}, {"chance": self._chance.bit_generator.state, **spent}
 
@@ -218,7 +188,8 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
         OutputError: the mapped copy of the vectors cannot be written.
     """
     del before
-    documents, notes = _documents(recipe)
+    parts = read_parts(recipe.corpus)
+    documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
     vectors = open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
@@ -234,7 +205,7 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
         vocabulary=vocabulary,
         documents=documents,
         lookup=fit_lookup(data.pairs),
-        facts=_facts(recipe, documents, data, notes=(*notes, *notes_of(vectors, data))),
+        facts=_facts(recipe, documents, data, notes=(*parts.notes, *notes_of(vectors, data))),
     )
 
 
@@ -314,22 +285,12 @@ def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     return found
 
 
-def _documents(recipe: TyperRecipe) -> tuple[dict[str, list[Document]], tuple[str, ...]]:
-    """The parts of the corpus, and what reading repaired or left out."""
-    parts = read_parts(recipe.corpus)
-    return {"train": parts.train, "dev": parts.dev, "test": parts.test}, parts.notes
-
-
 def _facts(
     recipe: TyperRecipe, documents: Mapping[str, Sequence[Document]], data: TyperData, *, notes: Iterable[str]
 ) -> Facts:
-    known = {
-        data_name(key): {"sha256": source_sha256(path)} | _size(documents.get(data_name(key)))
-        for key, path in recipe.files().items()
-    }
+    known = data_facts(recipe, {part: {"documents": len(of_part)} for part, of_part in documents.items()})
     return Facts(
         data=known,
-        environment=describe_environment(),
         more={
             "recipe": recipe.name,
             "seed": recipe.seed,
@@ -339,10 +300,6 @@ def _facts(
         },
         notes=notes,
     )
-
-
-def _size(documents: Sequence[Document] | None) -> dict[str, int]:
-    return {} if documents is None else {"documents": len(documents)}
 
 
 def _manifest(recipe: TyperRecipe, vectors: StaticVectors, data: TyperData) -> TyperManifest:

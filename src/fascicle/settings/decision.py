@@ -1,13 +1,100 @@
-"""What a model folder says of whole documents: edges, thresholds, names that are marked throughout, probabilities."""
+"""What a model decides after its network: calibrated scores, abbreviations, and what a whole document says."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fascicle.settings.base import Natural, Settings, Share
+
+Spread = Literal["no", "exact", "end"]
+
+
+class AbbreviationRules(Settings, frozen=True, kw_only=True):
+    """Rules for short forms whose long forms stand in the same document.
+
+    Attributes:
+        spread: a short form gets the type of its long form wherever it stands alone. ``"exact"``: if a mention is
+            exactly the long form; ``"end"``: if a mention ends with the long form, and is perhaps shorter or longer;
+            ``"no"``: never.
+        drop: whether mentions that are exactly a short form go if no mention overlaps its long form.
+        one_type: whether a string gets, wherever it is a mention, the type that it has most often in the document.
+    """
+
+    spread: Spread = "no"
+    drop: bool = False
+    one_type: bool = False
+
+    @property
+    def change(self) -> bool:
+        """Whether any of them is on."""
+        return self.spread != "no" or self.drop or self.one_type
+
+
+class AbbreviationDecision(AbbreviationRules, frozen=True, kw_only=True):
+    """The rules of a model.
+
+    Attributes:
+        chosen_on: sha256 of the data that they were chosen on; empty if they were given.
+    """
+
+    chosen_on: str = ""
+
+
+class TemperatureCurve(Settings, frozen=True, kw_only=True, tag_field="method", tag="temperature"):
+    """The logit of a score is divided by one number (Guo et al., ICML 2017).
+
+    Attributes:
+        temperature: above 1 where scores are too sure, below 1 where they are too shy.
+    """
+
+    temperature: Annotated[float, Meta(ge=1e-2, le=1e2)]
+
+
+class IsotonicCurve(Settings, frozen=True, kw_only=True, tag_field="method", tag="isotonic"):
+    """A function that never falls: linear between knots, level beyond them.
+
+    Attributes:
+        scores: of the knots, rising.
+        values: what the score of each becomes, not falling.
+    """
+
+    scores: Annotated[tuple[Share, ...], Meta(min_length=1)]
+    values: tuple[Share, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses what is no such function."""
+        if len(self.scores) != len(self.values):
+            raise ValueError(f"{len(self.scores)} scores and {len(self.values)} values are given; give one for each")
+        if any(a >= b for a, b in pairwise(self.scores)) or any(a > b for a, b in pairwise(self.values)):
+            raise ValueError("the scores of an isotonic curve must rise, and its values must not fall")
+
+
+Curve = TemperatureCurve | IsotonicCurve
+
+
+class Calibration(Settings, frozen=True, kw_only=True):
+    """What becomes of the scores of mentions, fitted on development data.
+
+    The curve comes first; then a mention is kept if its new score is at least the threshold of its type.
+
+    Attributes:
+        curve: ``None`` leaves scores as they are.
+        threshold: of every type that has none of its own; 0 keeps all.
+        thresholds: by type.
+        wanted: what the thresholds were chosen for, e.g. ``"precision 0.9"``; empty if none was chosen.
+        chosen_on: sha256 of the data that all of it was fitted on.
+    """
+
+    curve: Curve | None = None
+    threshold: Share = 0.0
+    thresholds: dict[str, Share] = msgspec.field(default_factory=dict)
+    wanted: str = ""
+    chosen_on: str
+
 
 Characters = Literal["plain@1"]
 Edges = Literal["neutral@1"]
