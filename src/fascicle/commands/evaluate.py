@@ -11,25 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from fascicle.commands import shared
 from fascicle.commands.columns import Columns, SomeColumns, columns_of
 from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.options import STRICT, Overwrite, Threads, called, first_given, option
 from fascicle.commands.parsing import Once, natural
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    DISTRIBUTIONS,
-    ENDS,
-    REPORTS,
-    SYSTEM_FORMATS,
-    TYPES,
-    ReadingDetails,
-    check_report,
-    input_format,
-    predictions_of,
-    reading_of,
-    types_of,
-)
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.buckets import Cutting
 from fascicle.evaluation.breakdown.layout import TextUnit
@@ -50,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _REPORT: Final = (
-    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+    f"where; its suffix decides: {', '.join(shared.REPORTS)}; .html is one page with examples to filter and, with "
     "fascicle[plots], pictures"
 )
 
@@ -93,7 +81,7 @@ class Report:
     about = "scores, subsets, buckets, errors with examples, calibration, in a file"
     report: str | None = option("--report FILE", writes, help=_REPORT)
     train: str | None = option("--train PATH", reads)
-    train_format: str = input_format("--train-format")
+    train_format: str = shared.input_format("--train-format")
     train_where: list[str] = option("--train-where FIELD=VALUE ...")
     unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
     buckets: Cutting = option("--buckets", choices=get_args(Cutting), default="fixed")
@@ -111,8 +99,8 @@ class Model:
     group = "model"
     about = "score a model itself, without a file of its predictions"
     model: str | None = option("--model MODEL", reads)
-    ends: Ends | None = ENDS
-    distributions: str | None = DISTRIBUTIONS
+    ends: Ends | None = shared.ENDS
+    distributions: str | None = shared.DISTRIBUTIONS
 
 
 class Formats:
@@ -124,11 +112,11 @@ class Formats:
     """
 
     group = "reading"
-    gold_format: str = input_format("--gold-format")
-    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+    gold_format: str = shared.input_format("--gold-format")
+    pred_format: str = shared.input_format("--pred-format", choices=shared.SYSTEM_FORMATS)
 
 
-class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails, Columns):
+class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
@@ -150,7 +138,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails,
     source: str | None = option("--source NAME")
     allow_missing: bool = option("--allow-missing")
     by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
-    types: list[str] = TYPES
+    types: list[str] = shared.TYPES
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
     json: bool = option("--json")
@@ -171,12 +159,14 @@ def run(args: Options) -> int:
         raise UsageError(f"{given} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
-    gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
     if columns is not None:
         gold = replace(gold, reading=columns.gold_request(gold.reading))
     tally = Tally()
     events, watch = tally.account.events, partial(with_progress, quiet=False)
-    found = evaluate(gold, systems, types=types_of(args), allow_missing=args.allow_missing, events=events, watch=watch)
+    found = evaluate(
+        gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
+    )
     report, notes = None, list(found.notes)
     if wanted is not None:
         from fascicle.tasks.report import report_on
@@ -215,9 +205,9 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
             "predictions in a column of its own, --gold-column and --pred-column"
         )
     model = model_of(args)
-    found: list[PredictionRequest | ModelRequest] = list(predictions_of(args))
+    found: list[PredictionRequest | ModelRequest] = list(shared.predictions_of(args))
     if columns is not None:
-        read = columns.predicted_requests(reading_of(args, role="pred"), args.gold)
+        read = columns.predicted_requests(shared.reading_of(args, role="pred"), args.gold)
         found += [
             PredictionRequest(path=args.gold, reading=reading, source=args.source or "", name=name)
             for name, reading in read.items()
@@ -238,7 +228,7 @@ def report_of(args: Options) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    check_report(args.report, overwrite=args.overwrite)
+    shared.check_report(args.report, overwrite=args.overwrite)
     from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.tasks.report import ReportRequest, is_of_one_kind
 
@@ -247,7 +237,7 @@ def report_of(args: Options) -> ReportRequest | None:
     return ReportRequest(
         settings=ReportSettings(unit=args.text_unit, cutting=args.buckets, examples=args.examples),
         train=args.train or "",
-        train_reading=replace(reading_of(args, role="train"), where=where),
+        train_reading=replace(shared.reading_of(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
 

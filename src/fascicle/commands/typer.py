@@ -5,20 +5,11 @@ from __future__ import annotations
 import json
 import sys
 
-from fascicle.commands import train
+from fascicle.commands import shared, train
 from fascicle.commands.console import Tally
 from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Command, Overwrite, Strict, Threads, called, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    DISTRIBUTIONS,
-    SYSTEM_FORMATS,
-    Reading,
-    ReadingDetails,
-    input_format,
-    predicting_of,
-    reading_of,
-)
 from fascicle.commands.typing_text import typing_text
 from fascicle.formats.outputs import write_predictions
 from fascicle.systems.predictions import PredictionRequest
@@ -32,7 +23,7 @@ class Train(train.Options):
     """
 
 
-class Predict(Threads, Strict, Overwrite, Reading):
+class Predict(Threads, Strict, Overwrite, shared.Reading):
     """Options of ``fascicle typer predict``.
 
     In Python: ``fascicle.tasks.typing.type_spans("runs/typer", "texts/")``
@@ -50,11 +41,11 @@ class Predict(Threads, Strict, Overwrite, Reading):
     files: list[str] = option("PATH *", reads)
     output: str = option("-o --output OUTPUT", writes, required=True)
     spans: str | None = option("--spans PRED", reads)
-    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=shared.SYSTEM_FORMATS)
     source: str | None = option("--source NAME")
 
 
-class Score(ReadingDetails):
+class Score(shared.ReadingDetails):
     """Options of ``fascicle typer score``.
 
     In Python: ``fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")``
@@ -70,8 +61,8 @@ class Score(ReadingDetails):
     model: str = option("MODEL", reads)
     gold: str = option("GOLD", reads)
     train: str = option("--train PATH", reads, required=True)
-    input_format: str = input_format("--input-format")
-    distributions: str | None = DISTRIBUTIONS
+    input_format: str = shared.input_format("--input-format")
+    distributions: str | None = shared.DISTRIBUTIONS
     overwrite: bool = OVERWRITE
     threads: int | None = THREADS
     strict: bool = STRICT
@@ -86,11 +77,11 @@ def run_train(args: Train) -> int:
 
 def run_predict(args: Predict) -> int:
     """Predicts; returns the exit code."""
-    writing = predicting_of(args)
+    writing = shared.predicting_of(args)
     writing.check()
     tally = Tally()
     account = tally.account
-    spans, reading = spans_of(args), reading_of(args)
+    spans, reading = spans_of(args), shared.reading_of(args)
     predictions = called(type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
@@ -105,12 +96,12 @@ def spans_of(args: Predict) -> PredictionRequest | None:
     """The predictions whose spans are typed."""
     if args.spans is None:
         return None
-    return PredictionRequest(path=args.spans, reading=reading_of(args, role="pred"), source=args.source or "")
+    return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
 
 
 def run_score(args: Score) -> int:
     """Scores; returns the exit code."""
-    gold, train = (PredictionRequest(path=path, reading=reading_of(args)) for path in (args.gold, args.train))
+    gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
     tally = Tally()
     scores = called(score_types, args, gold=gold, train=train, events=tally.account.events)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
