@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from fascicle.commands import corpus_check, shared
 from fascicle.commands.console import Tally, with_progress
-from fascicle.commands.options import Command, Overwrite, Strict, option
+from fascicle.commands.options import Overwrite, Strict, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.core.document import Document
@@ -20,7 +20,7 @@ from fascicle.formats.stats import corpus_stats, format_table
 
 
 class Stats(Strict, shared.ReadingAs):
-    """Options of ``fascicle corpus stats``.
+    """Count documents, mentions, types, nesting.
 
     In Python: ``fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))``
 
@@ -34,7 +34,7 @@ class Stats(Strict, shared.ReadingAs):
 
 
 class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
-    """Options of ``fascicle corpus convert``.
+    """Write corpora in another format.
 
     In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
 
@@ -101,7 +101,7 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
 
 
 COMMANDS = {
-    "stats": Command(help="count documents, mentions, types, nesting", options=Stats, run=run_stats),
-    "convert": Command(help="write corpora in another format", options=Convert, run=run_convert),
-    "check": Command(help=corpus_check.HELP, options=corpus_check.Options, run=corpus_check.run),
+    "stats": (Stats, run_stats),
+    "convert": (Convert, run_convert),
+    "check": (corpus_check.Options, corpus_check.run),
 }

@@ -7,7 +7,7 @@ import sys
 
 from fascicle.commands import shared, train
 from fascicle.commands.console import Tally
-from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Command, Overwrite, Strict, Threads, called, option
+from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.commands.typing_text import typing_text
@@ -17,14 +17,14 @@ from fascicle.tasks.typing import score_types, type_spans
 
 
 class Train(train.Options):
-    """Options of ``fascicle typer train``.
+    """The same as fascicle train, which trains every kind of recipe.
 
     In Python: ``fascicle.train("typer.toml", "runs/typer")``
     """
 
 
 class Predict(Threads, Strict, Overwrite, shared.Reading):
-    """Options of ``fascicle typer predict``.
+    """Predict types of given spans, or find mentions.
 
     In Python: ``fascicle.tasks.typing.type_spans("runs/typer", "texts/")``
 
@@ -46,7 +46,7 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
 
 
 class Score(shared.ReadingDetails):
-    """Options of ``fascicle typer score``.
+    """Typing accuracy on given mentions, beside two baselines.
 
     In Python: ``fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")``
 
@@ -110,9 +110,7 @@ def run_score(args: Score) -> int:
 
 
 COMMANDS = {
-    "train": Command(
-        help="the same as fascicle train, which trains every kind of recipe", options=Train, run=run_train
-    ),
-    "predict": Command(help="predict types of given spans, or find mentions", options=Predict, run=run_predict),
-    "score": Command(help="typing accuracy on given mentions, beside two baselines", options=Score, run=run_score),
+    "train": (Train, run_train),
+    "predict": (Predict, run_predict),
+    "score": (Score, run_score),
 }
