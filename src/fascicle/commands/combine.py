@@ -69,7 +69,7 @@ def run(args: Options) -> int:
     writing.check()
     tally = Tally()
     found = combine(systems_of(args, args.files), rule, missing=args.missing, texts=texts, account=tally.account)
-    tally.add_report(write_predictions(found.predictions, writing))
+    tally.account.add(write_predictions(found.predictions, writing))
     for note in found.notes:
         say(f"note: {note}")
     votes = found.votes

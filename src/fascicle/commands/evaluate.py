@@ -161,7 +161,7 @@ def run(args: Options) -> int:
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
     if columns is not None:
-        gold = replace(gold, reading=columns.gold_request(gold.reading))
+        gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
     events, watch = tally.account.events, partial(with_progress, quiet=False)
     found = evaluate(
@@ -207,10 +207,12 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
     model = model_of(args)
     found: list[PredictionRequest | ModelRequest] = list(shared.predictions_of(args))
     if columns is not None:
-        read = columns.predicted_requests(shared.reading_of(args, role="pred"), args.gold)
+        reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
-            PredictionRequest(path=args.gold, reading=reading, source=args.source or "", name=name)
-            for name, reading in read.items()
+            PredictionRequest(
+                path=args.gold, reading=replace(reading, columns=text), source=args.source or "", name=name
+            )
+            for name, text in columns.predicted.items()
         ]
     return [*found, *([model] if model is not None else [])]
 
