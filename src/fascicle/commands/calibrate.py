@@ -22,7 +22,7 @@ from fascicle.loading.places import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
-from fascicle.tasks.calibrate_documents import DocumentCalibrated, DocumentSettings, calibrate_documents
+from fascicle.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
 
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
@@ -85,7 +85,10 @@ def run(args: Options) -> int:
     how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": watch}
     made: Calibrated | DocumentCalibrated
     if args.document:
-        made = found = calibrate_documents(args.model, gold, args.output, document_settings_of(args), **how)
+        if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
+            raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
+        how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
+        made = found = called(calibrate_documents, args, **how)
         said = _documents_as_json(found) if args.json else _documents_as_text(found, args.gold)
     else:
         made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
@@ -111,13 +114,6 @@ def _documents_as_json(made: DocumentCalibrated) -> str:
         "notes": [*made.notes, OPTIMISTIC],
     }
     return json.dumps(value, ensure_ascii=False) + "\n"
-
-
-def document_settings_of(args: Options) -> DocumentSettings:
-    """How a decision of documents is fitted."""
-    if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
-        raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
-    return called(DocumentSettings, args, types=types_of(args))
 
 
 def settings_of(args: Options) -> CalibrateSettings:

@@ -69,7 +69,7 @@ def run_ls(args: Ls) -> int:
     """Lists; returns the exit code."""
     records = quarantined(args.folder)
     for one in records:
-        sys.stdout.write(_json(one) if args.json else "\t".join(_cells(one)) + "\n")
+        sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
     say(f"{counted(len(records), 'document')} in quarantine")
     return 0
 
@@ -90,10 +90,6 @@ def run_retry(args: Retry) -> int:
 def _cells(record: Quarantined) -> list[str]:
     given = (record.id, record.step, record.error, f"{record.seconds:g} s", record.input, record.message)
     return [one_line(" ".join(cell.split())) for cell in given]
-
-
-def _json(record: Quarantined) -> str:
-    return msgspec.json.encode(record).decode() + "\n"
 
 
 COMMANDS = {

@@ -160,7 +160,7 @@ def _corpus(seen: Mapping[str, Seen], place: Path) -> Iterator[str]:
         yield f"{part} = {_toml(path)}  # {facts}"
     for key, wanted, usual in (
         ("format", {one.format for one in seen.values()}, ""),
-        ("encoding", _encodings(seen), "utf-8"),
+        ("encoding", {one.encoding for one in seen.values()}, "utf-8"),
     ):
         if len(wanted) == 1 and wanted != {usual}:
             yield f"{key} = {_toml(wanted.pop())}"
@@ -170,10 +170,6 @@ def _corpus(seen: Mapping[str, Seen], place: Path) -> Iterator[str]:
     yield f"# Types in train: {kinds}{f' and {more:,} more' if more else ''}."
     yield "# [corpus.types] with keep, drop or rename chooses among them."
     yield ""
-
-
-def _encodings(seen: Mapping[str, Seen]) -> set[str]:
-    return {one.encoding for one in seen.values()}
 
 
 def _reading(train: Seen) -> Iterator[str]:
