@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.commands import shared
 from fascicle.commands.columns import Columns, SomeColumns, columns_of
@@ -18,9 +18,8 @@ from fascicle.commands.options import STRICT, Overwrite, Threads, called, first_
 from fascicle.commands.parsing import Once, natural
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.buckets import Cutting
-from fascicle.evaluation.breakdown.layout import TextUnit
 from fascicle.evaluation.headline import Headline, headline_of
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import drawn_unit
@@ -34,11 +33,13 @@ from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.evaluate import Evaluation, evaluate
 
 if TYPE_CHECKING:
+    from fascicle.evaluation.breakdown.buckets import Cutting
+    from fascicle.evaluation.breakdown.layout import TextUnit
     from fascicle.tasks.report import ReportRequest
 
 
 _REPORT: Final = (
-    f"where; its suffix decides: {', '.join(shared.REPORTS)}; .html is one page with examples to filter and, with "
+    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
     "fascicle[plots], pictures"
 )
 
@@ -84,8 +85,8 @@ class Report:
     train_format: str = shared.input_format("--train-format")
     train_where: list[str] = option("--train-where FIELD=VALUE ...")
     unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
-    buckets: Cutting = option("--buckets", choices=get_args(Cutting), default="fixed")
-    text_unit: TextUnit = option("--text-unit", choices=get_args(TextUnit), default="sentence")
+    buckets: Cutting = option("--buckets", choices=("fixed", "quantiles"), default="fixed")
+    text_unit: TextUnit = option("--text-unit", choices=("sentence", "document"), default="sentence")
     examples: int = option("--examples N", natural, default=5)
 
 
@@ -100,7 +101,7 @@ class Model:
     about = "score a model itself, without a file of its predictions"
     model: str | None = option("--model MODEL", reads)
     ends: Ends | None = shared.ENDS
-    distributions: str | None = shared.DISTRIBUTIONS
+    distributions: str | None = DISTRIBUTIONS
 
 
 class Formats:
@@ -113,7 +114,7 @@ class Formats:
 
     group = "reading"
     gold_format: str = shared.input_format("--gold-format")
-    pred_format: str = shared.input_format("--pred-format", choices=shared.SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
 
 
 class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
@@ -205,7 +206,7 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
             "predictions in a column of its own, --gold-column and --pred-column"
         )
     model = model_of(args)
-    found: list[PredictionRequest | ModelRequest] = list(shared.predictions_of(args))
+    found: list[PredictionRequest | ModelRequest] = list(predictions_of(args))
     if columns is not None:
         reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
@@ -230,7 +231,7 @@ def report_of(args: Options) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    shared.check_report(args.report, overwrite=args.overwrite)
+    check_report(args.report, overwrite=args.overwrite)
     from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.tasks.report import ReportRequest, is_of_one_kind
 

@@ -10,6 +10,7 @@ from fascicle.commands.console import Tally
 from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
+from fascicle.commands.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.commands.typing_text import typing_text
 from fascicle.formats.outputs import write_predictions
 from fascicle.systems.predictions import PredictionRequest
@@ -41,7 +42,7 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
     files: list[str] = option("PATH *", reads)
     output: str = option("-o --output OUTPUT", writes, required=True)
     spans: str | None = option("--spans PRED", reads)
-    pred_format: str = shared.input_format("--pred-format", choices=shared.SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
     source: str | None = option("--source NAME")
 
 
@@ -62,7 +63,7 @@ class Score(shared.ReadingDetails):
     gold: str = option("GOLD", reads)
     train: str = option("--train PATH", reads, required=True)
     input_format: str = shared.input_format("--input-format")
-    distributions: str | None = shared.DISTRIBUTIONS
+    distributions: str | None = DISTRIBUTIONS
     overwrite: bool = OVERWRITE
     threads: int | None = THREADS
     strict: bool = STRICT
