@@ -86,8 +86,7 @@ def calibrate_documents(  # noqa: PLR0913
 
     Raises:
         ModelError: there is no such model.
-        UsageError: no file, standard input, or a model that does not list its texts where nothing was
-            stated.
+        UsageError: no file, standard input, or a model that lists no texts where nothing was stated.
         InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
@@ -110,14 +109,17 @@ def calibrate_documents(  # noqa: PLR0913
         answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
     fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=knows(before))
-    # What is done with names alone, and which pack is asked, is not fitted, and stays.
-    kept = msgspec.structs.replace(fitted.decision, names=before.names, pack=before.pack)
-    fitted = replace(fitted, decision=kept if taught is None else msgspec.structs.replace(kept, untaught=compared))
+    fitted = replace(fitted, decision=_kept(fitted.decision, before, untaught=None if taught is None else compared))
     manifest = named(predictor.with_document(fitted.decision).manifest, name)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
-    return DocumentCalibrated(
-        folder=output, manifest=written, fitted=fitted, notes=(*fitted.notes, *_strange(answered, predictor.types))
-    )
+    notes = (*fitted.notes, *_strange(answered, predictor.types))
+    return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
+
+
+def _kept(decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None) -> DocumentDecision:
+    """What was fitted, with what is not: what is done with names alone, and which pack is asked."""
+    kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
+    return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
