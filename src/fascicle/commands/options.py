@@ -1,19 +1,13 @@
 """Options of commands, each declared once: the parser, its help and the call of the library are made from this.
 
-A class declares the options of a command in the order of its help, and its docstring says what each is for::
+A class declares the options of a command in the order of its help::
 
     class Options(Threads, Overwrite):
-        '''Options of ``fascicle example``.
-
-Attributes:
-            files: texts.
-            output: a file.
-        '''
-
         files: list[str] = option("FILE *", reads)
         output: str = option("-o --output FILE", writes, default="-")
 
-Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+Its docstring says of each attribute what it is for, which is its help, and after ``In Python:`` the call that does the
+same. Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
 """
 
 from __future__ import annotations
