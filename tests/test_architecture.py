@@ -84,7 +84,6 @@ ROOMS: dict[str, set[str]] = {
         "loading",  # of a teacher, which may be any model
     },
     "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
-    "starting": {"core", "text", "files", "formats"},
     "systems": {"core", "text", "files", "decoding", "formats", "combination", "evaluation", "loading", "runtime"},
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},

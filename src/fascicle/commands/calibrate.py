@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -23,7 +22,7 @@ from fascicle.loading.places import as_path
 from fascicle.reports.table import aligned_rows, percent
 from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
-from fascicle.tasks.calibrate_documents import DocumentCalibrated, DocumentSettings, calibrate_documents
+from fascicle.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
 
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
@@ -82,42 +81,24 @@ def run(args: Options) -> int:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
     gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
-    work = Work(
-        model=args.model,
-        gold=gold,
-        folder=args.output,
-        settings=document_settings_of(args) if args.document else settings_of(args),
-        overwrite=args.overwrite,
-        json=args.json,
-    )
-    made, said = work.done(events=tally.account.events, watch=partial(with_progress, quiet=False))
+    watch = partial(with_progress, quiet=False)
+    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": watch}
+    made: Calibrated | DocumentCalibrated
+    if args.document:
+        if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
+            raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
+        how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
+        made = found = called(calibrate_documents, args, **how)
+        said = _documents_as_json(found) if args.json else _documents_as_text(found, args.gold)
+    else:
+        made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
+        said = _as_json(fitted) if args.json else _as_text(fitted, args.gold[0])
     tally.say(verbose=args.verbose)
     for note in made.notes:
         say(f"note: {note}")
     sys.stdout.write(said)
     say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """What is fitted on what, and how it is said."""
-
-    model: str
-    gold: Sequence[PredictionRequest]
-    folder: str
-    settings: CalibrateSettings | DocumentSettings
-    overwrite: bool
-    json: bool
-
-    def done(self, **how: Any) -> tuple[Calibrated | DocumentCalibrated, str]:
-        """Fits and writes; also what is printed of it."""
-        paths = [one.path for one in self.gold]
-        if isinstance(self.settings, CalibrateSettings):
-            made = calibrate(self.model, self.gold[0], self.folder, self.settings, overwrite=self.overwrite, **how)
-            return made, _as_json(made) if self.json else _as_text(made, paths[0])
-        found = calibrate_documents(self.model, self.gold, self.folder, self.settings, overwrite=self.overwrite, **how)
-        return found, _documents_as_json(found) if self.json else _documents_as_text(found, paths)
 
 
 def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
@@ -133,13 +114,6 @@ def _documents_as_json(made: DocumentCalibrated) -> str:
         "notes": [*made.notes, OPTIMISTIC],
     }
     return json.dumps(value, ensure_ascii=False) + "\n"
-
-
-def document_settings_of(args: Options) -> DocumentSettings:
-    """How a decision of documents is fitted."""
-    if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
-        raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
-    return called(DocumentSettings, args, types=types_of(args))
 
 
 def settings_of(args: Options) -> CalibrateSettings:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fascicle.commands.options import option
 from fascicle.errors import UsageError
 from fascicle.files.source import STDIN, stem
-from fascicle.formats.requests import ReadRequest
 
 
 def _column(text: str) -> int:
@@ -34,42 +32,16 @@ class Columns:
     pred_column: list[int] = option("--pred-column N ...", _column)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SomeColumns:
-    """Which columns of one file hold the words, the gold tags, and the tags of each system.
+class SomeColumns(NamedTuple):
+    """Which columns of one file hold the gold tags, and the tags of each system; see ``ReadRequest.columns``.
 
     Attributes:
-        token: of the word.
-        gold: of the gold tags.
-        predicted: of the tags of each system.
+        gold: of the word and the gold tags.
+        predicted: of the word and the tags of each system, by the name of the system.
     """
 
-    token: int
-    gold: int
-    predicted: tuple[int, ...]
-
-    def gold_request(self, request: ReadRequest) -> ReadRequest:
-        """How the gold is read.
-
-        Args:
-            request: what the other options say.
-        """
-        return replace(request, format="conll", columns=f"{self.token},{self.gold}")
-
-    def predicted_requests(self, request: ReadRequest, path: str) -> dict[str, ReadRequest]:
-        """How the tags of each system are read, by the name of the system.
-
-        Args:
-            request: what the other options say.
-            path: of the file; the systems are named after it.
-        """
-        name = stem(path)
-        return {
-            name if len(self.predicted) == 1 else f"{name} column {column}": replace(
-                request, format="conll", columns=f"{self.token},{column}"
-            )
-            for column in self.predicted
-        }
+    gold: str
+    predicted: dict[str, str]
 
 
 def columns_of(args: Any) -> SomeColumns | None:
@@ -91,14 +63,16 @@ def columns_of(args: Any) -> SomeColumns | None:
         )
     if args.gold == STDIN:
         raise UsageError("standard input (-) can be read once, and each column needs a reading; name a file")
-    found = SomeColumns(token=_token(args.columns), gold=args.gold_column, predicted=tuple(args.pred_column))
-    used = [found.token, found.gold, *found.predicted]
+    token = _token(args.columns)
+    used = [token, args.gold_column, *args.pred_column]
     twice = next((column for column in used if used.count(column) > 1), None)
     if twice is not None:
         raise UsageError(
             f"column {twice} was given twice; the word, the gold and each system have a column of their own"
         )
-    return found
+    name, one = stem(args.gold), len(args.pred_column) == 1
+    predicted = {name if one else f"{name} column {column}": f"{token},{column}" for column in args.pred_column}
+    return SomeColumns(gold=f"{token},{args.gold_column}", predicted=predicted)
 
 
 def _token(text: str | None) -> int:

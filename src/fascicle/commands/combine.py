@@ -13,7 +13,8 @@ from fascicle.commands.options import OVERWRITE, THREADS, called, option
 from fascicle.commands.parsing import positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import StrictWriting, SystemOptions, predicting_of, reading_of
+from fascicle.commands.shared import StrictWriting, predicting_of, reading_of
+from fascicle.commands.systems import SystemOptions
 from fascicle.core.wording import counted
 from fascicle.formats.outputs import write_predictions
 from fascicle.formats.requests import STDOUT
@@ -69,7 +70,7 @@ def run(args: Options) -> int:
     writing.check()
     tally = Tally()
     found = combine(systems_of(args, args.files), rule, missing=args.missing, texts=texts, account=tally.account)
-    tally.add_report(write_predictions(found.predictions, writing))
+    tally.account.add(write_predictions(found.predictions, writing))
     for note in found.notes:
         say(f"note: {note}")
     votes = found.votes

@@ -18,7 +18,8 @@ from fascicle.commands.options import OVERWRITE, STRICT, called, option
 from fascicle.commands.parsing import natural, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import SYSTEM_FORMATS, SystemOptions, input_format, reading_of
+from fascicle.commands.shared import input_format, reading_of
+from fascicle.commands.systems import SYSTEM_FORMATS, SystemOptions
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.search import MOST, Chosen, Floors, as_dict
 from fascicle.files.atomic import atomic_text_writer, check_target

@@ -5,19 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from fascicle.annotation import EMPTY_TEXT
 from fascicle.commands.saying import say, with_options
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document
 from fascicle.core.effects import is_silent
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError
 from fascicle.files.source import STDIN
 from fascicle.formats.account import Account
-from fascicle.formats.report import WriteReport
 
 # Notes that are said without being asked for.
 _ALWAYS: Final = (
@@ -82,33 +81,20 @@ class Tally:
     def __init__(self) -> None:
         """Starts with nothing."""
         self.account = Account(tell=_say_set_aside)
-        self._events = self.account.events
-        self._dropped: Counter[str] = Counter()
-        self._examples: dict[str, str] = {}
-
-    def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Counts the events of documents that pass by."""
-        return self._events.observe(documents)
-
-    def add(self, event: Event, where: str) -> None:
-        """Counts one event of a document."""
-        self._events.add(event, where)
-
-    def add_report(self, report: WriteReport) -> None:
-        """Counts what a format could not hold; it has no part in the exit code, for writers are strict themselves."""
-        self._drop(report.losses, report.examples)
 
     def say(self, *, verbose: bool = False) -> None:
         """Sums up: what is not harmless and empty texts always, the other repairs and notes on request."""
         self.account.release()
-        self._drop(self.account.losses, self.account.examples)
+        events, losses = self.account.events, self.account.losses
         for key, count, sentence in self.account.reading.mended():
-            self._events.count(key, count, sentence)
-        first = dict(self._events.first)
-        for code, where in self._examples.items():
-            first.setdefault(("loss", code), f"the format cannot hold it; first in {where}")
-        dropped = Counter({("loss", code): count for code, count in self._dropped.items()})
-        for (kind, code), count in sorted((self._events.counts + dropped).items()):
+            events.count(key, count, sentence)
+        lost = {
+            ("loss", code): f"the format cannot hold it; first in {where}"
+            for code, where in self.account.examples.items()
+        }
+        first = lost | events.first
+        dropped = Counter({("loss", code): count for code, count in losses.items()})
+        for (kind, code), count in sorted((events.counts + dropped).items()):
             if verbose or not is_silent(kind, code) or (kind, code) in _ALWAYS:
                 say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
@@ -129,13 +115,8 @@ class Tally:
 
     def exit_code(self, *, strict: bool) -> int:
         """3 if documents were set aside, or with ``strict`` after losses or repairs that are not harmless; else 0."""
-        lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self._events.counts)
+        lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
         return 3 if self.account.aside or (strict and lost) else 0
-
-    def _drop(self, losses: Mapping[str, int], examples: Mapping[str, str]) -> None:
-        self._dropped.update(losses)
-        for code, where in examples.items():
-            self._examples.setdefault(code, where)
 
 
 def _say_set_aside(sentence: str) -> None:

@@ -6,31 +6,21 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from fascicle.commands import corpus_check
+from fascicle.commands import corpus_check, shared
 from fascicle.commands.console import Tally, with_progress
-from fascicle.commands.options import Command, Overwrite, Strict, option
+from fascicle.commands.options import Overwrite, Strict, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    Colour,
-    Reading,
-    ReadingAs,
-    StrictWriting,
-    of_source,
-    output_format,
-    reading_of,
-    writing_of,
-)
 from fascicle.core.document import Document
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, ReadRequest, documents_of, table_notes
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, places_to_read, read_inputs, table_notes
 from fascicle.formats.stats import corpus_stats, format_table
 
 
-class Stats(Strict, ReadingAs):
-    """Options of ``fascicle corpus stats``.
+class Stats(Strict, shared.ReadingAs):
+    """Count documents, mentions, types, nesting.
 
     In Python: ``fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))``
 
@@ -43,8 +33,8 @@ class Stats(Strict, ReadingAs):
     json: bool = option("--json")
 
 
-class Convert(Colour, Overwrite, StrictWriting, Reading):
-    """Options of ``fascicle corpus convert``.
+class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+    """Write corpora in another format.
 
     In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
 
@@ -56,14 +46,14 @@ class Convert(Colour, Overwrite, StrictWriting, Reading):
 
     files: list[str] = option("IN *", reads)
     output: str = option("-o --output OUTPUT", writes, default=STDOUT)
-    format: str | None = output_format("by the suffix of the output, else jsonl")
+    format: str | None = shared.output_format("by the suffix of the output, else jsonl")
     source: str | None = option("--source NAME")
 
 
 def run_stats(args: Stats) -> int:
     """Counts; returns the exit code."""
     tally = Tally()
-    documents = with_progress(_documents(args.files, reading_of(args), tally.account), quiet=False)
+    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account), quiet=False)
     stats = corpus_stats(documents, tally.account.reading)
     tally.account.written, tally.account.mentions = stats.documents, stats.mentions
     tally.account.refuse_nothing()
@@ -75,14 +65,14 @@ def run_stats(args: Stats) -> int:
 
 def run_convert(args: Convert) -> int:
     """Converts; returns the exit code."""
-    writing = writing_of(args)
+    writing = shared.writing_of(args)
     writing.check()
     tally = Tally()
     account, report = tally.account, tally.account.open_report()
     quiet = writing.path == STDOUT and sys.stdout.isatty()
-    read = _documents(args.files, reading_of(args), account)
+    read = _documents(args.files, shared.reading_of(args), account)
     documents = with_progress(_refusing_nothing(read, account, report), quiet=quiet)
-    write_documents(of_source(documents, args.source), writing, report=report)
+    write_documents(shared.of_source(documents, args.source), writing, report=report)
     account.add(report)
     if args.verbose:
         for line in account.reading.lines():
@@ -93,10 +83,11 @@ def run_convert(args: Convert) -> int:
 
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
-    documents = documents_of(files, request, report=account.reading)
-    for note in table_notes(files, request):
+    places = places_to_read(files, request)
+    for note in table_notes(places, request):
         say(f"note: {note}")
-    for document in documents:
+    inputs = [Input(name=source) for place in places for source in place.sources]
+    for _, document in read_inputs(inputs, request, report=account.reading):
         account.read += 1
         account.events.see(document)
         yield document
@@ -110,7 +101,7 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
 
 
 COMMANDS = {
-    "stats": Command(help="count documents, mentions, types, nesting", options=Stats, run=run_stats),
-    "convert": Command(help="write corpora in another format", options=Convert, run=run_convert),
-    "check": Command(help=corpus_check.HELP, options=corpus_check.Options, run=corpus_check.run),
+    "stats": (Stats, run_stats),
+    "convert": (Convert, run_convert),
+    "check": (corpus_check.Options, corpus_check.run),
 }

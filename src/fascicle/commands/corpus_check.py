@@ -14,7 +14,6 @@ from fascicle.core.document import GOLD
 from fascicle.doctor.settings import NEVER, SEVERITIES, CheckSettings
 from fascicle.formats.requests import STDOUT
 
-HELP = "find defects, and copies of texts in other parts and corpora"
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
 there is a finding of at least the severity of --fail-on (by default an error)"
 
@@ -48,7 +47,7 @@ class Against:
 
 
 class Options(ReadingAs, Against):
-    """Options of ``fascicle corpus check``.
+    """Find defects, and copies of texts in other parts and corpora.
 
     In Python: ``fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")``
 

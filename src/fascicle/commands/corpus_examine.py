@@ -103,8 +103,5 @@ def _settings_of(args: Any) -> CheckSettings:
 
 
 def _fails(report: Report, level: str) -> bool:
-    return level != NEVER and any(report.count(name) for name in SEVERITIES[: _grave(level) + 1])
-
-
-def _grave(level: str) -> int:
-    return [str(name) for name in SEVERITIES].index(level)
+    grave = () if level == NEVER else SEVERITIES[: [str(name) for name in SEVERITIES].index(level) + 1]
+    return any(report.count(name) for name in grave)

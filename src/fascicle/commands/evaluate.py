@@ -9,30 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
+from fascicle.commands import shared
 from fascicle.commands.columns import Columns, SomeColumns, columns_of
 from fascicle.commands.console import Tally, with_progress
 from fascicle.commands.options import STRICT, Overwrite, Threads, called, first_given, option
 from fascicle.commands.parsing import Once, natural
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    DISTRIBUTIONS,
-    ENDS,
-    REPORTS,
-    SYSTEM_FORMATS,
-    TYPES,
-    ReadingDetails,
-    check_report,
-    input_format,
-    predictions_of,
-    reading_of,
-    types_of,
-)
+from fascicle.commands.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.buckets import Cutting
-from fascicle.evaluation.breakdown.layout import TextUnit
 from fascicle.evaluation.headline import Headline, headline_of
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import drawn_unit
@@ -46,6 +33,8 @@ from fascicle.systems.predictions import PredictionRequest
 from fascicle.tasks.evaluate import Evaluation, evaluate
 
 if TYPE_CHECKING:
+    from fascicle.evaluation.breakdown.buckets import Cutting
+    from fascicle.evaluation.breakdown.layout import TextUnit
     from fascicle.tasks.report import ReportRequest
 
 
@@ -93,11 +82,11 @@ class Report:
     about = "scores, subsets, buckets, errors with examples, calibration, in a file"
     report: str | None = option("--report FILE", writes, help=_REPORT)
     train: str | None = option("--train PATH", reads)
-    train_format: str = input_format("--train-format")
+    train_format: str = shared.input_format("--train-format")
     train_where: list[str] = option("--train-where FIELD=VALUE ...")
     unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
-    buckets: Cutting = option("--buckets", choices=get_args(Cutting), default="fixed")
-    text_unit: TextUnit = option("--text-unit", choices=get_args(TextUnit), default="sentence")
+    buckets: Cutting = option("--buckets", choices=("fixed", "quantiles"), default="fixed")
+    text_unit: TextUnit = option("--text-unit", choices=("sentence", "document"), default="sentence")
     examples: int = option("--examples N", natural, default=5)
 
 
@@ -111,7 +100,7 @@ class Model:
     group = "model"
     about = "score a model itself, without a file of its predictions"
     model: str | None = option("--model MODEL", reads)
-    ends: Ends | None = ENDS
+    ends: Ends | None = shared.ENDS
     distributions: str | None = DISTRIBUTIONS
 
 
@@ -124,11 +113,11 @@ class Formats:
     """
 
     group = "reading"
-    gold_format: str = input_format("--gold-format")
-    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+    gold_format: str = shared.input_format("--gold-format")
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
 
 
-class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails, Columns):
+class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
@@ -150,7 +139,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, ReadingDetails,
     source: str | None = option("--source NAME")
     allow_missing: bool = option("--allow-missing")
     by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
-    types: list[str] = TYPES
+    types: list[str] = shared.TYPES
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
     json: bool = option("--json")
@@ -171,12 +160,14 @@ def run(args: Options) -> int:
         raise UsageError(f"{given} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
-    gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
     if columns is not None:
-        gold = replace(gold, reading=columns.gold_request(gold.reading))
+        gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
     events, watch = tally.account.events, partial(with_progress, quiet=False)
-    found = evaluate(gold, systems, types=types_of(args), allow_missing=args.allow_missing, events=events, watch=watch)
+    found = evaluate(
+        gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
+    )
     report, notes = None, list(found.notes)
     if wanted is not None:
         from fascicle.tasks.report import report_on
@@ -217,10 +208,12 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
     model = model_of(args)
     found: list[PredictionRequest | ModelRequest] = list(predictions_of(args))
     if columns is not None:
-        read = columns.predicted_requests(reading_of(args, role="pred"), args.gold)
+        reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
-            PredictionRequest(path=args.gold, reading=reading, source=args.source or "", name=name)
-            for name, reading in read.items()
+            PredictionRequest(
+                path=args.gold, reading=replace(reading, columns=text), source=args.source or "", name=name
+            )
+            for name, text in columns.predicted.items()
         ]
     return [*found, *([model] if model is not None else [])]
 
@@ -247,7 +240,7 @@ def report_of(args: Options) -> ReportRequest | None:
     return ReportRequest(
         settings=ReportSettings(unit=args.text_unit, cutting=args.buckets, examples=args.examples),
         train=args.train or "",
-        train_reading=replace(reading_of(args, role="train"), where=where),
+        train_reading=replace(shared.reading_of(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 from fascicle.commands.console import Tally
 from fascicle.commands.options import called, first_given
 from fascicle.commands.saying import say
-from fascicle.commands.shared import check_report, predictions_of, reading_of, types_of
+from fascicle.commands.shared import reading_of, types_of
+from fascicle.commands.systems import check_report, predictions_of
 from fascicle.errors import UsageError
 from fascicle.files.atomic import output
 from fascicle.formats.requests import pairs

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.commands.console import Steps, Tally, with_progress
-from fascicle.commands.options import Command, Declared, Overwrite, called, option
+from fascicle.commands.options import Declared, Overwrite, called, option
 from fascicle.commands.parsing import positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
@@ -42,7 +42,7 @@ _PACK: Final[Any] = option(
 
 
 class Build(Overwrite):
-    """Options of ``fascicle index build``.
+    """Make a pack from vocabularies.
 
     In Python: ``fascicle.tasks.index_build.build_pack("sources.toml", "pack")``
 
@@ -62,7 +62,7 @@ class Build(Overwrite):
 
 
 class Extend(Overwrite):
-    """Options of ``fascicle index extend``.
+    """Add own names and concepts to a pack.
 
     In Python: ``fascicle.tasks.index_extend.extend("pack", "own.tsv", "mine", kind="Disease")``
 
@@ -83,7 +83,7 @@ class Extend(Overwrite):
 
 
 class Stats(Declared):
-    """Options of ``fascicle index stats``.
+    """Count concepts, names, types and sources of a pack.
 
     In Python: ``fascicle.tasks.index.stats("pack")``
 
@@ -96,7 +96,7 @@ class Stats(Declared):
 
 
 class Verify(Declared):
-    """Options of ``fascicle index verify``.
+    """Read a whole pack, and check every hash and every range.
 
     In Python: ``fascicle.tasks.index.verify("pack")``
 
@@ -109,7 +109,7 @@ class Verify(Declared):
 
 
 class Why(Declared):
-    """Options of ``fascicle index why``.
+    """Explain what a pack makes of a name.
 
     In Python: ``fascicle.tasks.index.why("pack", "cancer")``
 
@@ -124,7 +124,7 @@ class Why(Declared):
 
 
 class Sets(Declared):
-    """Options of ``fascicle index sets``.
+    """List which concepts of several vocabularies are one thing, and why.
 
     In Python: ``fascicle.tasks.index.sets("pack")``
 
@@ -137,7 +137,7 @@ class Sets(Declared):
 
 
 class Diff(ReadingAs):
-    """Options of ``fascicle index diff``.
+    """List what two packs differ in.
 
     In Python: ``fascicle.tasks.index.diff("before", "pack")``
 
@@ -154,7 +154,7 @@ class Diff(ReadingAs):
 
 
 class Export(Overwrite):
-    """Options of ``fascicle index export``.
+    """Write the names of a pack as a table.
 
     In Python: ``fascicle.tasks.index.export("pack", "names.tsv")``
 
@@ -169,7 +169,7 @@ class Export(Overwrite):
 
 
 class Curate(Overwrite, ReadingAs):
-    """Options of ``fascicle index curate``.
+    """Propose rules for names that do harm in texts.
 
     In Python: ``fascicle.tasks.index_curate.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
 
@@ -317,15 +317,13 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 
 COMMANDS = {
-    "build": Command(help="make a pack from vocabularies", options=Build, run=run_build),
-    "extend": Command(help="add own names and concepts to a pack", options=Extend, run=run_extend),
-    "stats": Command(help="count concepts, names, types and sources of a pack", options=Stats, run=run_stats),
-    "verify": Command(help="read a whole pack, and check every hash and every range", options=Verify, run=run_verify),
-    "why": Command(help="explain what a pack makes of a name", options=Why, run=run_why),
-    "sets": Command(
-        help="list which concepts of several vocabularies are one thing, and why", options=Sets, run=run_sets
-    ),
-    "diff": Command(help="list what two packs differ in", options=Diff, run=run_diff),
-    "export": Command(help="write the names of a pack as a table", options=Export, run=run_export),
-    "curate": Command(help="propose rules for names that do harm in texts", options=Curate, run=run_curate),
+    "build": (Build, run_build),
+    "extend": (Extend, run_extend),
+    "stats": (Stats, run_stats),
+    "verify": (Verify, run_verify),
+    "why": (Why, run_why),
+    "sets": (Sets, run_sets),
+    "diff": (Diff, run_diff),
+    "export": (Export, run_export),
+    "curate": (Curate, run_curate),
 }

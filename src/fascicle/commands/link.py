@@ -8,20 +8,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from fascicle.commands import shared
 from fascicle.commands.console import Tally
 from fascicle.commands.options import Overwrite, called, option
 from fascicle.commands.parsing import Once, positive
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    Colour,
-    Reading,
-    StrictWriting,
-    counted_documents,
-    output_format,
-    reading_of,
-    writing_of,
-)
 from fascicle.core.document import Document
 from fascicle.core.provenance import dated
 from fascicle.core.wording import counted
@@ -35,7 +27,7 @@ from fascicle.tasks.link import explain, link
 _LINKER = f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}"
 
 
-class Options(Colour, Overwrite, StrictWriting, Reading):
+class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     """Options of ``fascicle link``.
 
     In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``
@@ -60,13 +52,13 @@ class Options(Colour, Overwrite, StrictWriting, Reading):
     json_lines: bool = option("--json-lines")
     candidates: int = option("--candidates N", positive, default=5)
     output: str = option("-o --output OUTPUT", writes, default=STDOUT)
-    format: str | None = output_format("by the suffix of the output, else jsonl")
+    format: str | None = shared.output_format("by the suffix of the output, else jsonl")
 
 
 def run(args: Options) -> int:
     """Links; returns the exit code."""
     tally = Tally()
-    documents = counted_documents(args.files, reading_of(args), tally.account)
+    documents = shared.counted_documents(args.files, shared.reading_of(args), tally.account)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
@@ -79,7 +71,7 @@ def run(args: Options) -> int:
                 _tell_origins(document, decisions)
         tally.say()
         return tally.exit_code(strict=args.strict)
-    writing = writing_of(args)
+    writing = shared.writing_of(args)
     writing.check()
     before = Counter[str]()
     linked = called(link, args, documents=documents, told=lambda done, mentions: before.update({done: mentions}))

@@ -9,7 +9,7 @@ from contextlib import closing
 import msgspec
 
 from fascicle.commands.console import Steps, Tally
-from fascicle.commands.options import Command, Overwrite, option
+from fascicle.commands.options import Overwrite, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
 from fascicle.commands.shared import Reading, counted_documents, reading_of
@@ -21,7 +21,7 @@ from fascicle.tasks.linker_fit import fit_folder
 
 
 class Fit(Overwrite, Reading):
-    """Options of ``fascicle linker fit``.
+    """Index a pack, and fit a ranker to texts with links.
 
     In Python: ``fascicle.tasks.linker_fit.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
 
@@ -96,5 +96,5 @@ def _lines(found: LinkerManifest) -> list[str]:
 
 
 COMMANDS = {
-    "fit": Command(help="index a pack, and fit a ranker to texts with links", options=Fit, run=run_fit),
+    "fit": (Fit, run_fit),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -73,31 +74,22 @@ def _list_plugins(*, as_json: bool) -> int:
 def _row(name: str) -> dict[str, Any]:
     folder = find_model(name)
     manifest = read_manifest(folder)
-    return {
-        "name": name,
-        "kind": "model",
-        "types": list(manifest.types),
-        "runtime": manifest.runtime,
-        "megabytes": _megabytes(folder, digits=1),
-        "encoder": manifest.encoder,
-    }
+    found = _described(name, "model", manifest.types, folder, runtime=manifest.runtime)
+    return found | {"encoder": manifest.encoder}
 
 
 def _pack_row(name: str) -> dict[str, Any]:
     folder = find_pack(name)
-    return {
-        "name": name,
-        "kind": "term pack",
-        "types": list(pack_types(folder)),
-        "megabytes": _megabytes(folder, digits=1),
-    }
+    return _described(name, "term pack", pack_types(folder), folder)
 
 
 def _linker_row(name: str) -> dict[str, Any]:
     """A linker covers the types of its pack, which has its name."""
-    types = list(pack_types(find_pack(name)))
-    return {"name": name, "kind": "linker", "types": types, "megabytes": _megabytes(find_linker(name), digits=3)}
+    return _described(name, "linker", pack_types(find_pack(name)), find_linker(name), digits=3)
 
 
-def _megabytes(folder: Path, *, digits: int) -> float:
-    return round(sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits)
+def _described(
+    name: str, kind: str, types: Iterable[str], folder: Path, *, digits: int = 1, **more: str
+) -> dict[str, Any]:
+    megabytes = round(sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits)
+    return {"name": name, "kind": kind, "types": list(types), **more, "megabytes": megabytes}

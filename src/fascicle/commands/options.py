@@ -1,19 +1,13 @@
 """Options of commands, each declared once: the parser, its help and the call of the library are made from this.
 
-A class declares the options of a command in the order of its help, and its docstring says what each is for::
+A class declares the options of a command in the order of its help::
 
     class Options(Threads, Overwrite):
-        '''Options of ``fascicle example``.
-
-Attributes:
-            files: texts.
-            output: a file.
-        '''
-
         files: list[str] = option("FILE *", reads)
         output: str = option("-o --output FILE", writes, default="-")
 
-Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+Its docstring says of each attribute what it is for, which is its help, and after ``In Python:`` the call that does the
+same. Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
 """
 
 from __future__ import annotations
@@ -95,29 +89,16 @@ def option(
     return Option(usage=usage, type=type, help=help, group=group, apart=apart, more=more)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Command:
-    """A command below another one.
-
-    Attributes:
-        help: what it does.
-        options: the class that declares them.
-        run: does it; returns the exit code.
-    """
-
-    help: str
-    options: type
-    run: Callable[[Any], int]
-
-
 def configure(parser: Parser, module: ModuleType) -> None:
-    """Gives a parser what the module of a command declares: ``Options`` and ``run``, or ``COMMANDS`` with several.
+    """Gives a parser what the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
+
+    The docstring of the options of one of several says in its first line what it does.
 
     Args:
         parser: of the command.
         module: its module.
     """
-    below: dict[str, Command] | None = getattr(module, "COMMANDS", None)
+    below: dict[str, tuple[type, Callable[[Any], int]]] | None = getattr(module, "COMMANDS", None)
     if below is None:
         add_options(parser, module.Options, run=module.run)
         return
@@ -129,8 +110,9 @@ def configure(parser: Parser, module: ModuleType) -> None:
 
     parser.set_defaults(run=refuse)
     commands = commands_of(parser, dest=f"{verb}_command")
-    for name, one in below.items():
-        add_options(add_command(commands, name, help_text=one.help), one.options, run=one.run)
+    for name, (declared, run) in below.items():
+        told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
+        add_options(add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run)
 
 
 def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:

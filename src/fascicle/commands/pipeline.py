@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from fascicle.commands.options import Command, option
+from fascicle.commands.options import option
 from fascicle.commands.places import reads
 from fascicle.commands.saying import say
 from fascicle.core.wording import counted
@@ -14,7 +14,7 @@ from fascicle.tasks.pipeline import check, show
 
 
 class Show:
-    """Options of ``fascicle pipeline show``.
+    """Print a pipeline with every default.
 
     In Python: ``fascicle.tasks.pipeline.show("pipeline.toml")``
 
@@ -26,7 +26,7 @@ class Show:
 
 
 class Check(Show):
-    """Options of ``fascicle pipeline check``.
+    """Open a pipeline, and try its rules and its known answers, without reading texts.
 
     In Python: ``fascicle.tasks.pipeline.check("pipeline.toml")``
 
@@ -59,10 +59,6 @@ def run_check(args: Check) -> int:
 
 
 COMMANDS = {
-    "show": Command(help="print a pipeline with every default", options=Show, run=run_show),
-    "check": Command(
-        help="open a pipeline, and try its rules and its known answers, without reading texts",
-        options=Check,
-        run=run_check,
-    ),
+    "show": (Show, run_show),
+    "check": (Check, run_check),
 }

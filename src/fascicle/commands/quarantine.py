@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fascicle.commands.options import Command, Declared, option
+from fascicle.commands.options import Declared, option
 from fascicle.commands.places import fills, reads
 from fascicle.commands.run import tell
 from fascicle.commands.saying import say
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ls:
-    """Options of ``fascicle quarantine ls``.
+    """List the documents in quarantine, with step and error.
 
     In Python: ``fascicle.tasks.run.quarantined("annotated")``
 
@@ -34,7 +34,7 @@ class Ls:
 
 
 class Show:
-    """Options of ``fascicle quarantine show``.
+    """Print all that is known of one document in quarantine.
 
     In Python: ``fascicle.tasks.run.shown("annotated", "a")``
 
@@ -48,7 +48,7 @@ class Show:
 
 
 class Retry(Declared):
-    """Options of ``fascicle quarantine retry``.
+    """Try documents in quarantine again, e.g. with a corrected step.
 
     In Python: ``fascicle.tasks.run.retry("annotated")``
 
@@ -69,7 +69,7 @@ def run_ls(args: Ls) -> int:
     """Lists; returns the exit code."""
     records = quarantined(args.folder)
     for one in records:
-        sys.stdout.write(_json(one) if args.json else "\t".join(_cells(one)) + "\n")
+        sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
     say(f"{counted(len(records), 'document')} in quarantine")
     return 0
 
@@ -92,14 +92,8 @@ def _cells(record: Quarantined) -> list[str]:
     return [one_line(" ".join(cell.split())) for cell in given]
 
 
-def _json(record: Quarantined) -> str:
-    return msgspec.json.encode(record).decode() + "\n"
-
-
 COMMANDS = {
-    "ls": Command(help="list the documents in quarantine, with step and error", options=Ls, run=run_ls),
-    "show": Command(help="print all that is known of one document in quarantine", options=Show, run=run_show),
-    "retry": Command(
-        help="try documents in quarantine again, e.g. with a corrected step", options=Retry, run=run_retry
-    ),
+    "ls": (Ls, run_ls),
+    "show": (Show, run_show),
+    "retry": (Retry, run_retry),
 }

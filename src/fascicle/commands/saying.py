@@ -9,11 +9,12 @@ from types import MappingProxyType
 from typing import Final
 
 # Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+_WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "overwrite=True": "--overwrite",
-        "allow_missing=True": "--allow-missing",
-        "resume=True": "--resume",
+        **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
+        **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
         "pack=PACK": "--pack PACK",
         "encoding=NAME": "--encoding NAME",
         "sample=FILE": "--calibrate FILE",
@@ -21,33 +22,21 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "format=jsonl": "--input-format jsonl",
         "format=records": "--input-format records",
         "format=NAME": "--format NAME",
-        "documents=VALUE": "--documents",
-        "columns=VALUE": "--columns",
-        "per_type=True": "--per-type",
         "method=none": "--method none",
-        "distinct_types=True": "--distinct-types",
         "search=False": "--no-search",
         "source=NAME": "--source NAME",
-        "shape=VALUE": "--shape",
         "fields=VALUE": "--field",
-        "where=VALUE": "--where",
         "prefixes=VALUE": "--prefix",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
-        "labels=VALUE": "--labels",
-        "bare_tags=VALUE": "--bare-tags",
         "map=FILE": "--map FILE",
         "bare=True": "--bare-tags",
         "systems=NAMES": "--system NAME, which may be repeated",
-        "debug=True": "--debug",
         "dev=PATH": "--dev PATH",
         "results=FOLDER": "-o",
         "runs=FOLDER": "--runs",
         "only=NAME": "--only",
-        "all_parts=True": "--all-parts",
-        "demo=True": "--demo",
         "token_file=FILE": "--token-file FILE",
-        "untaught=True": "--untaught",
     }
 )
 _ARGUMENT: Final = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS)

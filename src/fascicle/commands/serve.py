@@ -11,7 +11,7 @@ from fascicle.commands.places import fills, reads
 from fascicle.commands.saying import say
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.serving import ServeSettings
-from fascicle.tasks.serve import ServeRequest, serve
+from fascicle.tasks.serve import serve
 
 _DEFAULTS: Final = ServeSettings()
 _QUEUE: Final = f"characters of text that may wait; default: {_DEFAULTS.queue:,}"
@@ -55,12 +55,15 @@ class Options:
 def run(args: Options) -> int:
     """Serves; returns the exit code."""
     settings = called(ServeSettings, args, jobs=_DEFAULTS.jobs, jobs_folder=args.jobs or "", origins=tuple(args.origin))
-    request = called(ServeRequest, args, pipelines=tuple(args.files), link=args.link, settings=settings)
     if args.demo:
         say(
             "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "
             "annotate uses the model alone unless told otherwise, so that it finds less"
         )
     with needs_extra("serve"):
-        serve(request, started=lambda url: say(f"serving at {url} (end with Ctrl-C)"))
+        called(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
     return 0
+
+
+def _say_started(url: str) -> None:
+    say(f"serving at {url} (end with Ctrl-C)")

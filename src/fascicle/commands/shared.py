@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -13,26 +12,21 @@ import msgspec
 
 from fascicle.commands.options import Declared, called, option
 from fascicle.commands.parsing import FormatNames
-from fascicle.commands.places import reads, writes
+from fascicle.commands.places import reads
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.files.atomic import check_target
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import suffix
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
 from fascicle.formats.conll import DOCUMENTS
-from fascicle.formats.distributions import SUFFIXES
 from fascicle.formats.losses import LENIENT, LOSSES, Strictness, loss_names
 from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
-from fascicle.systems.predictions import PREDICTIONS, PredictionRequest
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
-SYSTEM_FORMATS: Final = INPUT_FORMATS.with_more(PREDICTIONS)
-REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
 # What the name of an output tells, or --format says -> the format of predictions.
 PREDICTING: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
 _OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
@@ -143,29 +137,6 @@ TYPES: Final[Any] = option(
     help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may be "
     "repeated; default: all types",
 )
-DISTRIBUTIONS: Final[Any] = option(
-    "--distributions FILE.jsonl",
-    writes,
-    help="write the probability of each type for every gold mention, for fascicle plot; ends in "
-    + " or ".join(SUFFIXES),
-)
-
-
-class SystemOptions(ReadingDetails):
-    """What tells which systems a file holds, and how it is read.
-
-    Attributes:
-        source: of files with mentions of several sources: take this one; give it once for each.
-        map: other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; the new name
-            "" leaves a type out.
-        distinct_types: types with other names are other types, however similar the names are.
-        input_format: default: auto.
-    """
-
-    source: list[str] = option("--source NAME ...")
-    map: str | None = option("--map TYPES.toml", reads)
-    distinct_types: bool = option("--distinct-types")
-    input_format: str = input_format("--input-format", choices=SYSTEM_FORMATS, group="reading")
 
 
 def types_of(args: Any) -> dict[str, str]:
@@ -283,23 +254,3 @@ def predicting_of(args: Any) -> WriteRequest:
         raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
     strictness = strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
     return WriteRequest(path=path, format=PREDICTING[name], overwrite=args.overwrite, strictness=strictness)
-
-
-def predictions_of(args: Any) -> list[PredictionRequest]:
-    """The files with predictions."""
-    reading = reading_of(args, role="pred")
-    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in args.files]
-
-
-def check_report(path: str, *, overwrite: bool) -> None:
-    """Refuses the name of a report that cannot be written.
-
-    Raises:
-        UsageError: a name that does not tell its format.
-        OutputError: the file exists.
-    """
-    if Path(path).suffix not in REPORTS:
-        raise UsageError(
-            f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, which decides what it is"
-        )
-    check_target(path, overwrite=overwrite)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fascicle.commands.typing_text import typing_text
 from fascicle.core.wording import counted
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """What a user is shown.
 
     Attributes:
@@ -48,26 +46,24 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
     from fascicle.training.pretraining.events import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
+    folder = ended.folder
     match ended:
         case Finished():
             weak = isinstance(recipe, Recipe) and bool(recipe.distant)
-            return Shown(scores=_recogniser(ended, weak=weak), notes=tuple(_advice(ended)))
+            return Shown(_recogniser(ended, weak=weak), tuple(_advice(ended)))
         case FilterFinished():
-            use = f"fascicle combine meta PRED... --filter {ended.folder} --texts FILE -o OUT uses it"
-            return Shown(scores="\n".join(_filter(ended)) + "\n", notes=(f"the filter is {ended.folder}; {use}",))
+            use = f"fascicle combine meta PRED... --filter {folder} --texts FILE -o OUT uses it"
+            return Shown("\n".join(_filter(ended)) + "\n", (f"the filter is {folder}; {use}",))
         case LayersFinished():
             losses = ", ".join(f"{name} {value:.4f}" for name, value in ended.held_out.items())
             use = "model.encoder, teacher.encoder and student.encoder of a recipe may name it"
-            return Shown(
-                scores=f"losses on held-out text (epoch {ended.epoch}): {losses}\n",
-                notes=(f"the encoder is {ended.encoder}; {use}",),
-            )
+            scores = f"losses on held-out text (epoch {ended.epoch}): {losses}\n"
+            return Shown(scores, (f"the encoder is {ended.encoder}; {use}",))
         case TyperFinished():
-            model = ended.folder / "model"
-            return Shown(scores=_typer(ended), notes=(f"the model is {model}; fascicle typer predict {model} uses it",))
+            model = folder / "model"
+            return Shown(_typer(ended), (f"the model is {model}; fascicle typer predict {model} uses it",))
         case PretrainingFinished():
-            encoder = ended.folder / "encoder"
-            return Shown(scores=_pretraining(ended), notes=(f"the encoder is {encoder}; model.encoder names it",))
+            return Shown(_pretraining(ended), (f"the encoder is {folder / 'encoder'}; model.encoder names it",))
         case _:
             raise AssertionError(ended)
 

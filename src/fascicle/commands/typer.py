@@ -5,20 +5,12 @@ from __future__ import annotations
 import json
 import sys
 
-from fascicle.commands import train
+from fascicle.commands import shared, train
 from fascicle.commands.console import Tally
-from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Command, Overwrite, Strict, Threads, called, option
+from fascicle.commands.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
 from fascicle.commands.places import reads, writes
 from fascicle.commands.saying import say
-from fascicle.commands.shared import (
-    DISTRIBUTIONS,
-    SYSTEM_FORMATS,
-    Reading,
-    ReadingDetails,
-    input_format,
-    predicting_of,
-    reading_of,
-)
+from fascicle.commands.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.commands.typing_text import typing_text
 from fascicle.formats.outputs import write_predictions
 from fascicle.systems.predictions import PredictionRequest
@@ -26,14 +18,14 @@ from fascicle.tasks.typing import score_types, type_spans
 
 
 class Train(train.Options):
-    """Options of ``fascicle typer train``.
+    """The same as fascicle train, which trains every kind of recipe.
 
     In Python: ``fascicle.train("typer.toml", "runs/typer")``
     """
 
 
-class Predict(Threads, Strict, Overwrite, Reading):
-    """Options of ``fascicle typer predict``.
+class Predict(Threads, Strict, Overwrite, shared.Reading):
+    """Predict types of given spans, or find mentions.
 
     In Python: ``fascicle.tasks.typing.type_spans("runs/typer", "texts/")``
 
@@ -50,12 +42,12 @@ class Predict(Threads, Strict, Overwrite, Reading):
     files: list[str] = option("PATH *", reads)
     output: str = option("-o --output OUTPUT", writes, required=True)
     spans: str | None = option("--spans PRED", reads)
-    pred_format: str = input_format("--pred-format", choices=SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
     source: str | None = option("--source NAME")
 
 
-class Score(ReadingDetails):
-    """Options of ``fascicle typer score``.
+class Score(shared.ReadingDetails):
+    """Typing accuracy on given mentions, beside two baselines.
 
     In Python: ``fascicle.tasks.typing.score_types("runs/typer", "gold.tsv", "train.tsv")``
 
@@ -70,7 +62,7 @@ class Score(ReadingDetails):
     model: str = option("MODEL", reads)
     gold: str = option("GOLD", reads)
     train: str = option("--train PATH", reads, required=True)
-    input_format: str = input_format("--input-format")
+    input_format: str = shared.input_format("--input-format")
     distributions: str | None = DISTRIBUTIONS
     overwrite: bool = OVERWRITE
     threads: int | None = THREADS
@@ -86,11 +78,11 @@ def run_train(args: Train) -> int:
 
 def run_predict(args: Predict) -> int:
     """Predicts; returns the exit code."""
-    writing = predicting_of(args)
+    writing = shared.predicting_of(args)
     writing.check()
     tally = Tally()
     account = tally.account
-    spans, reading = spans_of(args), reading_of(args)
+    spans, reading = spans_of(args), shared.reading_of(args)
     predictions = called(type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
@@ -105,12 +97,12 @@ def spans_of(args: Predict) -> PredictionRequest | None:
     """The predictions whose spans are typed."""
     if args.spans is None:
         return None
-    return PredictionRequest(path=args.spans, reading=reading_of(args, role="pred"), source=args.source or "")
+    return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
 
 
 def run_score(args: Score) -> int:
     """Scores; returns the exit code."""
-    gold, train = (PredictionRequest(path=path, reading=reading_of(args)) for path in (args.gold, args.train))
+    gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
     tally = Tally()
     scores = called(score_types, args, gold=gold, train=train, events=tally.account.events)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
@@ -119,9 +111,7 @@ def run_score(args: Score) -> int:
 
 
 COMMANDS = {
-    "train": Command(
-        help="the same as fascicle train, which trains every kind of recipe", options=Train, run=run_train
-    ),
-    "predict": Command(help="predict types of given spans, or find mentions", options=Predict, run=run_predict),
-    "score": Command(help="typing accuracy on given mentions, beside two baselines", options=Score, run=run_score),
+    "train": (Train, run_train),
+    "predict": (Predict, run_predict),
+    "score": (Score, run_score),
 }

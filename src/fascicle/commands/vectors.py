@@ -52,6 +52,6 @@ def run(args: Options) -> int:
     tally = Tally()
     settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
     reading = reading_of(args)
-    called(train_vectors, args, settings=settings, reading=reading, watch=tally.observe, tell=say)
+    called(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)

@@ -20,7 +20,7 @@ from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.seen import Seen
-from fascicle.formats.sources import expanded, note_unread_tables
+from fascicle.formats.sources import places_of, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
 _FEW: Final = 2  # misfits that say nothing of the whole file
@@ -105,8 +105,9 @@ def read(
 
     report = ReadReport() if report is None else report
     plan, given = [], [*_checked(paths)]
-    files = expanded(given, format=format)
-    note_unread_tables(given, format=format, report=report)
+    places = places_of(given, format=format)
+    report.tables_unread.update(unread_tables(places, format=format))
+    files = [source for place in places for source in place.sources]
     for source in sources_of(files, encoding=encoding, report=report):
         with report.aside.one():
             plan.append((source, format_named(format_to_read(source.path, format))))

@@ -12,12 +12,13 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.files.encodings import AUTO
 from fascicle.files.source import STDIN, suffix
+from fascicle.files.tree import is_unicode
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
 from fascicle.formats.files import documents_of as documents_in
 from fascicle.formats.files import sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, Strictness
 from fascicle.formats.report import ReadReport, table_unread
-from fascicle.formats.sources import expanded, is_one_source, left_out, note_unread_tables, unread_tables
+from fascicle.formats.sources import Place, left_out, places_of, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -189,46 +190,57 @@ def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, s
     return tuple(found)
 
 
-def inputs_of(files: Sequence[str], texts: Sequence[str], request: ReadRequest) -> list[Input]:
-    """Files and folders as inputs, each once; or texts, which are named ``text-1`` and so on.
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """What is read, looked up once.
+
+    Attributes:
+        inputs: files, those of folders of texts in place of the folders, each once; or texts.
+        places: what each path that was given stands for.
+        reading: how files are read.
+    """
+
+    inputs: tuple[Input, ...]
+    places: tuple[Place, ...]
+    reading: ReadRequest
+
+    def documents(self, report: ReadReport) -> Iterator[tuple[str, Document]]:
+        """Streams all documents, each with the name of its input; see `read_inputs`."""
+        return read_inputs(self.inputs, self.reading, report=report)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of all inputs, as far as files are read from one end to the other; ``None`` if there are others."""
+        sizes = [_size_of(given) for given in self.inputs]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def resolved(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -> Resolved:
+    """Looks up files and folders; or takes texts, which are named ``text-1`` and so on.
 
     Args:
-        files: as `paths_of` takes them.
+        files: as given.
         texts: in place of files.
-        request: how files are read.
+        reading: how files are read; its format decides what a folder is.
 
     Raises:
-        UsageError: both, neither, or an empty name.
-        InputError: see `paths_of`.
+        UsageError: both, neither, standard input twice, or an empty name.
+        InputError: a path that is not there, or a folder without texts.
     """
     if texts and files:
         raise UsageError("files and texts=TEXTS were given; give one or the other")
     if texts:
-        return [Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1)]
+        named = (Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1))
+        return Resolved(inputs=tuple(named), places=(), reading=reading)
     if "" in files:
         raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
-    return [Input(name=path) for path in dict.fromkeys(paths_of(files, request))]
+    places = places_to_read(files, reading)
+    sources = dict.fromkeys(source for place in places for source in place.sources)
+    return Resolved(inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading)
 
 
-def table_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """Says which tables of offsets beside folders of plain texts are not read."""
-    for name, table in unread_tables(files, format=request.format).items():
-        yield table_unread(name, table)
-
-
-def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """Says how much of the folders of texts is not read, and which tables of offsets beside them are not."""
-    yield from table_notes(files, request)
-    for folder in dict.fromkeys(Path(file) for file in files if file != STDIN and Path(file).is_dir()):
-        if not is_one_source(folder, format=request.format) and (count := left_out(folder)):
-            yield (
-                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
-                "of a folder, only the *.txt files are read, not those of its subfolders"
-            )
-
-
-def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
-    """Files, with those of folders (``*.txt``) in place of the folders; a brat corpus stays one path.
+def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
+    """What files and folders stand for.
 
     Args:
         files: as given.
@@ -242,7 +254,35 @@ def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
         raise UsageError("no file was given; name files or folders, or - for standard input")
     if files.count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
-    return expanded(files, format=request.format)
+    return places_of(files, format=request.format)
+
+
+def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
+    """Files, with those of folders (``*.txt``) in place of the folders; see `places_to_read`."""
+    return [source for place in places_to_read(files, request) for source in place.sources]
+
+
+def table_notes(places: Iterable[Place], request: ReadRequest) -> Iterator[str]:
+    """Says which tables of offsets beside folders of plain texts are not read."""
+    for name, table in unread_tables(places, format=request.format).items():
+        yield table_unread(name, table)
+
+
+def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
+    """Says how much of the folders of texts is not read, and which tables of offsets beside them are not."""
+    yield from table_notes(places, request)
+    for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
+        if count := left_out(folder):
+            yield (
+                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
+                "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
+
+
+def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
+    """As `notes_on`, for files and folders, of which some may not be there."""
+    folders = [file for file in files if file != STDIN and Path(file).is_dir()]
+    return notes_on(places_of(folders, format=request.format), request)
 
 
 def read_file(
@@ -263,8 +303,9 @@ def read_file(
     chosen = format_named(_format_of(path, request))
     options = request.options(path, chosen.name)
     report = ReadReport() if report is None else report
-    note_unread_tables([path], format=request.format, report=report)
-    sources = sources_of(expanded([path], format=chosen.name), encoding=request.encoding, report=report)
+    (place,) = places_of([path], format=chosen.name)
+    report.tables_unread.update(unread_tables([place], format=request.format))
+    sources = sources_of(place.sources, encoding=request.encoding, report=report)
     return documents_in([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
@@ -293,12 +334,6 @@ def documents_of(files: Sequence[str], request: ReadRequest, *, report: ReadRepo
     """Streams all documents of files and folders; see `paths_of` and `read_inputs`."""
     inputs = [Input(name=path) for path in paths_of(files, request)]
     return (document for _, document in read_inputs(inputs, request, report=report))
-
-
-def total_size(inputs: Sequence[Input]) -> int | None:
-    """Bytes of all inputs, as far as files are read from one end to the other; ``None`` if there are others."""
-    sizes = [_size_of(given) for given in inputs]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def _size_of(given: Input) -> int | None:
@@ -342,7 +377,7 @@ def _format_of(path: str, request: ReadRequest) -> str:
     """The format to read a file in."""
     from fascicle.formats.detection import format_to_read
 
-    if not _is_unicode(path):
+    if not is_unicode(path):
         raise InputError(
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
         )
@@ -361,11 +396,3 @@ def _is_bare(path: str) -> bool:
     told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
     is_empty = path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
     return is_empty and not plugged_by_suffix(suffix(path), "readers")
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

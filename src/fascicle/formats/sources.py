@@ -6,6 +6,7 @@ import hashlib
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -15,7 +16,6 @@ from fascicle.files.tree import archive_of, has_suffix_below, is_there, open_tre
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.offset_tables import OffsetTable, tables_of
-from fascicle.formats.report import ReadReport
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
@@ -44,8 +44,23 @@ def is_one_source(folder: Path, *, format: str = "auto") -> bool:  # noqa: A002
     return format_named(format_of_folder(folder) if format == "auto" else format).many
 
 
-def expanded(paths: Iterable[str], *, format: str = "auto") -> list[str]:  # noqa: A002
-    """The sources that paths stand for: a folder of texts stands for its files; one of brat files for itself.
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """What a path stands for, looked up once.
+
+    Attributes:
+        path: as given.
+        sources: what is read in its place: the path itself, or the text files of a folder.
+        is_texts: whether it is a folder of plain texts, each a source of its own.
+    """
+
+    path: str
+    sources: tuple[str, ...]
+    is_texts: bool = False
+
+
+def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
+    """What paths stand for: a folder of texts stands for its files; one of brat files for itself.
 
     Args:
         paths: as ``formats.files.read`` takes them.
@@ -54,16 +69,15 @@ def expanded(paths: Iterable[str], *, format: str = "auto") -> list[str]:  # noq
     Raises:
         InputError: a path that is not there, or a folder without texts.
     """
-    files: list[str] = []
+    found = []
     for path in paths:
         if path != STDIN and not is_there(path):
             raise InputError(f"there is no file {path}; check the path", file=path, code="not-found")
-        place = Path(path)
-        if path == STDIN or not place.is_dir() or is_one_source(place, format=format):
-            files.append(path)
-        else:
-            files += map(str, files_of(place))
-    return files
+        folder = Path(path)
+        is_texts = path != STDIN and folder.is_dir() and not is_one_source(folder, format=format)
+        sources = tuple(map(str, files_of(folder))) if is_texts else (path,)
+        found.append(Place(path=path, sources=sources, is_texts=is_texts))
+    return found
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -86,27 +100,19 @@ def left_out(folder: Path) -> int:
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
-def unread_tables(paths: Iterable[str], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
+def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
     """The tables of offsets beside folders of texts that are read as plain texts because nothing told their format.
 
     Args:
-        paths: as ``formats.files.read`` takes them.
+        places: what is read.
         format: as asked for; with any but ``"auto"`` there are none.
 
     Returns:
         Folder -> one table that names texts of it.
     """
-    if format != "auto":
-        return {}
-    folders = [path for path in dict.fromkeys(paths) if path != STDIN and Path(path).is_dir()]
-    plain = [path for path in folders if not is_one_source(Path(path))]
-    found = {path: tables_of(path, frozenset(file.stem for file in files_of(Path(path)))) for path in plain}
+    plain = {one.path: one.sources for one in places if one.is_texts and format == "auto"}
+    found = {path: tables_of(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
     return {path: tables[0].path for path, tables in found.items() if tables}
-
-
-def note_unread_tables(paths: Iterable[str], *, format: str, report: ReadReport) -> None:  # noqa: A002
-    """Takes note in a report of what `unread_tables` finds."""
-    report.tables_unread.update(unread_tables(paths, format=format))
 
 
 def state_of(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.core.arguments import checked
-from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.files.apart import Inputs
 from fascicle.files.atomic import output
@@ -24,15 +23,7 @@ from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import (
-    Input,
-    ReadRequest,
-    WriteRequest,
-    inputs_of,
-    left_out_notes,
-    read_inputs,
-    total_size,
-)
+from fascicle.formats.requests import ReadRequest, Resolved, WriteRequest, notes_on, resolved
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
@@ -151,15 +142,15 @@ def annotate_files(
         InputError: no input can be read, or every document was set aside.
         LossError: the format would lose something of a document, and that is refused.
     """
-    inputs = inputs_of(request.files, request.texts, request.reading)
-    to = destination(inputs, request.writing, several=len(request.files) > 1)
-    to.refuse(Inputs.of([*request.also_read, *(given.name for given in inputs if given.text is None)]))
+    given = resolved(request.files, request.texts, request.reading)
+    to = destination(given.inputs, request.writing, several=len(request.files) > 1)
+    to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
     listener = Listener() if listener is None else listener
-    for note in left_out_notes(request.files, request.reading):
+    for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
     work = _Work(
         request=request,
-        inputs=inputs,
+        given=given,
         to=to,
         predictor=_linked(open_predictor(), request.link, format_named(to.format)),
         account=Account() if account is None else account,
@@ -187,7 +178,7 @@ class _Work:
     """One run over all inputs; batches cross the borders between them."""
 
     request: AnnotateRequest
-    inputs: Sequence[Input]
+    given: Resolved
     to: Destination
     predictor: Annotator
     account: Account
@@ -205,7 +196,7 @@ class _Work:
     def _write_one(self, *, part: PartFile | None = None, opened: Opened = output) -> None:
         """All documents to one place."""
         report = self.account.open_report()
-        documents = self._run().documents(self._read(), report=report, part=part)
+        documents = self._run().documents(self.given.documents(self.account.reading), report=report, part=part)
         write_documents(documents, self._writing(self.to.path), report=report, opened=opened)
         self.account.add(report)
 
@@ -232,7 +223,7 @@ class _Work:
             with files:
                 if files.done:
                     self.listener.tell(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
-                for one in self._run().by_input(self._read(), done=files.done):
+                for one in self._run().by_input(self.given.documents(self.account.reading), done=files.done):
                     self._write_input(one, outputs.of[one.name], files)
                 self.account.refuse_nothing()
         except BaseException:
@@ -261,7 +252,7 @@ class _Work:
         return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
-        total = total_size(self.inputs)
+        total = self.given.size
         return Annotation(
             predictor=self.predictor,
             account=self.account,
@@ -269,9 +260,6 @@ class _Work:
             beside=(AbbreviationFinder(),) if self.request.abbreviations else (),
             seen=lambda documents, reached: self.listener.seen(documents, reached, total),
         )
-
-    def _read(self) -> Iterator[tuple[str, Document]]:
-        return read_inputs(self.inputs, self.request.reading, report=self.account.reading)
 
     def _made_by(self) -> dict[str, str]:
         """What decides the bytes of the output, beside the documents."""

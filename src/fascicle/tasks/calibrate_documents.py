@@ -37,23 +37,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentSettings:
-    """How a decision of documents is fitted.
-
-    Attributes:
-        untaught: the user states that no text taught the model; for a model that does not list its texts.
-        types: as of ``evaluate``: the types of the gold that count, by default all.
-        name: of the new model, the source of its mentions; the old one by default.
-        threads: CPU threads of the network; all usable cores by default.
-    """
-
-    untaught: bool = False
-    types: Types = ()
-    name: str = ""
-    threads: Positive | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class DocumentCalibrated:
     """A model with a decision of documents as it was written.
 
@@ -71,12 +54,15 @@ class DocumentCalibrated:
 
 
 @checked
-def calibrate_documents(
+def calibrate_documents(  # noqa: PLR0913
     model: Path | str,
     gold: Sequence[File],
     folder: Path | str,
-    settings: DocumentSettings | None = None,
     *,
+    untaught: bool = False,
+    types: Types = (),
+    name: str = "",
+    threads: Positive | None = None,
     overwrite: bool = False,
     events: EventCounts | None = None,
     watch: Watch = iter,
@@ -90,45 +76,50 @@ def calibrate_documents(
         model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members stay.
         gold: files of development texts with gold mentions, in any format, none of which taught the model.
         folder: to write.
-        settings: how.
+        untaught: the user states that no text taught the model; for a model that does not list its texts.
+        types: as of ``evaluate``: the types of the gold that count, by default all.
+        name: of the new model, the source of its mentions; the old one by default.
+        threads: CPU threads of the network; all usable cores by default.
         overwrite: replace an existing folder.
         events: counts the events of documents.
         watch: documents go through it one by one, to show progress.
 
     Raises:
         ModelError: there is no such model.
-        UsageError: no file, standard input, or a model that does not list its texts where nothing was
-            stated.
+        UsageError: no file, standard input, or a model that lists no texts where nothing was stated.
         InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
     from fascicle.runtime.names import knows
 
-    chosen, events, output = settings or DocumentSettings(), events or EventCounts(), Path(folder)
+    events, output = events or EventCounts(), Path(folder)
     names = _names([path_of(one) for one in gold])
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
-    predictor, before = _opened(source, chosen)
+    predictor, before = _opened(source, threads)
     cuts = segmenter(predictor.segmenter).sentences
-    wanted = scored_types(chosen.types)
+    wanted = scored_types(types)
     wanted.check(predictor.types, system=predictor.name)
-    taught = _taught(source, predictor.name, stated=chosen.untaught)
+    taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
-    for name, given in zip(names, gold, strict=True):
+    for own, given in zip(names, gold, strict=True):
         path, documents = path_of(given), gold_of(given, events=events).documents
         check_untaught(documents, taught, path=path, model=predictor.name, cuts=cuts)
         compared += len(documents)
-        answered.append(_answered(name, wanted.of_gold(documents, path=path), predictor, watch))
-        hashes[name] = source_sha256(path)
+        answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
+        hashes[own] = source_sha256(path)
     fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=knows(before))
-    # What is done with names alone, and which pack is asked, is not fitted, and stays.
-    kept = msgspec.structs.replace(fitted.decision, names=before.names, pack=before.pack)
-    fitted = replace(fitted, decision=kept if taught is None else msgspec.structs.replace(kept, untaught=compared))
-    manifest = named(predictor.with_document(fitted.decision).manifest, chosen.name)
+    fitted = replace(fitted, decision=_kept(fitted.decision, before, untaught=None if taught is None else compared))
+    manifest = named(predictor.with_document(fitted.decision).manifest, name)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
-    return DocumentCalibrated(
-        folder=output, manifest=written, fitted=fitted, notes=(*fitted.notes, *_strange(answered, predictor.types))
-    )
+    notes = (*fitted.notes, *_strange(answered, predictor.types))
+    return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
+
+
+def _kept(decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None) -> DocumentDecision:
+    """What was fitted, with what is not: what is done with names alone, and which pack is asked."""
+    kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
+    return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -141,15 +132,15 @@ def _names(paths: Sequence[str]) -> list[str]:
     return [str(path) for path in paths] if twice else names
 
 
-def _opened(source: Path, settings: DocumentSettings) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
+def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
     """A model that reads plain characters, or an ensemble, without a decision of documents; and the one that it had."""
     if is_ensemble(source):
         from fascicle.runtime.ensemble import EnsemblePredictor
 
-        ensemble = load(source, threads=settings.threads)
+        ensemble = load(source, threads=threads)
         assert isinstance(ensemble, EnsemblePredictor)
         return ensemble.with_document(msgspec.UNSET), ensemble.manifest.document or DocumentDecision()
-    model = load_single(source, threads=settings.threads)
+    model = load_single(source, threads=threads)
     decision = msgspec.structs.replace(model.manifest.decision, characters=PLAIN, document=msgspec.UNSET)
     return model.deciding(decision), model.manifest.decision.document or DocumentDecision()
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import Any
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import Document
@@ -19,7 +17,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.model import ModelRequest, Watch, predict
 from fascicle.systems.predictions import PredictionRequest, Predictions
-from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, each_of, gold_of, path_of, predictions_of, refuse_stdin_twice
 from fascicle.tasks.scored_types import Types, scored_types
 
 Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
@@ -77,7 +75,9 @@ def evaluate(
         ModelError: there is no such model.
     """
     events, scored_only = events or EventCounts(), scored_types(types)
-    systems = _each(predictions)
+    systems = each_of(predictions)
+    if not systems:
+        raise UsageError("no predictions were given; give those of at least one system")
     files = [one for one in systems if not isinstance(one, ModelRequest)]
     refuse_stdin_twice(gold, *files)
     read = gold_of(gold, events=events)
@@ -112,15 +112,6 @@ def names_of(paths: Sequence[str]) -> list[str]:
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
     return names
-
-
-def _each(given: Systems) -> list[Given | ModelRequest]:
-    if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
-        return [given]
-    each: list[Any] = list(given)
-    if not each:
-        raise UsageError("no predictions were given; give those of at least one system")
-    return [[one for one in each if isinstance(one, Document)]] if isinstance(each[0], Document) else each
 
 
 def _names(files: Sequence[Given]) -> list[str]:

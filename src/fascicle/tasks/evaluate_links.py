@@ -24,7 +24,7 @@ from fascicle.settings.base import Natural, Positive
 from fascicle.systems.matching import on_documents_of
 from fascicle.systems.predictions import PredictionRequest, Predictions
 from fascicle.tasks.evaluate import names_of
-from fascicle.tasks.given import Given, Gold, gold_of, path_of, predictions_of, refuse_stdin_twice
+from fascicle.tasks.given import Given, Gold, each_of, gold_of, path_of, predictions_of, refuse_stdin_twice
 from fascicle.tasks.link_cases import Reference, Seen, cases_of_linker, cases_of_predictions, linked
 from fascicle.tasks.paths import Paths, listed
 from fascicle.tasks.scored_types import Types, scored_types
@@ -114,7 +114,7 @@ def evaluate_links(
         PackError: the linker or the pack cannot be opened, or they do not belong together.
     """
     events, chosen = events or EventCounts(), settings or LinkSettings()
-    files = _each(predictions)
+    files = each_of(predictions)
     if not files and linker is None:
         raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
     refuse_stdin_twice(gold, *files)
@@ -152,13 +152,6 @@ class _Spelling:
         for pack in self.packs:
             found = as_in_pack(found, pack, prefixes=self.prefixes)
         return found if self.packs else [spelt(document, self.prefixes) for document in found]
-
-
-def _each(given: Given | Iterable[Given]) -> list[Given]:
-    if isinstance(given, str | os.PathLike | PredictionRequest):
-        return [given]
-    each: list[Any] = list(given)
-    return [each] if each and isinstance(each[0], Document) else each
 
 
 def _gold(given: Given, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> Gold:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.document import Document
@@ -13,6 +14,7 @@ from fascicle.files.source import STDIN
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
+from fascicle.systems.model import ModelRequest
 from fascicle.systems.predictions import PredictionRequest, Predictions, of_documents, read_system
 
 File = str | os.PathLike[str] | PredictionRequest
@@ -36,6 +38,14 @@ class Gold:
     def predictions(self) -> Predictions:
         """The mentions of all sources."""
         return of_documents(self.documents, path=self.path)
+
+
+def each_of(given: Any) -> list[Any]:
+    """What was given for each of several systems: files, requests or documents; one of them may stand alone."""
+    if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
+        return [given]
+    each = list(given)
+    return [each] if each and isinstance(each[0], Document) else each
 
 
 def path_of(given: object) -> str:

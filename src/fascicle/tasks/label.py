@@ -21,14 +21,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.files.apart import Inputs
 from fascicle.files.part import PartFile, part_of
 from fascicle.formats.account import Account
-from fascicle.formats.requests import (
-    STDOUT,
-    ReadRequest,
-    inputs_of,
-    left_out_notes,
-    read_inputs,
-    total_size,
-)
+from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.tasks.annotate import Listener
@@ -155,13 +148,13 @@ def label_files(
         ModelError: see `fascicle.load`.
     """
     request.check()
-    inputs = inputs_of(request.files, (), request.reading)
+    given = resolved(request.files, (), request.reading)
     opened = open_predictor or partial(load, request.model, threads=request.threads, device=request.device)
     listener = listener or Listener()
-    for note in left_out_notes(request.files, request.reading):
+    for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
-    total = total_size(inputs)
+    total = given.size
     kept_apart = protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
     predictor = opened()
     if predictor.tag_space.meaning == "mention-score":
@@ -181,7 +174,7 @@ def label_files(
         protected=kept_apart,
         listener=listener,
     )
-    work.write(read_inputs(inputs, request.reading, report=account.reading))
+    work.write(given.documents(account.reading))
     for note in kept_apart.notes(account.left_out):
         listener.tell(note)
     account.check()

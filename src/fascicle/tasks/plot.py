@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fascicle.core.arguments import checked
 from fascicle.errors import OutputError, UsageError
@@ -15,7 +15,7 @@ from fascicle.files.atomic import check_target
 from fascicle.reports.plots.canvas import SUFFIXES, save, sheet
 from fascicle.reports.plots.densities import draw_densities, load_densities
 from fascicle.reports.plots.densities import size as size_of_densities
-from fascicle.reports.plots.distribution_data import load_distributions
+from fascicle.reports.plots.distribution_data import Distributions, load_distributions
 from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
 from fascicle.reports.plots.learning import draw_learning, load_runs
 from fascicle.reports.plots.learning import size as size_of_learning
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind of picture.
 
     Attributes:
         help: what it shows, and of what input.
-        load: inputs and names of systems -> what is drawn; each thing in it has a ``note``, which may be empty.
+        load: an input, or several where it takes them -> what is drawn; a report also takes the names of its systems.
         draw: on a sheet, what was loaded.
         size: of the sheet in inches, for what was loaded.
         several: whether it takes several inputs.
@@ -40,64 +39,54 @@ class Kind:
     """
 
     help: str
-    load: Callable[[Sequence[str], Sequence[str]], Sequence[Any]]
-    draw: Callable[[Figure, Sequence[Any]], None]
-    size: Callable[[Sequence[Any]], tuple[float, float]]
+    load: Callable[..., Any]
+    draw: Callable[[Figure, Any], None]
+    size: Callable[[Any], tuple[float, float]]
     several: bool = False
     systems: bool = False
 
-
-def _one(
-    load: Callable[[str], Any],
-    draw: Callable[[Figure, Any], None],
-    size: Callable[[Any], tuple[float, float]],
-    what: str,
-) -> Kind:
-    """A kind that takes one input."""
-    return Kind(
-        help=what,
-        load=lambda given, _: [load(given[0])],
-        draw=lambda figure, loaded: draw(figure, loaded[0]),
-        size=lambda loaded: size(loaded[0]),
-    )
+    def loaded(self, given: Sequence[str], systems: Sequence[str]) -> Any:
+        """What is drawn."""
+        if self.systems:
+            return self.load(given[0], systems=systems)
+        return self.load(given if self.several else given[0])
 
 
-def _of_report(name: str) -> Kind:
-    """A kind that is drawn from a report."""
-    return Kind(
-        help=f"a report as JSON: {REPORT_PLOTS[name].means}",
-        load=lambda given, systems: [load_drawing(name, given[0], systems=systems)],
-        draw=lambda figure, loaded: loaded[0].draw(figure),
-        size=lambda loaded: (loaded[0].width, loaded[0].height),
-        systems=True,
-    )
+def _size_of_violins(data: Distributions) -> tuple[float, float]:
+    return max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2
 
 
+_OF_DISTRIBUTIONS: Final = "a distributions file: "
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         "learning": Kind(
-            help="loss and dev F1 of one or several run folders",
-            load=lambda given, _: load_runs(given),
-            draw=draw_learning,
-            size=size_of_learning,
-            several=True,
+            "loss and dev F1 of one or several run folders", load_runs, draw_learning, size_of_learning, several=True
         ),
-        "pca": _one(
-            load_distributions, draw_pca, lambda _: (7.4, 4.6), "a distributions file: where the probabilities lie"
+        "pca": Kind(
+            f"{_OF_DISTRIBUTIONS}where the probabilities lie", load_distributions, draw_pca, lambda _: (7.4, 4.6)
         ),
-        "violin": _one(
+        "violin": Kind(
+            f"{_OF_DISTRIBUTIONS}the probability of the gold type, by type",
             load_distributions,
             draw_violins,
-            lambda data: (max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2),
-            "a distributions file: the probability of the gold type, by type",
+            _size_of_violins,
         ),
-        "volcano": _one(
-            load_distributions, draw_volcano, lambda _: (6.4, 4.8), "a distributions file: other classes against gold"
+        "volcano": Kind(
+            f"{_OF_DISTRIBUTIONS}other classes against gold", load_distributions, draw_volcano, lambda _: (6.4, 4.8)
         ),
-        "densities": _one(
-            load_densities, draw_densities, size_of_densities, "a densities file: similarities of a bi-encoder"
+        "densities": Kind(
+            "a densities file: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
         ),
-        **{name: _of_report(name) for name in REPORT_PLOTS},
+        **{
+            name: Kind(
+                f"a report as JSON: {one.means}",
+                partial(load_drawing, name),
+                lambda figure, drawing: drawing.draw(figure),
+                lambda drawing: (drawing.width, drawing.height),
+                systems=True,
+            )
+            for name, one in REPORT_PLOTS.items()
+        },
     }
 )
 
@@ -145,11 +134,11 @@ def plot(
     if not title.replace("\n", "").isprintable():
         raise UsageError(f"the title {title!r} has control characters; leave them out, all but line breaks")
     check_target(target, overwrite=overwrite)
-    loaded = chosen.load(given, systems)
+    loaded = chosen.loaded(given, systems)
     width, height = chosen.size(loaded)
     with sheet(width=width, height=height) as figure:
         if title:
             figure.suptitle(title)
         chosen.draw(figure, loaded)
         save(figure, target, overwrite=overwrite)
-    return tuple(one.note for one in loaded if one.note)
+    return tuple(one.note for one in (loaded if chosen.several else [loaded]) if one.note)

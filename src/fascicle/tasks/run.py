@@ -14,7 +14,7 @@ from fascicle.errors import UsageError
 from fascicle.files.apart import Inputs
 from fascicle.files.remote import is_url
 from fascicle.files.remote import listed as listed_url
-from fascicle.formats.requests import ReadRequest, inputs_of
+from fascicle.formats.requests import ReadRequest, resolved
 from fascicle.tasks.paths import Paths, listed
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
     found = (
         chain.from_iterable(map(listed_url, group))
         if remote
-        else (given.name for given in inputs_of(tuple(group), (), reading))
+        else (given.name for given in resolved(tuple(group), (), reading).inputs)
         for remote, group in groupby(files, key=is_url)
     )
     return list(dict.fromkeys(chain.from_iterable(found)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,11 +20,20 @@ TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
 _LAST_PORT: Final = 65_535
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServeRequest:
-    """What is served, and where.
+def serve(  # noqa: PLR0913
+    pipelines: Sequence[str],
+    *,
+    demo: bool = False,
+    link: str | None = AUTO,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    token_file: str = "",
+    settings: ServeSettings | None = None,
+    started: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serves until the process is interrupted or asked to end; then it does what it has accepted.
 
-    Attributes:
+    Args:
         pipelines: paths of pipelines, or what `fascicle.load` takes; ``NAME=PATH`` gives one a name.
         demo: serve the pipeline that is shipped, too.
         link: linker of models, as `fascicle.load` takes it.
@@ -32,22 +41,6 @@ class ServeRequest:
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
         settings: what the service may cost.
-    """
-
-    pipelines: tuple[str, ...] = ()
-    demo: bool = False
-    link: str | None = AUTO
-    host: str = "127.0.0.1"
-    port: int = 8080
-    token_file: str = ""
-    settings: ServeSettings = field(default_factory=ServeSettings)
-
-
-def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url: None) -> None:
-    """Serves until the process is interrupted or asked to end; then it does what it has accepted.
-
-    Args:
-        request: what to serve.
         started: is called with the address when requests are taken.
 
     Raises:
@@ -58,27 +51,27 @@ def serve(request: ServeRequest, *, started: Callable[[str], None] = lambda url:
     from fascicle.serving.opening import openings
     from fascicle.serving.server import run
 
-    if not 0 <= request.port <= _LAST_PORT:
-        raise UsageError(f"port={request.port} is not allowed; give a number from 0 to {_LAST_PORT}")
-    token = read_token(request.token_file)
-    if not token and request.host not in LOCAL:
+    if not 0 <= port <= _LAST_PORT:
+        raise UsageError(f"port={port} is not allowed; give a number from 0 to {_LAST_PORT}")
+    token = read_token(token_file)
+    if not token and host not in LOCAL:
         raise UsageError(
-            f"host={request.host} is reached from other machines, and there is no token; put one into a file and name "
+            f"host={host} is reached from other machines, and there is no token; put one into a file and name "
             f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
         )
-    settings = replace(request.settings, token=token)
-    given = [*request.pipelines, *([str(demo_pipeline())] if request.demo else ())]
+    chosen = replace(settings or ServeSettings(), token=token)
+    given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
-    again = partial(read_token, request.token_file) if request.token_file else None
-    run(openings(given, link=request.link), settings, request.host, request.port, token=again, started=started)
+    again = partial(read_token, token_file) if token_file else None
+    run(openings(given, link=link), chosen, host, port, token=again, started=started)
 
 
 def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
     """A service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
-        pipelines: see `ServeRequest`.
+        pipelines: see `serve`.
         settings: what the service may cost, and whom it answers.
 
     Raises:

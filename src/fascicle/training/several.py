@@ -17,7 +17,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import inputs_of, read_inputs
+from fascicle.formats.requests import resolved
 from fascicle.formats.weak_labels import Header, read_header, read_labels
 from fascicle.labelling.teacher import SoftTags, soft_tags, taught
 from fascicle.settings.recipes.corpora import PartSettings
@@ -92,8 +92,7 @@ def read_weak(
 def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator[tuple[str, Document]]:
     request = reading_of_part(part, "train", place=f"parts.{name}")
     try:
-        inputs = inputs_of(part.trains, (), request)
-        yield from read_inputs(inputs, request, report=report or ReadReport())
+        yield from resolved(part.trains, (), request).documents(report or ReadReport())
     except UsageError as error:
         raise RecipeError(f"in [parts.{name}], {error}") from None
 

@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.starting import ENGLISH, INSTALLED, MULTILINGUAL
+from fascicle.tasks.init import ENGLISH, INSTALLED, MULTILINGUAL
 
 
 def made(path: Path) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_family_unit_and_encoder_fit_the_annotation(
 def test_an_encoder_of_the_hub_is_proposed_where_none_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fascicle.starting.find_spec", lambda name: None)
+    monkeypatch.setattr("fascicle.tasks.init.find_spec", lambda name: None)
     given = str(corpus(tmp_path / "c", flat("one two three.", (0, 7))))
     assert main(["init", given, "-o", str(tmp_path / "r.toml")]) == 0
     assert made(tmp_path / "r.toml")["model"]["encoder"] == ENGLISH
