@@ -83,7 +83,7 @@ ROOMS: dict[str, set[str]] = {
         "systems",  # what the members of a filter say
         "loading",  # of a teacher, which may be any model
     },
-    "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
+    "experiments": {"training", "labelling", "evaluation", "files", "formats", "core", "pipeline.workers"},
     "starting": {"core", "text", "files", "formats"},
     "systems": {"core", "text", "files", "decoding", "formats", "combination", "evaluation", "loading", "runtime"},
     "tasks": {"*"},  # what commands do, without the command line

@@ -13,10 +13,10 @@ from poison import LIMITS, Finds, run_of
 from fascicle.core.document import Document, Patch
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.running import plan
-from fascicle.running.child import OpenWorker
 from fascicle.running.folder import SAVED
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
+from fascicle.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
 
 Write = Callable[[Sequence[str]], Path]

@@ -17,13 +17,12 @@ from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.running.child import OpenWorker
 from fascicle.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
 from fascicle.running.plan import Shard, states_of_inputs
 from fascicle.running.planning import extended
 from fascicle.running.records import Done, Manifest, refuse_unnamed
 from fascicle.running.report import Totals, totals_of, write_report
-from fascicle.running.shard_worker import ShardWorker
+from fascicle.running.shard_worker import OpenWorker, ShardWorker
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards, read_pipeline
 from fascicle.version import VERSION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,9 +24,10 @@ from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.pipeline.pipeline import InARow, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.pipeline.workers.child import Channel, Ready, Working
+from fascicle.pipeline.workers.memory import peak_bytes
 from fascicle.running.concepts import hashed
 from fascicle.running.folder import RunFolder
-from fascicle.running.memory import peak_mebibytes
 from fascicle.running.plan import Shard, ShardReader
 from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
 from fascicle.running.saves import Saves
@@ -244,7 +245,7 @@ class ShardWorker:
             versions=dict(VERSIONS),
             attempt=attempt,
             seconds=failure.seconds,
-            memory=failure.memory or peak_mebibytes(),
+            memory=failure.memory or (peak_bytes() or 0) >> 20,
             document=msgspec.Raw(content),
         )
 
@@ -260,3 +261,48 @@ def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) 
 
 def _most(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OFTEN])
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard to be done; see `ShardWorker.process`."""
+
+    shard: str
+    attempt: int
+    alone: tuple[int, ...] = ()
+    killed: tuple[tuple[int, Failure], ...] = ()
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+    """A shard is done."""
+
+    done: Done
+
+
+OpenWorker = Callable[[], ShardWorker]
+
+
+def do_shards(open_worker: OpenWorker, channel: Channel) -> None:
+    """Does the shards that are ordered, in a process of its own.
+
+    Args:
+        open_worker: loads the pipeline.
+        channel: of orders and messages.
+    """
+    worker = open_worker()
+    shards = {shard.name: shard for shard in worker.manifest.shards}
+
+    def watch(step: str, documents: Sequence[Document]) -> None:
+        now = tuple(worker.places[document.id] for document in documents)
+        characters = sum(len(document.text) for document in documents)
+        through, before = worker.through
+        channel.send(Working(step=step, places=now, characters=characters, through=through, characters_through=before))
+
+    for order in channel.orders(msgspec.json.Decoder(Order), ready=Ready()):
+        done = worker.process(
+            shards[order.shard],
+            attempt=order.attempt,
+            alone=frozenset(order.alone),
+            killed=dict(order.killed),
+            watch=watch,
+        )
+        channel.send(Finished(done=done))

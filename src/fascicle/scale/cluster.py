@@ -23,14 +23,13 @@ import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.running import messages
-from fascicle.running.child import OpenWorker
-from fascicle.running.messages import Failed, Finished
+from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
 from fascicle.running.run import Hire
-from fascicle.running.supervisor import STARTS, WorkersError
-from fascicle.scale.station import Station
+from fascicle.running.shard_worker import OpenWorker
+from fascicle.running.supervisor import STARTS
+from fascicle.scale.station import ANSWERS, Station
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at the clock
@@ -167,11 +166,10 @@ class Cluster:
             return None
         done = None
         if station.shard is not None:
-            match messages.said.decode(said):
-                case Finished() as finished:
-                    done = finished.done
-                case Failed() as failed:
-                    raise RuntimeError(failed.message) if failed.internal else WorkersError(failed.message)
+            found = ANSWERS.decode(said)
+            if isinstance(found, Failed):
+                raise found.error
+            done = found.done
         station.is_ready, self._bad_starts = True, 0
         self._give(station)
         return done

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import traceback
+from typing import Final
 
 import msgspec
 
-from fascicle.errors import FascicleError
-from fascicle.running import messages
-from fascicle.running.child import OpenWorker
-from fascicle.running.messages import Failed, Finished
+from fascicle.pipeline.workers.child import Failed
 from fascicle.running.plan import Shard
+from fascicle.running.shard_worker import Finished, OpenWorker
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits
+
+ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
 
 
 class Station:
@@ -50,12 +50,10 @@ class Station:
         Returns:
             `Finished` or `Failed`, as JSON.
         """
-        given = msgspec.json.decode(shard, type=Shard)
+        answer: Finished | Failed
         try:
-            (done,) = self._crew.run([given], begun=begun)
-        except (FascicleError, OSError) as error:
-            return messages.encode(Failed(message=str(error)))
+            (done,) = self._crew.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
+            answer = Finished(done=done)
         except Exception as error:
-            traceback.print_exc()
-            return messages.encode(Failed(message=f"{type(error).__name__}: {error}", internal=True))
-        return messages.encode(Finished(done=done))
+            answer = Failed.of(error)
+        return msgspec.json.encode(answer)

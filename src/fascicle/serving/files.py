@@ -1,4 +1,4 @@
-"""Files of clients: kept for a moment under names of our own, and read and written by the clerk."""
+"""Files of clients: kept for a moment under names of our own, and read and written by a worker."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
     """Documents as a file.
 
     Args:
-        service: with the clerk.
+        service: with the worker.
         documents: as `fascicle.core.codec` writes them.
         form: a format.
 
@@ -60,7 +60,7 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
 
 
 async def _asked(service: Service, task: Task) -> Said:
-    (found,) = await service.ask(service.clerk, [task])
+    (found,) = await service.ask(service.files, [task])
     if found is None:
         raise ProblemError(504, f"the file was not done within {service.settings.seconds:g} s; send less at once")
     if isinstance(found, Wrong) and found.code:

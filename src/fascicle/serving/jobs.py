@@ -6,20 +6,19 @@ Each job has a folder. If the folder of all jobs is kept, a service goes on with
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import secrets
-import signal
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import msgspec
 
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.workers.process import EndedError, Process
 from fascicle.serving import job, kept
 from fascicle.serving.job import Broken, Ended, JobOrder, Reached
 from fascicle.serving.kept import FACTS, ID
@@ -245,26 +244,19 @@ class Jobs:
             workers=self._settings.workers,
             limits=getattr(served, "limits", None) or Limits(),
         )
-        context = multiprocessing.get_context("spawn")
-        pipe, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=job.work, args=(theirs, served, msgspec.json.encode(order), os.getpid()))
-        process.start()
-        theirs.close()
+        process = Process(partial(job.do_job, served, order), job.MESSAGES)
         try:
             while one.id in self._known and not self._closing:
-                if not pipe.poll(_WAIT):
-                    continue
-                try:
-                    said = job.told.decode(pipe.recv_bytes())
-                except EOFError:
-                    process.join()
-                    return self._end(one.id, Broken(message=f"its process ended ({process.exitcode})"))
-                if not isinstance(said, Reached):
-                    return self._end(one.id, said)
-                self._reach(one.id, said)
+                message = process.receive(_WAIT)
+                if isinstance(message, Reached):
+                    self._reach(one.id, message)
+                elif message is not None:
+                    return self._end(one.id, message)
+        except EndedError as ended:
+            return self._end(one.id, Broken(message=f"its process ended ({ended.reason})"))
         finally:
-            _kill(process)
-            pipe.close()
+            process.kill()
+            process.close()
         return None
 
     def _reach(self, name: str, said: Reached) -> None:
@@ -312,12 +304,3 @@ def _age(folder: Path) -> float:
         return (folder / FACTS).stat().st_mtime
     except OSError:
         return time.time()
-
-
-def _kill(process: multiprocessing.process.BaseProcess) -> None:
-    """Ends the process of a job; its workers end with it."""
-    if process.pid is not None and process.is_alive() and hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.join()
