@@ -29,7 +29,7 @@ from fascicle.serving.work import PipelineWork, open_work
 from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
 
 
-class Scripted:
+class Scripted(LocalWorker):
     """A worker that dies as documents say: ``die`` always, ``once`` the first time; ``wait`` until it may go on."""
 
     is_spent = False

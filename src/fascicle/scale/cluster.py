@@ -27,9 +27,8 @@ from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
 from fascicle.running.run import Hire
-from fascicle.running.shard_worker import OpenWorker
-from fascicle.running.supervisor import STARTS
-from fascicle.scale.station import ANSWERS, Station
+from fascicle.running.shard_worker import Finished, OpenWorker
+from fascicle.running.supervisor import STARTS, Supervisor
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at the clock
@@ -37,6 +36,50 @@ _PATIENCE: Final = 10.0  # seconds for the head of a cluster to answer
 _DEATHS: Final = 10  # of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
+
+_ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
+
+
+class Station:
+    """Does shards by a worker of its own, under the same limits as on one machine.
+
+    A document that kills the worker does not kill the station, which knows what the worker was at. So time, memory and
+    quarantine are decided beside the worker, and only names of shards and markers go through the network.
+    """
+
+    def __init__(self, open_worker: OpenWorker, limits: Limits, folder: str) -> None:
+        """Starts nothing yet.
+
+        Args:
+            open_worker: loads the pipeline, in the worker.
+            limits: of the worker.
+            folder: that relative paths begin at; a machine that does not have it can be given absolute ones.
+        """
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+        self._crew = Supervisor(open_worker, limits=limits, workers=1)
+
+    def ready(self) -> int:
+        """The number of its process, when it runs."""
+        return os.getpid()
+
+    def do(self, shard: bytes, begun: int) -> bytes:
+        """Does one shard.
+
+        Args:
+            shard: as JSON.
+            begun: how often it was begun before.
+
+        Returns:
+            `Finished` or `Failed`, as JSON.
+        """
+        answer: Finished | Failed
+        try:
+            (done,) = self._crew.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
+            answer = Finished(done=done)
+        except Exception as error:
+            answer = Failed.of(error)
+        return msgspec.json.encode(answer)
 
 
 @dataclass(kw_only=True)
@@ -166,7 +209,7 @@ class Cluster:
             return None
         done = None
         if station.shard is not None:
-            found = ANSWERS.decode(said)
+            found = _ANSWERS.decode(said)
             if isinstance(found, Failed):
                 raise found.error
             done = found.done

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
+from starlette.responses import Response
 
 from fascicle.formats.catalogue import Format
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
@@ -57,6 +58,18 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
         found = await _asked(service, Task(order=order, characters=sum(len(bytes(one)) for one in documents)))
         assert isinstance(found, FileWritten)
         return path.read_bytes(), ", ".join(f"{code}={count}" for code, count in found.losses.items())
+
+
+def file_answer(content: bytes, name: str, losses: str = "") -> Response:
+    """A file as the answer to a request.
+
+    Args:
+        content: of the file.
+        name: of the file.
+        losses: what its format cannot hold, as of `write_file`.
+    """
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Fascicle-Losses": losses}
+    return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 async def _asked(service: Service, task: Task) -> Said:

@@ -74,10 +74,9 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
-    """The job cannot be done; ``code`` is empty for a fault of Fascicle."""
+    """The job cannot be done."""
 
     message: str
-    code: str = ""
 
 
 Message = Reached | Ended | Broken
@@ -100,7 +99,7 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
         totals = _run(order, open_pipeline).do(resume=True, progress=see)
         channel.send(_ended(totals, _write(order)))
     except FascicleError as error:
-        channel.send(Broken(message=str(error).replace(f"{order.folder}/", ""), code=error.code))
+        channel.send(Broken(message=str(error).replace(f"{order.folder}/", "")))
     except Exception as error:
         log_fault(error)
         channel.send(Broken(message=f"{type(error).__name__}: {error}"))

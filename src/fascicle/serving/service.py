@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import msgspec
+
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
@@ -143,6 +145,21 @@ class Service:
             return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
             return refused(name, str(error), code=error.code)
+
+    def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
+        """Documents as a client sent them.
+
+        Raises:
+            ProblemError: one is refused.
+        """
+        documents = []
+        for at, one in enumerate(given, start=1):
+            found = self.read(bytes(one), name=f"text-{at}")
+            if not isinstance(found, Document):
+                assert found.problem is not None
+                raise ProblemError(422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code)
+            documents.append(found)
+        return documents
 
     def checked(self, document: Document) -> Document | RawAnswer:
         """A document, or why it is refused."""

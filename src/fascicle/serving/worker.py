@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 from fascicle.core.document import Document
 from fascicle.pipeline.workers.child import Channel, Failed, WorkersError, Working, log_fault
@@ -15,34 +14,12 @@ from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits
 
 
-class Worker(Protocol):
-    """Does one order after the other."""
-
-    def start(self) -> PipelineFacts | None:
-        """Opens the pipeline, and says what it is.
-
-        Raises:
-            WorkersError: it cannot be opened.
-            EndedError: it ended meanwhile.
-        """
-
-    def do(self, order: Order) -> Result:
-        """Does an order.
-
-        Raises:
-            EndedError: it ended meanwhile; `start` begins anew.
-        """
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether it is to be replaced by a new one."""
-
-    def close(self) -> None:
-        """Ends it."""
-
-
 class LocalWorker:
-    """Work in this process: nothing is begun, and nothing protects the process from it."""
+    """Work in this process: nothing is begun, and nothing protects the process from it.
+
+    Attributes:
+        is_spent: whether it is to be replaced by a new one.
+    """
 
     is_spent = False
 
@@ -88,7 +65,12 @@ class ProcessWorker:
         return self._process.pid if self._process else 0
 
     def start(self) -> PipelineFacts | None:
-        """Starts the process; returns when it has opened the pipeline."""
+        """Starts the process; returns what the pipeline is, when it is open.
+
+        Raises:
+            WorkersError: it cannot be opened.
+            EndedError: the process ended meanwhile.
+        """
         self.close()
         self._process = self._start()
         message = self._received(self._process)
@@ -99,7 +81,11 @@ class ProcessWorker:
         return message.facts
 
     def do(self, order: Order) -> Result:
-        """Does an order in the process."""
+        """Does an order in the process.
+
+        Raises:
+            EndedError: it ended meanwhile; `start` begins anew.
+        """
         process = self._process
         assert process is not None
         process.send(order, seconds=self._limits.seconds)
@@ -130,6 +116,9 @@ class ProcessWorker:
         while (message := process.receive()) is None:
             process.check()
         return message
+
+
+Worker = LocalWorker | ProcessWorker
 
 
 def do_orders(open_work: OpenWork, channel: Channel) -> None:

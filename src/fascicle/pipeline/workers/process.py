@@ -174,7 +174,9 @@ def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = TICK
         processes: to wait for.
         seconds: to wait at most; ``None`` for ever.
     """
-    by_handle: dict[Any, Process[Any]] = {handle: process for process in processes for handle in (process._pipe, process._process.sentinel)}
+    by_handle: dict[Any, Process[Any]] = {
+        handle: process for process in processes for handle in (process._pipe, process._process.sentinel)
+    }
     return list(dict.fromkeys(by_handle[one] for one in wait(list(by_handle), seconds)))
 
 

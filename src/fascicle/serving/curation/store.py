@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -49,7 +49,11 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     finished: bool | None = None
 
 
-class NewStep(msgspec.Struct, frozen=True, kw_only=True):
+Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
+Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
+
+
+class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A step to save.
 
     Attributes:
@@ -63,11 +67,11 @@ class NewStep(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     document: str
-    id: str
-    who: str
-    after: int
+    id: Annotated[str, msgspec.Meta(min_length=32, max_length=32, pattern=r"^[0-9a-f]{32}$")]
+    who: Who
+    after: Number = 0
     edits: tuple[Edit, ...] = ()
-    undoes: int | None = None
+    undoes: Number | None = None
     finished: bool | None = None
 
 
@@ -194,7 +198,7 @@ class Store:
                 kept = Kept(codec.decode(content), self._steps(place))
             yield kept
 
-    def save(self, new: NewStep) -> Step:
+    def save(self, new: GivenStep) -> Step:
         """Saves a step; one that was saved before, under the same id, is not saved again.
 
         Raises:
