@@ -68,7 +68,7 @@ def run(written: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object
     def run(out: Path, most: int = 10**9, **changes: object) -> Counter[str]:
         seen: Counter[str] = Counter()
         opened = partial(Pipeline, [Counted(seen, most)], limits=LIMITS)
-        made = run_of([path], out, hire=Here, shards=Shards(), open_pipeline=opened, **changes)
+        made = run_of([path], out, pool=Here, shards=Shards(), open_pipeline=opened, **changes)
         try:
             made.do(resume=True)
         except KillError:

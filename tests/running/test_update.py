@@ -78,7 +78,7 @@ def files(folder: Path, *contents: str) -> list[Path]:
 
 
 def here(paths: Sequence[Path], folder: Path, **changes: object) -> Run:
-    return run_of(paths, folder, hire=Here, shards=Shards(documents=2), **changes)
+    return run_of(paths, folder, pool=Here, shards=Shards(documents=2), **changes)
 
 
 def documents(folder: Path) -> list[Document]:

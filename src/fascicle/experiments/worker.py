@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Lef
 from fascicle.experiments.folders import in_the_way, json_object, state_of
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import COST, other_heads, result_of, write_result
+from fascicle.files import locks
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.temporary import is_temporary, taken_over
 from fascicle.pipeline.workers.child import Channel
@@ -201,23 +201,16 @@ class _Cost:
 @contextmanager
 def _claimed(task: Task) -> Iterator[None]:
     """Keeps two processes from writing into one run folder; the system lets go when a process is killed."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    lock = task.folder.with_name(f".{task.folder.name}.lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a", encoding="utf-8") as stream:  # what is in it stays: it may be somebody's
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(f"another process works on {task.folder}; wait for it, or leave this run out") from None
+    path = task.folder.with_name(f".{task.folder.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
+    with path.open("ab") as stream:  # what is in it stays: it may be somebody's
+        locks.lock(stream, refusal=refusal)
         try:
             yield
         finally:
-            if lock.exists() and not lock.stat().st_size:
-                lock.unlink(missing_ok=True)
+            if path.exists() and not path.stat().st_size:
+                path.unlink(missing_ok=True)
 
 
 def _sentence(error: Exception) -> str:

@@ -22,7 +22,7 @@ from fascicle.running.plan import Shard, states_of_inputs
 from fascicle.running.planning import extended
 from fascicle.running.records import Done, Manifest, refuse_unnamed
 from fascicle.running.report import Totals, totals_of, write_report
-from fascicle.running.shard_worker import OpenWorker, ShardWorker
+from fascicle.running.shard_worker import ShardWorker
 from fascicle.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards, read_pipeline
 from fascicle.version import VERSION
@@ -31,10 +31,10 @@ OpenPipeline = Callable[[], Pipeline]
 _INPUTS: Final = "set of inputs"
 
 
-class Crew(Protocol):
+class Pool(Protocol):
     """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> Pool:
         """Itself."""
         ...
 
@@ -47,12 +47,7 @@ class Crew(Protocol):
         ...
 
 
-class Hire(Protocol):
-    """Gives a crew, as the class `fascicle.running.supervisor.Supervisor`."""
-
-    def __call__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> Crew:
-        """Starts nothing yet."""
-        ...
+StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +99,7 @@ class Run:
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
-        hire: gives the workers; by default processes on this machine.
+        pool: gives the workers; by default processes on this machine.
     """
 
     inputs: Sequence[str]
@@ -116,7 +111,7 @@ class Run:
     shards: Shards
     limits: Limits
     open_pipeline: OpenPipeline
-    hire: Hire = Supervisor
+    pool: StartPool = Supervisor
 
     @classmethod
     def of(
@@ -128,7 +123,7 @@ class Run:
         reading: ReadRequest | None = None,
         format: str = "jsonl",  # noqa: A002
         workers: int = 1,
-        hire: Hire = Supervisor,
+        pool: StartPool = Supervisor,
     ) -> Run:
         """A run of the pipeline of a file.
 
@@ -149,7 +144,7 @@ class Run:
             shards=settings.shards,
             limits=settings.limits,
             open_pipeline=partial(open_pipeline, pipeline),
-            hire=hire,
+            pool=pool,
         )
 
     def do(
@@ -158,7 +153,7 @@ class Run:
         resume: bool = False,
         update: bool = False,
         progress: Callable[[Progress], None] = lambda progress: None,
-        started: Callable[[Any], None] = lambda crew: None,
+        started: Callable[[Any], None] = lambda pool: None,
     ) -> Totals:
         """Does what is not done yet, and proves that nothing was lost.
 
@@ -168,7 +163,7 @@ class Run:
                 the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
                 are done again.
             progress: is told how far the run is.
-            started: is given the crew.
+            started: is given the pool.
 
         Returns:
             The account.
@@ -220,9 +215,9 @@ class Run:
             )
 
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
-        with self.hire(opening, limits=self.limits, workers=self.workers) as crew:
-            started(crew)
-            for one in crew.run(left, tick=tell):
+        with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
+            started(pool)
+            for one in pool.run(left, tick=tell):
                 now.count(one, sizes[one.shard])
         tell()
 

@@ -26,7 +26,7 @@ from fascicle.errors import MissingExtraError, UsageError
 from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
-from fascicle.running.run import Hire
+from fascicle.running.run import StartPool
 from fascicle.running.shard_worker import Finished, OpenWorker
 from fascicle.running.supervisor import STARTS, Supervisor
 from fascicle.settings.pipeline import Limits
@@ -57,7 +57,7 @@ class Station:
         """
         with contextlib.suppress(OSError):
             os.chdir(folder)
-        self._crew = Supervisor(open_worker, limits=limits, workers=1)
+        self._pool = Supervisor(open_worker, limits=limits, workers=1)
 
     def ready(self) -> int:
         """The number of its process, when it runs."""
@@ -75,7 +75,7 @@ class Station:
         """
         answer: Finished | Failed
         try:
-            (done,) = self._crew.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
+            (done,) = self._pool.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
             answer = Finished(done=done)
         except Exception as error:
             answer = Failed.of(error)
@@ -97,7 +97,7 @@ class _Placed:
     is_ready: bool = False
 
 
-def hire_on(address: str) -> Hire:
+def pool_on(address: str) -> StartPool:
     """Gives workers on the machines of a cluster.
 
     Args:
@@ -127,7 +127,7 @@ class Cluster:
             open_worker: as for `fascicle.running.supervisor.Supervisor`; its module must be installed on all machines.
             limits: of each worker; Ray reserves ``limits.memory`` for it.
             workers: how many there are at most; those that find no place wait for one.
-            address: as of `hire_on`.
+            address: as of `pool_on`.
 
         Raises:
             UsageError: a number that is not allowed.
@@ -178,17 +178,17 @@ class Cluster:
         self._left.extend(shards)
         self._since, left = time.monotonic(), len(shards)
         while left:
-            self._staff(left)
+            self._fill(left)
             tick(0, 0)
             self._check_places()
             ready, _ = self._ray.wait(list(self._stations), num_returns=1, timeout=_TICK)
             for answer in ready:
-                done = self._hear(answer)
+                done = self._received(answer)
                 if done is not None:
                     left -= 1
                     yield done
 
-    def _staff(self, left: int) -> None:
+    def _fill(self, left: int) -> None:
         """Asks for stations that are missing."""
         kind = self._ray.remote(Station).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
@@ -197,7 +197,7 @@ class Cluster:
             actor = kind.remote(self._open, self._limits, str(Path.cwd()))
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
-    def _hear(self, answer: Any) -> Done | None:
+    def _received(self, answer: Any) -> Done | None:
         """What a station answers; it gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
@@ -205,7 +205,7 @@ class Cluster:
         except errors.RayTaskError as error:
             raise RuntimeError(str(error)) from None
         except errors.RayError as error:
-            self._bury(station, type(error).__name__)
+            self._replace(station, type(error).__name__)
             return None
         done = None
         if station.shard is not None:
@@ -225,7 +225,7 @@ class Cluster:
         order = station.actor.do.remote(msgspec.json.encode(shard), self._deaths[shard.name])
         self._stations[order] = station
 
-    def _bury(self, station: _Placed, reason: str) -> None:
+    def _replace(self, station: _Placed, reason: str) -> None:
         """A station, or its machine, has died: its shard is tried again elsewhere."""
         if station.shard is None:
             self._bad_starts += 1

@@ -21,7 +21,7 @@ from fascicle.tasks.paths import Paths, listed
 if TYPE_CHECKING:
     from fascicle.running.records import Quarantined
     from fascicle.running.report import Totals
-    from fascicle.running.run import Hire, Progress
+    from fascicle.running.run import Progress, StartPool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class RunRequest:
         reading: how files are read.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.hire_on`; ``""``
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.pool_on`; ``""``
             for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
         update: the inputs follow each other in time, see `fascicle.running.run.Run.do`.
@@ -69,11 +69,11 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
     from fascicle.running.run import Run
     from fascicle.running.supervisor import Supervisor
 
-    hire: Hire = Supervisor
+    pool: StartPool = Supervisor
     if request.ray is not None:
-        from fascicle.scale.cluster import hire_on
+        from fascicle.scale.cluster import pool_on
 
-        hire = hire_on(request.ray)
+        pool = pool_on(request.ray)
     paths = _paths(request)
     if not is_url(request.folder):
         Inputs.of([*filterfalse(is_url, paths), request.pipeline]).refuse(request.folder, filled=True)
@@ -84,7 +84,7 @@ def run_pipeline(request: RunRequest, *, progress: Callable[[Progress], None] = 
         reading=request.reading,
         format=request.format,
         workers=request.workers,
-        hire=hire,
+        pool=pool,
     )
     return run.do(resume=request.resume, update=request.update, progress=progress)
 

@@ -208,9 +208,9 @@ class Store:
         """
         with self._writing() as connection:
             kept = self.document(new.document)
-            content = msgspec.json.encode(_Content(edits=new.edits, undoes=new.undoes, finished=new.finished))
+            content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
-                if saved not in kept.steps or msgspec.json.encode(_content_of(saved)) != content:
+                if saved not in kept.steps or _content_of(saved) != content:
                     raise ConflictError(f"the id {new.id!r} stands for another step; make a new one")
                 return saved
             last = kept.steps[-1].number if kept.steps else 0
@@ -244,8 +244,8 @@ def _step(number: int, who: str, at: str, content: bytes) -> Step:
     return Step(number=number, who=who, at=at, edits=found.edits, undoes=found.undoes, finished=found.finished)
 
 
-def _content_of(step: Step) -> _Content:
-    return _Content(edits=step.edits, undoes=step.undoes, finished=step.finished)
+def _content_of(step: Step | GivenStep) -> bytes:
+    return msgspec.json.encode(_Content(edits=step.edits, undoes=step.undoes, finished=step.finished))
 
 
 def _prepare(connection: sqlite3.Connection, place: str) -> None:
