@@ -15,6 +15,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "fascicle"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 EVERYWHERE = {"errors", "settings", "version"}
+WORKERS = {f"pipeline.workers.{name}" for name in ("child", "memory", "process")}
 # A room may import itself, what is listed here, and what every room may import. A name with a dot allows one module.
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
@@ -54,7 +55,7 @@ ROOMS: dict[str, set[str]] = {
         "plugins",
     },
     "running": {"pipeline", "core", "files", "formats"},
-    "scale": {"running", "core"},  # the only room that imports Ray
+    "scale": {"running", "core", *WORKERS},  # the only room that imports Ray
     "serving": {  # the only room that speaks HTTP
         "pipeline",
         "running",  # how workers settle, what memory they hold, and jobs
@@ -83,7 +84,7 @@ ROOMS: dict[str, set[str]] = {
         "systems",  # what the members of a filter say
         "loading",  # of a teacher, which may be any model
     },
-    "experiments": {"training", "labelling", "evaluation", "files", "formats", "core"},
+    "experiments": {"training", "labelling", "evaluation", "files", "formats", "core", *WORKERS},
     "systems": {"core", "text", "files", "decoding", "formats", "combination", "evaluation", "loading", "runtime"},
     "tasks": {"*"},  # what commands do, without the command line
     "cli": {"*"},

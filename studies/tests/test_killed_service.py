@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.serving.curation.store import NewStep, Store
+from fascicle.serving.curation.store import GivenStep, Store
 from studies.speed.killed_service import _missing, disturb, faults
 
 pytest.importorskip("httpx2")
@@ -25,7 +25,7 @@ def test_what_is_lost_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "decisions.sqlite"
     store = Store.open(path)
     store.add([Document(id="a", text="pain")], "Ada")
-    step = store.save(NewStep(document="a", id="0" * 32, who="Ada", after=0, finished=True))
+    step = store.save(GivenStep(document="a", id="0" * 32, who="Ada", after=0, finished=True))
     store.close()
     assert _missing(path, {"0" * 32: (step.number, "a", [])}) == set()
     assert _missing(path, {"0" * 32: (step.number, "a", [{"item": "x"}])}) == {"0" * 32}

@@ -213,7 +213,7 @@ def test_what_training_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 CHILDREN = """\
 import os, signal, time
 from pathlib import Path
-from fascicle.experiments.events import Done, EpochEnded, Failed, Left, encode
+from fascicle.experiments.events import Done, EpochEnded, Failed, Left
 
 def await_file(path):
     until = time.time() + 300
@@ -222,8 +222,7 @@ def await_file(path):
         time.sleep(0.01)
 
 def child(task, channel):
-    def send(event):
-        channel.send_bytes(encode(event))
+    send = channel.send
     run = task.run
     part = task.results / (run + ".part")
     part.write_text(str(os.getpid()))

@@ -19,11 +19,12 @@ from tests.support.runs import finish, metrics
 
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.experiments import worker as grid_worker
-from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, decode, encode
+from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import read_result
-from fascicle.experiments.worker import is_disk_full, peak_resident_bytes, perform
+from fascicle.experiments.worker import is_disk_full, perform
 from fascicle.files.temporary import temporary_name
+from fascicle.pipeline.workers.memory import peak_bytes
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import EpochScored
 from fascicle.training.run import run_recipe
@@ -57,7 +58,7 @@ def make_task(recipe: Recipe, tmp_path: Path) -> MakeTask:
 
 def events_of(task: Task) -> list[GridEvent]:
     events: list[GridEvent] = []
-    perform(task, lambda event: events.append(decode(encode(event))))
+    perform(task, events.append)
     return events
 
 
@@ -114,7 +115,7 @@ def test_time_and_memory_are_those_of_all_sittings(make_task: MakeTask, monkeypa
     ticks = iter(range(0, 10_000, 100))
     monkeypatch.setattr(grid_worker, "time", SimpleNamespace(monotonic=lambda: next(ticks), time=time.time))
     peaks = iter((9, 5, 5))
-    monkeypatch.setattr(grid_worker, "peak_resident_bytes", lambda: next(peaks))
+    monkeypatch.setattr(grid_worker, "peak_bytes", lambda: next(peaks))
     late = time.time() - 1
     events_of(make_task(deadline=late))
     cost = json.loads((make_task().folder / "cost.json").read_text(encoding="utf-8"))
@@ -294,9 +295,9 @@ def test_two_processes_do_not_work_on_one_run(make_task: MakeTask, tiny_run: Pat
 
 
 def test_peak_memory_only_grows() -> None:
-    before = peak_resident_bytes()
+    before = peak_bytes()
     block = bytearray(64 << 20)
-    after = peak_resident_bytes()
+    after = peak_bytes()
     assert before is not None
     assert after is not None
     assert after >= before

@@ -13,10 +13,10 @@ from poison import LIMITS, Finds, run_of
 from fascicle.core.document import Document, Patch
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.running import plan
-from fascicle.running.child import OpenWorker
 from fascicle.running.folder import SAVED
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
+from fascicle.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
 
 Write = Callable[[Sequence[str]], Path]
@@ -68,7 +68,7 @@ def run(written: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object
     def run(out: Path, most: int = 10**9, **changes: object) -> Counter[str]:
         seen: Counter[str] = Counter()
         opened = partial(Pipeline, [Counted(seen, most)], limits=LIMITS)
-        made = run_of([path], out, hire=Here, shards=Shards(), open_pipeline=opened, **changes)
+        made = run_of([path], out, pool=Here, shards=Shards(), open_pipeline=opened, **changes)
         try:
             made.do(resume=True)
         except KillError:

@@ -17,12 +17,12 @@ from fascicle.core.document import Document, Patch
 from fascicle.errors import FascicleError, OutputError, UsageError
 from fascicle.formats.updates import latest
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.running.child import OpenWorker
 from fascicle.running.folder import SUCCESS
 from fascicle.running.history import Entry, replaced
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
 from fascicle.running.run import Run
+from fascicle.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.tasks.run import quarantined
 
@@ -78,7 +78,7 @@ def files(folder: Path, *contents: str) -> list[Path]:
 
 
 def here(paths: Sequence[Path], folder: Path, **changes: object) -> Run:
-    return run_of(paths, folder, hire=Here, shards=Shards(documents=2), **changes)
+    return run_of(paths, folder, pool=Here, shards=Shards(documents=2), **changes)
 
 
 def documents(folder: Path) -> list[Document]:

@@ -23,7 +23,7 @@ def main() -> None:
         shards=Shards(documents=int(documents)),
         limits=Limits(seconds=20, seconds_per_million=0, memory=300, start=120),
         open_pipeline=partial(open_poison, float(seconds)),
-        hire=partial(Cluster, address=address),
+        pool=partial(Cluster, address=address),
     )
     with redirect_stdout(sys.stderr):  # as the command does it
         totals = run.do(resume=True)

@@ -19,7 +19,7 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.scale.cluster import Cluster, hire_on
+from fascicle.scale.cluster import Cluster, pool_on
 from fascicle.settings.pipeline import Limits
 
 RUNNING = Path(__file__).parents[1] / "running"
@@ -167,7 +167,7 @@ def test_a_shard_that_ends_all_stations_ends_the_run(begin: Begin, tmp_path: Pat
 @pytest.mark.parametrize("address", ["ray://host:1", "in.jsonl", "host"])
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="address"):
-        hire_on(address)
+        pool_on(address)
 
 
 @pytest.mark.parametrize("workers", [0, 10**6])
@@ -182,9 +182,9 @@ def test_an_address_at_which_nobody_answers_is_refused_soon() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    crew = Cluster(lambda: None, limits=Limits(), workers=1, address=f"127.0.0.1:{port}")  # type: ignore[arg-type,return-value]
+    pool = Cluster(lambda: None, limits=Limits(), workers=1, address=f"127.0.0.1:{port}")  # type: ignore[arg-type,return-value]
     with pytest.raises(UsageError, match="cannot be reached"):
-        crew.__enter__()
+        pool.__enter__()
 
 
 def test_a_cluster_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,5 +204,5 @@ def test_a_folder_with_the_name_of_ray_does_not_stand_for_it(tmp_path: Path, mon
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "ray", raising=False)
     with pytest.raises(MissingExtraError, match="scale"):
-        hire_on("auto")
+        pool_on("auto")
     monkeypatch.delitem(sys.modules, "ray", raising=False)

@@ -20,14 +20,16 @@ from standing import Poison
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError
+from fascicle.pipeline.workers.child import Working
+from fascicle.pipeline.workers.process import EndedError
 from fascicle.serving import messages
-from fascicle.serving.hands import DiedError, Hand, LocalHand, ProcessHand
 from fascicle.serving.messages import Annotate, Answer, Answered, Options, PipelineFacts
 from fascicle.serving.pool import ClosedError, FullError, Pool, Task
 from fascicle.serving.work import PipelineWork, open_work
+from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
 
 
-class Scripted:
+class Scripted(LocalWorker):
     """A worker that dies as documents say: ``die`` always, ``once`` the first time; ``wait`` until it may go on."""
 
     is_spent = False
@@ -56,7 +58,8 @@ class Scripted:
         bad = [at for at, text in enumerate(texts) if "die" in text or ("once" in text and text not in self.seen)]
         self.seen.update(texts)
         if bad:
-            raise DiedError("exit:1", "step", bad if self.says_places else ())
+            places = tuple(bad) if self.says_places else ()
+            raise EndedError("exit:1", Working(step="step", places=places, characters=0))
         return Answered(answers=tuple(Answer(mentions=len(text)) for text in texts))
 
     def close(self) -> None:
@@ -68,8 +71,8 @@ def task(text: str, options: Options | None = None) -> Task:
     return Task.annotate(data, options or Options(), characters=len(text))
 
 
-def pool_of(hand: Hand, *, batch: int = 100, queue: int = 1_000) -> Pool:
-    pool = Pool(lambda: hand, workers=1, batch=batch, queue=queue)
+def pool_of(worker: Worker, *, batch: int = 100, queue: int = 1_000) -> Pool:
+    pool = Pool(lambda: worker, workers=1, batch=batch, queue=queue)
     pool.start()
     return pool
 
@@ -84,8 +87,8 @@ def answers(tasks: list[Task]) -> list[Answer]:
     st.booleans(),
 )
 def test_each_document_has_its_answer(texts: list[str], says_places: bool) -> None:
-    hand = Scripted(says_places=says_places)
-    pool = pool_of(hand)
+    worker = Scripted(says_places=says_places)
+    pool = pool_of(worker)
     tasks = [task(text) for text in texts]
     pool.submit(tasks)
     for text, answer in zip(texts, answers(tasks), strict=True):
@@ -96,32 +99,32 @@ def test_each_document_has_its_answer(texts: list[str], says_places: bool) -> No
             assert (answer.failure, answer.mentions) == (None, len(text))
     pool.close()
     assert pool.waiting == 0
-    assert pool.deaths == hand.starts - 1
+    assert pool.deaths == worker.starts - 1
 
 
 def test_what_waits_shares_an_order_up_to_the_batch() -> None:
-    hand = Scripted()
-    pool = pool_of(hand, batch=10)
+    worker = Scripted()
+    pool = pool_of(worker, batch=10)
     first = task("wait")
     pool.submit([first])
-    while not hand.orders:
+    while not worker.orders:
         time.sleep(0.001)
     other = Options(min_score=0.5)
     tasks = [task("aaaa"), task("bbbb"), task("cccc"), task("dd", other), task("ee", other), task("f" * 50)]
     pool.submit(tasks)
-    hand.gate.set()
+    worker.gate.set()
     answers([first, *tasks])
-    assert hand.orders == [["wait"], ["aaaa", "bbbb"], ["cccc"], ["dd", "ee"], ["f" * 50]]
-    assert hand.options[3] == other
+    assert worker.orders == [["wait"], ["aaaa", "bbbb"], ["cccc"], ["dd", "ee"], ["f" * 50]]
+    assert worker.options[3] == other
     pool.close()
 
 
 def test_a_full_queue_refuses_and_says_for_how_long() -> None:
-    hand = Scripted()
-    pool = pool_of(hand, queue=10)
+    worker = Scripted()
+    pool = pool_of(worker, queue=10)
     first = task("wait")
     pool.submit([first])
-    while not hand.orders:
+    while not worker.orders:
         time.sleep(0.001)
     large = task("x" * 500)  # nothing waits, so it may, however large it is
     pool.submit([large])
@@ -133,17 +136,17 @@ def test_a_full_queue_refuses_and_says_for_how_long() -> None:
     large.future.cancel()  # whoever asked went away, which makes room
     late = task("c")
     pool.submit([late])
-    hand.gate.set()
+    worker.gate.set()
     answers([first, held_back, late])
-    assert "x" * 500 not in [text for order in hand.orders for text in order]
+    assert "x" * 500 not in [text for order in worker.orders for text in order]
     pool.close()
     with pytest.raises(ClosedError):
         pool.submit([task("a")])
 
 
 def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
-    hand = Scripted()
-    pool = pool_of(hand)
+    worker = Scripted()
+    pool = pool_of(worker)
     for _ in range(5):
         tasks = [task("die"), task("a"), task("die", Options(min_score=0.5))]
         pool.submit(tasks)
@@ -153,30 +156,30 @@ def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
 
 
 def test_a_fault_of_ours_costs_its_batch_and_a_worker() -> None:
-    hand = Scripted()
-    pool = pool_of(hand)
+    worker = Scripted()
+    pool = pool_of(worker)
     tasks = [task("wait"), task("fault"), task("a")]
     pool.submit(tasks[:1])
-    while not hand.orders:
+    while not worker.orders:
         time.sleep(0.001)
     pool.submit(tasks[1:2])
-    hand.gate.set()
+    worker.gate.set()
     wrong = tasks[1].future.result(30)
     assert isinstance(wrong, messages.Wrong)
     assert "half" in wrong.message
     pool.submit(tasks[2:])
     assert answers(tasks[2:])[0].mentions == 1
-    assert (hand.starts, pool.ready) == (2, 1)
+    assert (worker.starts, pool.ready) == (2, 1)
     pool.close()
     assert pool.waiting == 0
 
 
 def test_closing_does_what_waits() -> None:
-    hand = Scripted()
-    pool = pool_of(hand)
+    worker = Scripted()
+    pool = pool_of(worker)
     tasks = [task("wait"), *(task(f"{at}") for at in range(20))]
     pool.submit(tasks)
-    threading.Timer(0.2, hand.gate.set).start()
+    threading.Timer(0.2, worker.gate.set).start()
     pool.close()
     assert all(one.future.done() for one in tasks)
 
@@ -210,12 +213,12 @@ class Faulty:
 @pytest.mark.slow
 @pytest.mark.parametrize("opens", [True, False])
 def test_a_fault_of_a_worker_tells_its_kind_and_no_text(capfd: pytest.CaptureFixture[str], opens: bool) -> None:
-    hand = ProcessHand(Faulty("private-text", opens), Poison().limits)
+    worker = ProcessWorker(Faulty("private-text", opens), Poison().limits)
     with suppress(RuntimeError, FascicleError):
-        hand.start()
-        said = hand.do(Annotate(documents=(), options=Options()))
+        worker.start()
+        said = worker.do(Annotate(documents=(), options=Options()))
         assert isinstance(said, messages.Wrong)
-    hand.close()
+    worker.close()
     told = capfd.readouterr().err
     assert "LookupError" in told
     assert "private-text" not in told
@@ -223,14 +226,14 @@ def test_a_fault_of_a_worker_tells_its_kind_and_no_text(capfd: pytest.CaptureFix
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing() -> None:
-    hand = ProcessHand(partial(open_work, Poison(seconds=0.02), "poison"), Poison().limits)
-    pool = pool_of(hand, batch=50)
+    worker = ProcessWorker(partial(open_work, Poison(seconds=0.02), "poison"), Poison().limits)
+    pool = pool_of(worker, batch=50)
     tasks = [task(f"x {at}") for at in range(60)]
     pool.submit(tasks)
     for _ in range(2):
         time.sleep(0.4)
-        if hand.pid:
-            os.kill(hand.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(worker.pid, signal.SIGKILL) if worker.pid else None
     done = wait([one.future for one in tasks], timeout=60)
     assert not done.not_done
     assert [answer.mentions for answer in answers(tasks)] == [1] * 60
@@ -239,7 +242,7 @@ def test_a_worker_that_is_killed_loses_nothing() -> None:
 
 
 def test_a_pipeline_in_this_process_answers_the_same() -> None:
-    pool = pool_of(LocalHand(PipelineWork(open_poison(), "poison")))
+    pool = pool_of(LocalWorker(PipelineWork(open_poison(), "poison")))
     tasks = [task("x"), task("!raise"), task("xx")]
     pool.submit(tasks)
     assert [one.mentions for one in answers(tasks)] == [1, 0, 2]

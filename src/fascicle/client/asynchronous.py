@@ -10,9 +10,9 @@ from typing import Any, Self
 import httpx2
 
 from fascicle.client import calls
-from fascicle.client.calls import Call, Choice, ServiceError
+from fascicle.client.calls import Answer, Call, Choice, ServiceError
 from fascicle.client.settings import ClientSettings
-from fascicle.client.sync import Answer, headers_of, lost, settings_of
+from fascicle.client.sync import headers_of, lost, settings_of
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.stream import Given
@@ -61,10 +61,10 @@ class AsyncClient:
             for portion in calls.portions(documents):
                 running.append(asyncio.create_task(self._answers(portion, asked)))
                 while len(running) >= self._settings.ahead:
-                    for document in _done(await running.popleft(), aside):
+                    for document in calls.done(await running.popleft(), aside):
                         yield document
             while running:
-                for document in _done(await running.popleft(), aside):
+                for document in calls.done(await running.popleft(), aside):
                     yield document
         finally:
             for one in running:
@@ -112,13 +112,3 @@ class AsyncClient:
                 raise
         first, second = calls.halves(documents)
         return [*await self._answers(first, choice), *await self._answers(second, choice)]
-
-
-def _done(answers: list[Answer], aside: Callable[[InputError], None] | None) -> Iterable[Document]:
-    for answer in answers:
-        if isinstance(answer, Document):
-            yield answer
-        elif aside is not None:
-            aside(answer)
-        else:
-            raise answer

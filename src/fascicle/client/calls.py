@@ -17,6 +17,7 @@ from fascicle.errors import CODES, FascicleError, InputError
 from fascicle.serving.records import Problem, RawAnswer, RawAnswers
 
 T = TypeVar("T")
+Answer = Document | InputError
 _REFUSED: Final = frozenset({429, 503})
 _LOST: Final = frozenset({502, 504})
 _FAULT: Final = 500
@@ -135,7 +136,7 @@ def portions(given: Iterable[Given]) -> Iterator[list[Document]]:
         yield portion
 
 
-def answers(content: bytes, given: Sequence[Document]) -> list[Document | InputError]:
+def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
     """What became of documents: each as it was annotated, or why it was not.
 
     Raises:
@@ -147,11 +148,22 @@ def answers(content: bytes, given: Sequence[Document]) -> list[Document | InputE
     return [_one(answer, document) for answer, document in zip(found, given, strict=True)]
 
 
-def _one(answer: RawAnswer, given: Document) -> Document | InputError:
+def _one(answer: RawAnswer, given: Document) -> Answer:
     if isinstance(answer.document, msgspec.Raw):
         return codec.decode(bytes(answer.document))
     why = answer.problem.detail if answer.problem is not None else answer.status
     return InputError(f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction")
+
+
+def done(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) -> Iterator[Document]:
+    """The documents among answers; errors go to ``aside``, or are raised."""
+    for answer in answers:
+        if isinstance(answer, Document):
+            yield answer
+        elif aside is not None:
+            aside(answer)
+        else:
+            raise answer
 
 
 def halves(documents: list[Document]) -> tuple[list[Document], list[Document]]:
@@ -174,9 +186,8 @@ def decoded(content: bytes, kind: type[T]) -> T:
 
 def error_of(status: int, content: bytes) -> ServiceError:
     """The error of an answer that is none."""
-    try:
-        problem = msgspec.json.decode(content, type=Problem)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    problem = _problem_of(content)
+    if problem is None:
         return ServiceError(f"the service answered with the status {status}; look at its address", status=status)
     return ServiceError(problem.detail, status=status, code=problem.code)
 
@@ -194,16 +205,15 @@ def asked_again(call: Call, status: int, content: bytes) -> bool:
     """
     if status in _REFUSED:
         return True
-    return call.again and (status in _LOST or (status == _FAULT and _is_foreign(content)))
+    return call.again and (status in _LOST or (status == _FAULT and _problem_of(content) is None))
 
 
-def _is_foreign(content: bytes) -> bool:
-    """Whether the answer of an error is none of a service of Fascicle."""
+def _problem_of(content: bytes) -> Problem | None:
+    """The problem that the content of an answer states; ``None`` if it is none of a service of Fascicle."""
     try:
-        msgspec.json.decode(content, type=Problem)
+        return msgspec.json.decode(content, type=Problem)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return True
-    return False
+        return None
 
 
 def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import httpx2
 
 from fascicle.client import calls
-from fascicle.client.calls import Call, Choice, ServiceError
+from fascicle.client.calls import Answer, Call, Choice, ServiceError
 from fascicle.client.settings import ClientSettings
 from fascicle.core import codec
 from fascicle.core.arguments import check_argument, check_optional
@@ -22,8 +22,6 @@ from fascicle.core.stream import Given
 from fascicle.errors import InputError, UsageError
 from fascicle.serving.messages import PipelineFacts
 from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
-
-Answer = Document | InputError
 
 
 class Client:
@@ -95,13 +93,7 @@ class Client:
             ServiceError: the service refuses, or does not answer, again and again.
         """
         asked = Choice(**choice)
-        for answer in self._ahead(calls.portions(documents), asked):
-            if isinstance(answer, Document):
-                yield answer
-            elif aside is not None:
-                aside(answer)
-            else:
-                raise answer
+        yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
         """The documents of a file in any format, read by the service."""

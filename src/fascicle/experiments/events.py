@@ -89,15 +89,3 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 GridEvent = Said | EpochEnded | Done | Left | Failed
 ENDS: Final = (Done, Left, Failed)
-
-_DECODER: Final = msgspec.json.Decoder(GridEvent)
-
-
-def encode(event: GridEvent) -> bytes:
-    """An event as JSON, for the pipe between two processes."""
-    return msgspec.json.encode(event)
-
-
-def decode(content: bytes) -> GridEvent:
-    """The event again."""
-    return _DECODER.decode(content)

@@ -3,8 +3,8 @@
 Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
 later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
 hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
-what silent recipes mean: the earlier one goes into ``_LEFT_OUT``, so that recipes that say it keep their hash.
-``"auto"`` is ``"bf16"`` to the hash, as one processor is the other: which arithmetic a machine had, the results say.
+what silent recipes mean. The precision ``"bf16"`` is ``"auto"`` to the hash, as one processor is the other: which
+arithmetic a machine had, the results say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import msgspec
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.any import AnyRecipe, kind_of, parse_any
+from fascicle.settings.recipes.any import AnyRecipe, kind_of
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
@@ -40,7 +40,6 @@ _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
         "pretraining": PretrainingRecipe,
     }
 )
-_LEFT_OUT: Final = (("training", "precision", ("bf16", "auto")),)  # table, setting, values
 
 
 def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
@@ -50,7 +49,10 @@ def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
         recipe: with its seed.
         data: sha256 of all data that the recipe names, see ``data_hashes``.
     """
-    values = _with_earlier_defaults(recipe)
+    values = changed_values(recipe)
+    if values.get("training", {}).get("precision") == "bf16":
+        del values["training"]["precision"]
+        values = {key: value for key, value in values.items() if key != "training" or value}
     for key in recipe.places():
         _take_out(values, key.split("."))
     kept = {key: value for key, value in values.items() if key not in ("name", "seed")}
@@ -94,19 +96,6 @@ def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
     return _as_in_a_file(_changed(recipe, default=None))
 
 
-def _with_earlier_defaults(recipe: AnyRecipe) -> dict[str, Any]:
-    """The same against the defaults that hashes began with."""
-    values = changed_values(recipe)
-    for table, setting, left_out in _LEFT_OUT:
-        if not hasattr(recipe, table):
-            continue
-        value = getattr(getattr(recipe, table), setting)
-        kept = {key: other for key, other in values.pop(table, {}).items() if key != setting}
-        kept |= {} if value in left_out else {setting: value}
-        values |= {table: kept} if kept else {}
-    return values
-
-
 def all_values(recipe: AnyRecipe) -> dict[str, Any]:
     """Every value of a recipe, as a recipe file would say them, absolute paths cut down to their last name."""
     values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
@@ -114,7 +103,7 @@ def all_values(recipe: AnyRecipe) -> dict[str, Any]:
 
 
 def recipe_of(folder: Path) -> AnyRecipe:
-    """The resolved recipe of a run folder, of this release or one before it.
+    """The resolved recipe of a run folder.
 
     Raises:
         OutputError: it is damaged, or of a release whose settings this one does not know.
@@ -122,10 +111,7 @@ def recipe_of(folder: Path) -> AnyRecipe:
     path = folder / "recipe.json"
     try:
         values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-        kind = _KINDS[kind_of(values)]
-        # Releases before span heads wrote the settings of the head beside those of the encoder.
-        nested = kind is not Recipe or (isinstance(values.get("model"), dict) and "head" in values["model"])
-        return msgspec.convert(values, kind) if nested else parse_any(values, origin=str(path))
+        return msgspec.convert(values, _KINDS[kind_of(values)])
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
             f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib.util import find_spec
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.experiments.events import ENDS, Done, Failed, GridEvent, Left, Task, decode
+from fascicle.experiments.events import ENDS, Done, Failed, GridEvent, Left, Task
 from fascicle.experiments.folders import State, in_the_way, json_object, last_epoch, metrics_of, state_of
 from fascicle.experiments.grid import Grid, GridRun
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import COST, read_result
+from fascicle.pipeline.workers.child import Channel
+from fascicle.pipeline.workers.child import Failed as WorkerFailed
+from fascicle.pipeline.workers.process import EndedError, Process, with_news
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
@@ -26,6 +29,7 @@ from fascicle.settings.recipes.typer import TyperRecipe
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 _NOTHING = Done(run="", trained=False)  # what a task has ended that waits for none
+_MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(GridEvent | WorkerFailed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +173,7 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     Raises:
         OutputError: the disk is full.
     """
-    waiting, running = list(tasks), dict[Connection, _Child]()
+    waiting, running = list(tasks), dict[Process[GridEvent | WorkerFailed], Task]()
     ends: dict[str, GridEvent | None] = dict.fromkeys(task.run for task in waiting)
     try:
         while waiting or running:
@@ -179,14 +183,20 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     ends[task.run] = ended
                     yield ended
                 else:
-                    child = _Child(task)
-                    running[child.channel] = child
-            for channel in wait(list(running)) if running else ():  # of nothing, it would wait for ever
-                child = running[channel]  # type: ignore[index]
-                event = child.receive()
-                if event is None:
-                    del running[child.channel]
-                    continue
+                    running[Process(partial(start, task), _MESSAGES, daemon=True)] = task
+            for process in with_news(running, seconds=None) if running else ():
+                run = running[process].run
+                event: GridEvent
+                try:
+                    message = process.receive()
+                    if message is None:
+                        continue
+                    event = Failed(run=run, error=message.message) if isinstance(message, WorkerFailed) else message
+                except EndedError as ended:
+                    del running[process]
+                    if ends[run] is not None:
+                        continue
+                    event = Failed(run=run, error=_why_it_died(ended.reason))
                 if isinstance(event, Failed) and event.disk_full:
                     raise OutputError(
                         f"{event.error}; the disk is full, so the grid stops at {event.run}: make room and run the "
@@ -196,8 +206,9 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     ends[event.run] = event
                 yield event
     finally:
-        for child in running.values():
-            child.end()
+        for process in running:
+            process.kill()
+            process.close()
 
 
 def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
@@ -218,53 +229,19 @@ def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEven
     return None
 
 
-class _Child:
-    """The process of one run."""
-
-    def __init__(self, task: Task) -> None:
-        self._run = task.run
-        self._ended = False
-        context = multiprocessing.get_context("spawn")
-        self.channel, theirs = context.Pipe(duplex=False)
-        self._process: BaseProcess = context.Process(target=start, args=(task, theirs), name=task.run, daemon=True)
-        self._process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
-
-    def receive(self) -> GridEvent | None:
-        """The next event; one of ``ENDS`` is made up for a process that died without it; ``None`` after the last."""
-        try:
-            event = decode(self.channel.recv_bytes())
-        except (EOFError, OSError):  # the latter where it died in the middle of an event
-            self._process.join()
-            if self._ended:
-                self.channel.close()
-                return None
-            event = Failed(run=self._run, error=_why_it_died(self._process.exitcode))
-        self._ended = self._ended or isinstance(event, ENDS)
-        return event
-
-    def end(self) -> None:
-        """Ends the process, if it still runs."""
-        self._process.terminate()
-        self._process.join()
-        self.channel.close()
-
-
-def start(task: Task, channel: Connection) -> None:
+def start(task: Task, channel: Channel) -> None:
     """The target of each process: only there is torch loaded."""
     from fascicle.experiments.worker import work
 
     work(task, channel)
 
 
-def _why_it_died(code: int | None) -> str:
-    if code is not None and code < 0:
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-        memory = ", perhaps for want of memory" if name == "SIGKILL" else ""
-        return f"its process was ended by {name}{memory}; the same command goes on after its last complete epoch"
-    return (
-        f"its process ended with code {code} and said nothing; the same command goes on after its last complete epoch"
-    )
+def _why_it_died(reason: str) -> str:
+    kind, _, name = reason.partition(":")
+    after = "the same command goes on after its last complete epoch"
+    if kind == "killed":
+        return f"its process was ended by {name}{', perhaps for want of memory' * (name == 'SIGKILL')}; {after}"
+    return f"its process ended with code {name} and said nothing; {after}"
 
 
 def _matches(run: GridRun, pattern: str) -> bool:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
-import multiprocessing
 import os
-import signal
-import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
 from fascicle.errors import FascicleError, OutputError
-from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, encode
+from fascicle.experiments.events import Done, EpochEnded, Failed, GridEvent, Left, Said, Task
 from fascicle.experiments.folders import in_the_way, json_object, state_of
 from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.experiments.results import COST, other_heads, result_of, write_result
+from fascicle.files import locks
 from fascicle.files.atomic import atomic_text_writer
 from fascicle.files.temporary import is_temporary, taken_over
+from fascicle.pipeline.workers.child import Channel
+from fascicle.pipeline.workers.memory import peak_bytes
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text
@@ -35,13 +32,11 @@ Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-def work(task: Task, channel: Connection) -> None:
-    """The life of the process: does the task, says how it goes, and ends with the process that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this process
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def work(task: Task, channel: Channel) -> None:
+    """Does the task in a process of its own."""
     os.dup2(2, 1)  # the parent's standard output is for its own results
     use_threads(task.threads)
-    perform(task, lambda event: channel.send_bytes(encode(event)))
+    perform(task, channel.send)
 
 
 def perform(task: Task, send: Send) -> None:
@@ -69,21 +64,6 @@ def is_disk_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def peak_resident_bytes() -> int | None:
-    """The most memory that this process ever had in use; ``None`` where the system does not say."""
-    # ru_maxrss would also count the process that this one was started from, before it became a program of its own.
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _performed(task: Task, send: Send) -> Done | Left:
@@ -203,7 +183,7 @@ class _Cost:
 
     def write(self, **more: float) -> None:
         """Adds this sitting to those before."""
-        peaks = [p for p in (self._before.get("peak_rss_bytes"), peak_resident_bytes()) if p is not None]
+        peaks = [p for p in (self._before.get("peak_rss_bytes"), peak_bytes()) if p is not None]
         seconds = self._before.get("seconds", 0.0) + time.monotonic() - self._began
         value = {"seconds": round(seconds, 1), "peak_rss_bytes": max(peaks, default=None)}
         with atomic_text_writer(self._path, overwrite=True) as stream:
@@ -221,31 +201,16 @@ class _Cost:
 @contextmanager
 def _claimed(task: Task) -> Iterator[None]:
     """Keeps two processes from writing into one run folder; the system lets go when a process is killed."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    lock = task.folder.with_name(f".{task.folder.name}.lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a", encoding="utf-8") as stream:  # what is in it stays: it may be somebody's
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(f"another process works on {task.folder}; wait for it, or leave this run out") from None
+    path = task.folder.with_name(f".{task.folder.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
+    with path.open("ab") as stream:  # what is in it stays: it may be somebody's
+        locks.lock(stream, refusal=refusal)
         try:
             yield
         finally:
-            if lock.exists() and not lock.stat().st_size:
-                lock.unlink(missing_ok=True)
-
-
-def _end_with_parent() -> None:
-    """Waits for the end of the parent, and ends this process with it: an orphan would write into a run in progress."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+            if path.exists() and not path.stat().st_size:
+                path.unlink(missing_ok=True)
 
 
 def _sentence(error: Exception) -> str:

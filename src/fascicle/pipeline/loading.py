@@ -143,8 +143,7 @@ def _rules(settings: RulesStep, pipeline: PipelineSettings) -> Any:
 
 
 def _choice(settings: ChoiceStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.choice import Choice
-    from fascicle.pipeline.steps import fingerprint_of
+    from fascicle.pipeline.steps import Choice, fingerprint_of
 
     return Choice(
         name=settings.name,

@@ -15,7 +15,6 @@ import contextlib
 import os
 import selectors
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from fascicle.core.contracts import PARTS
 from fascicle.core.document import Document, Patch
 from fascicle.core.wording import shortened
 from fascicle.errors import PluginError
+from fascicle.pipeline.workers.memory import limit_memory
 
 SCHEMA: Final = 1
 _READ: Final = 1 << 16
@@ -152,11 +152,9 @@ class ProcessStep:
             stderr=self._said,
             env=environment,
         )
-        if self._memory is not None and sys.platform == "linux":
-            import resource
-
+        if self._memory is not None:
             with contextlib.suppress(ProcessLookupError):  # its end is seen below
-                resource.prlimit(self._program.pid, resource.RLIMIT_DATA, (self._memory, self._memory))
+                limit_memory(self._memory, self._program.pid)
         assert self._program.stdin is not None
         os.set_blocking(self._program.stdin.fileno(), False)
         hello: _Hello = _decoded(self._exchange(b""), _Hello)

@@ -25,7 +25,7 @@ from fascicle.running.records import SCHEMA, Done, FileFacts, Manifest, Quaranti
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
-SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.running.saves` begin
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.running.shard_worker.Saves` begin
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 from fascicle.errors import OutputError
 from fascicle.files import locks
@@ -20,79 +20,12 @@ _LOCK: Final = ".fascicle-run.lock"
 _TEMPORARY: Final = ".fascicle-run-*.tmp"
 
 
-class Place(Protocol):
-    """A folder whose files appear whole or not at all.
+class LocalPlace:
+    """A folder of this machine, or one that it shares with others, whose files appear whole or not at all.
 
     Attributes:
         pause: seconds of work that are worth a small file.
     """
-
-    pause: float
-
-    def at(self, name: str) -> str:
-        """The whole path of a file, or its URL."""
-        ...
-
-    def check(self) -> None:
-        """Says early whether files can be written there.
-
-        Raises:
-            OutputError: they cannot.
-        """
-        ...
-
-    def held(self) -> AbstractContextManager[str]:
-        """Keeps other runs out, as far as the place can, and clears what a kill left.
-
-        Yields:
-            The mark of this run, see `of_run`; empty where the place has no locks.
-
-        Raises:
-            OutputError: another run holds it, or it cannot be written.
-        """
-        ...
-
-    def of_run(self, mark: str) -> None:
-        """Gives files their names from now on only while the run of this mark holds the place."""
-        ...
-
-    def sizes(self) -> dict[str, int]:
-        """Names and sizes of all files."""
-        ...
-
-    def read(self, names: Sequence[str]) -> Iterator[bytes]:
-        """The contents of files, in order.
-
-        Raises:
-            OSError: one cannot be read.
-        """
-        ...
-
-    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
-        """Opens a file for reading."""
-        ...
-
-    def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
-        """A file that takes its name when it is complete; one of that name is replaced.
-
-        Args:
-            name: of the file.
-            durable: whether it is kept even if the power fails, which takes longer.
-        """
-        ...
-
-    def remove(self, names: Sequence[str]) -> None:
-        """Removes files that a run wrote, as far as they are there."""
-        ...
-
-
-def place_of(path: str) -> Place:
-    """The place that a path or a URL names."""
-    return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
-
-
-class LocalPlace:
-    """A folder of this machine, or one that it shares with others."""
 
     pause = 0.0
 
@@ -101,11 +34,15 @@ class LocalPlace:
         self._path, self._mark = path, ""
 
     def at(self, name: str) -> str:
-        """See `Place`."""
+        """The whole path of a file, or its URL."""
         return str((self._path / name).absolute())
 
     def check(self) -> None:
-        """See `Place`."""
+        """Says early whether files can be written there.
+
+        Raises:
+            OutputError: they cannot.
+        """
         path = self._path
         if path.exists() and not path.is_dir():
             raise OutputError(f"{path} is a file; give the name of a folder to write", file=str(path))
@@ -118,7 +55,14 @@ class LocalPlace:
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """See `Place`."""
+        """Keeps other runs out, as far as the place can, and clears what a kill left.
+
+        Yields:
+            The mark of this run, see `of_run`; empty where the place has no locks.
+
+        Raises:
+            OutputError: another run holds it, or it cannot be written.
+        """
         with _locked(self._path) as mark:
             self._clear()
             try:
@@ -127,11 +71,11 @@ class LocalPlace:
                 self._clear()
 
     def of_run(self, mark: str) -> None:
-        """See `Place`."""
+        """Gives files their names from now on only while the run of this mark holds the place."""
         self._mark = mark
 
     def sizes(self) -> dict[str, int]:
-        """See `Place`."""
+        """Names and sizes of all files."""
         found = {}
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
             for entry in entries:
@@ -140,22 +84,31 @@ class LocalPlace:
         return found
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
-        """See `Place`."""
+        """The contents of files, in order.
+
+        Raises:
+            OSError: one cannot be read.
+        """
         return ((self._path / name).read_bytes() for name in names)
 
     def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
-        """See `Place`."""
+        """Opens a file for reading."""
         return (self._path / name).open("rb")
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Place`."""
+        """Removes files that a run wrote, as far as they are there."""
         for name in names:
             (self._path / name).unlink(missing_ok=True)
         sync_folder(self._path)
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """See `Place`."""
+        """A file that takes its name when it is complete; one of that name is replaced.
+
+        Args:
+            name: of the file.
+            durable: whether it is kept even if the power fails, which takes longer.
+        """
         target = self._path / name
         temporary = self._path / f".fascicle-run-{name}.{secrets.token_hex(8)}.tmp"
         with place_errors(target):
@@ -190,24 +143,32 @@ class RemotePlace(RemoteFolder):
     pause = 2.0
 
     def check(self) -> None:
-        """See `Place`: whether it can be reached."""
+        """See `LocalPlace`: whether it can be reached."""
         self.sizes()
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """See `Place`."""
+        """See `LocalPlace`."""
         self.make()
         with _locked(Path(self.near)) if self.near else contextlib.nullcontext():
             yield ""
 
     def of_run(self, mark: str) -> None:
-        """See `Place`."""
+        """See `LocalPlace`."""
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """See `Place`; what was sent is kept."""
+        """See `LocalPlace`; what was sent is kept."""
         with super().written(name) as stream:
             yield stream
+
+
+Place = LocalPlace | RemotePlace
+
+
+def place_of(path: str) -> Place:
+    """The place that a path or a URL names."""
+    return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.files.tree import is_unicode
-from fascicle.pipeline.runner import Failure
 from fascicle.running.plan import Shard
 from fascicle.version import VERSION
 
@@ -155,19 +154,6 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
-
-
-def failure_of(reason: str, step: str, *, seconds: float, memory: int) -> Failure:
-    """Why a document is not done at which workers died.
-
-    Args:
-        reason: ``"killed:SIGSEGV"`` and the like.
-        step: at which they died.
-        seconds: that the last one was at it.
-        memory: MiB that it was seen to hold.
-    """
-    told = f"the worker that was at this document alone ended, twice ({reason})"
-    return Failure(step, reason, told, round(seconds, 3), memory)
 
 
 def refuse_unnamed(path: str) -> None:

@@ -17,7 +17,6 @@ from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.running.child import OpenWorker
 from fascicle.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
 from fascicle.running.plan import Shard, states_of_inputs
 from fascicle.running.planning import extended
@@ -32,10 +31,10 @@ OpenPipeline = Callable[[], Pipeline]
 _INPUTS: Final = "set of inputs"
 
 
-class Crew(Protocol):
+class Pool(Protocol):
     """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> Pool:
         """Itself."""
         ...
 
@@ -48,12 +47,7 @@ class Crew(Protocol):
         ...
 
 
-class Hire(Protocol):
-    """Gives a crew, as the class `fascicle.running.supervisor.Supervisor`."""
-
-    def __call__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> Crew:
-        """Starts nothing yet."""
-        ...
+StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +99,7 @@ class Run:
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
-        hire: gives the workers; by default processes on this machine.
+        pool: gives the workers; by default processes on this machine.
     """
 
     inputs: Sequence[str]
@@ -117,7 +111,7 @@ class Run:
     shards: Shards
     limits: Limits
     open_pipeline: OpenPipeline
-    hire: Hire = Supervisor
+    pool: StartPool = Supervisor
 
     @classmethod
     def of(
@@ -129,7 +123,7 @@ class Run:
         reading: ReadRequest | None = None,
         format: str = "jsonl",  # noqa: A002
         workers: int = 1,
-        hire: Hire = Supervisor,
+        pool: StartPool = Supervisor,
     ) -> Run:
         """A run of the pipeline of a file.
 
@@ -150,7 +144,7 @@ class Run:
             shards=settings.shards,
             limits=settings.limits,
             open_pipeline=partial(open_pipeline, pipeline),
-            hire=hire,
+            pool=pool,
         )
 
     def do(
@@ -159,7 +153,7 @@ class Run:
         resume: bool = False,
         update: bool = False,
         progress: Callable[[Progress], None] = lambda progress: None,
-        started: Callable[[Any], None] = lambda crew: None,
+        started: Callable[[Any], None] = lambda pool: None,
     ) -> Totals:
         """Does what is not done yet, and proves that nothing was lost.
 
@@ -169,7 +163,7 @@ class Run:
                 the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
                 are done again.
             progress: is told how far the run is.
-            started: is given the crew.
+            started: is given the pool.
 
         Returns:
             The account.
@@ -221,9 +215,9 @@ class Run:
             )
 
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
-        with self.hire(opening, limits=self.limits, workers=self.workers) as crew:
-            started(crew)
-            for one in crew.run(left, tick=tell):
+        with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
+            started(pool)
+            for one in pool.run(left, tick=tell):
                 now.count(one, sizes[one.shard])
         tell()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,16 +24,18 @@ from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.pipeline.pipeline import InARow, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.pipeline.workers.child import Channel, Ready, Working
+from fascicle.pipeline.workers.memory import peak_bytes
 from fascicle.running.concepts import hashed
-from fascicle.running.folder import RunFolder
-from fascicle.running.memory import peak_mebibytes
+from fascicle.running.folder import SAVED, RunFolder
 from fascicle.running.plan import Shard, ShardReader
 from fascicle.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
-from fascicle.running.saves import Saves
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
 _SLOWEST: Final = 10
+_EVERY: Final = 32  # documents in a file of what is saved
+_WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller shard has no such files
 
 
 @dataclass(kw_only=True)
@@ -75,6 +77,59 @@ class _Counts:
             self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
+
+
+class Saves:
+    """What is done of a shard before its marker is there, in small files: so a kill costs few documents, not a shard.
+
+    They hold what the steps gave, so the part has the same bytes with and without them.
+    """
+
+    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
+        """Reads nothing yet.
+
+        Args:
+            folder: of the run.
+            shard: that is done.
+            manifest: of the run; what a shard of the same name has by another pipeline does not count.
+        """
+        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
+        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        self._folder, self._is_worth = folder, shard.count > _WORTH
+        self._files, self._lines = 0, list[bytes]()
+        self._since = time.monotonic()
+
+    def documents(self) -> dict[str, Document]:
+        """What an attempt that was ended has done, by id."""
+        found: dict[str, Document] = {}
+        while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
+            digest, _, lines = content.partition(b"\n")
+            if digest != _digest(lines):
+                break  # the power failed; the next file takes its name
+            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
+            self._files += 1
+        return found
+
+    def add(self, document: Document) -> None:
+        """Keeps a document, at the latest with some that come after it."""
+        if not self._is_worth:
+            return
+        self._lines.append(codec.encode(document) + b"\n")
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.pause:
+            content = b"".join(self._lines)
+            with self._folder.written(self._name.format(self._files), durable=False) as stream:
+                stream.write(_digest(content) + b"\n" + content)
+            self._files += 1
+            self._lines.clear()
+            self._since = time.monotonic()
+
+    def remove(self) -> None:
+        """Removes them, when the shard has its marker."""
+        self._folder.remove([self._name.format(number) for number in range(self._files)])
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 class ShardWorker:
@@ -244,7 +299,7 @@ class ShardWorker:
             versions=dict(VERSIONS),
             attempt=attempt,
             seconds=failure.seconds,
-            memory=failure.memory or peak_mebibytes(),
+            memory=failure.memory or (peak_bytes() or 0) >> 20,
             document=msgspec.Raw(content),
         )
 
@@ -260,3 +315,48 @@ def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) 
 
 def _most(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OFTEN])
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard to be done; see `ShardWorker.process`."""
+
+    shard: str
+    attempt: int
+    alone: tuple[int, ...] = ()
+    killed: tuple[tuple[int, Failure], ...] = ()
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+    """A shard is done."""
+
+    done: Done
+
+
+OpenWorker = Callable[[], ShardWorker]
+
+
+def do_shards(open_worker: OpenWorker, channel: Channel) -> None:
+    """Does the shards that are ordered, in a process of its own.
+
+    Args:
+        open_worker: loads the pipeline.
+        channel: of orders and messages.
+    """
+    worker = open_worker()
+    shards = {shard.name: shard for shard in worker.manifest.shards}
+
+    def watch(step: str, documents: Sequence[Document]) -> None:
+        now = tuple(worker.places[document.id] for document in documents)
+        characters = sum(len(document.text) for document in documents)
+        through, before = worker.through
+        channel.send(Working(step=step, places=now, characters=characters, through=through, characters_through=before))
+
+    for order in channel.orders(msgspec.json.Decoder(Order), ready=Ready()):
+        done = worker.process(
+            shards[order.shard],
+            attempt=order.attempt,
+            alone=frozenset(order.alone),
+            killed=dict(order.killed),
+            watch=watch,
+        )
+        channel.send(Finished(done=done))

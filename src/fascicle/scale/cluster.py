@@ -23,14 +23,12 @@ import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.running import messages
-from fascicle.running.child import OpenWorker
-from fascicle.running.messages import Failed, Finished
+from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.running.plan import Shard
 from fascicle.running.records import Done
-from fascicle.running.run import Hire
-from fascicle.running.supervisor import STARTS, WorkersError
-from fascicle.scale.station import Station
+from fascicle.running.run import StartPool
+from fascicle.running.shard_worker import Finished, OpenWorker
+from fascicle.running.supervisor import STARTS, Supervisor
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two looks at the clock
@@ -38,6 +36,50 @@ _PATIENCE: Final = 10.0  # seconds for the head of a cluster to answer
 _DEATHS: Final = 10  # of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
+
+_ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
+
+
+class Station:
+    """Does shards by a worker of its own, under the same limits as on one machine.
+
+    A document that kills the worker does not kill the station, which knows what the worker was at. So time, memory and
+    quarantine are decided beside the worker, and only names of shards and markers go through the network.
+    """
+
+    def __init__(self, open_worker: OpenWorker, limits: Limits, folder: str) -> None:
+        """Starts nothing yet.
+
+        Args:
+            open_worker: loads the pipeline, in the worker.
+            limits: of the worker.
+            folder: that relative paths begin at; a machine that does not have it can be given absolute ones.
+        """
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+        self._pool = Supervisor(open_worker, limits=limits, workers=1)
+
+    def ready(self) -> int:
+        """The number of its process, when it runs."""
+        return os.getpid()
+
+    def do(self, shard: bytes, begun: int) -> bytes:
+        """Does one shard.
+
+        Args:
+            shard: as JSON.
+            begun: how often it was begun before.
+
+        Returns:
+            `Finished` or `Failed`, as JSON.
+        """
+        answer: Finished | Failed
+        try:
+            (done,) = self._pool.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
+            answer = Finished(done=done)
+        except Exception as error:
+            answer = Failed.of(error)
+        return msgspec.json.encode(answer)
 
 
 @dataclass(kw_only=True)
@@ -55,7 +97,7 @@ class _Placed:
     is_ready: bool = False
 
 
-def hire_on(address: str) -> Hire:
+def pool_on(address: str) -> StartPool:
     """Gives workers on the machines of a cluster.
 
     Args:
@@ -85,7 +127,7 @@ class Cluster:
             open_worker: as for `fascicle.running.supervisor.Supervisor`; its module must be installed on all machines.
             limits: of each worker; Ray reserves ``limits.memory`` for it.
             workers: how many there are at most; those that find no place wait for one.
-            address: as of `hire_on`.
+            address: as of `pool_on`.
 
         Raises:
             UsageError: a number that is not allowed.
@@ -136,17 +178,17 @@ class Cluster:
         self._left.extend(shards)
         self._since, left = time.monotonic(), len(shards)
         while left:
-            self._staff(left)
+            self._fill(left)
             tick(0, 0)
             self._check_places()
             ready, _ = self._ray.wait(list(self._stations), num_returns=1, timeout=_TICK)
             for answer in ready:
-                done = self._hear(answer)
+                done = self._received(answer)
                 if done is not None:
                     left -= 1
                     yield done
 
-    def _staff(self, left: int) -> None:
+    def _fill(self, left: int) -> None:
         """Asks for stations that are missing."""
         kind = self._ray.remote(Station).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
@@ -155,7 +197,7 @@ class Cluster:
             actor = kind.remote(self._open, self._limits, str(Path.cwd()))
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
-    def _hear(self, answer: Any) -> Done | None:
+    def _received(self, answer: Any) -> Done | None:
         """What a station answers; it gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
@@ -163,15 +205,14 @@ class Cluster:
         except errors.RayTaskError as error:
             raise RuntimeError(str(error)) from None
         except errors.RayError as error:
-            self._bury(station, type(error).__name__)
+            self._replace(station, type(error).__name__)
             return None
         done = None
         if station.shard is not None:
-            match messages.said.decode(said):
-                case Finished() as finished:
-                    done = finished.done
-                case Failed() as failed:
-                    raise RuntimeError(failed.message) if failed.internal else WorkersError(failed.message)
+            found = _ANSWERS.decode(said)
+            if isinstance(found, Failed):
+                raise found.error
+            done = found.done
         station.is_ready, self._bad_starts = True, 0
         self._give(station)
         return done
@@ -184,7 +225,7 @@ class Cluster:
         order = station.actor.do.remote(msgspec.json.encode(shard), self._deaths[shard.name])
         self._stations[order] = station
 
-    def _bury(self, station: _Placed, reason: str) -> None:
+    def _replace(self, station: _Placed, reason: str) -> None:
         """A station, or its machine, has died: its shard is tried again elsewhere."""
         if station.shard is None:
             self._bad_starts += 1

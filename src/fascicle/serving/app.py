@@ -86,7 +86,7 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         routes=[*(_route(one, service) for one in routes), *(_page() if settings.page else ())],
         middleware=[guard],
         exception_handlers={
-            ProblemError: _told_problem,
+            ProblemError: _told_error,
             FascicleError: _told_error,
             HTTPException: _told_status,
             OSError: _told_disk,
@@ -128,15 +128,10 @@ def _page() -> Sequence[BaseRoute]:
     return (Route("/", index, methods=["GET"]), Mount(PAGE.rstrip("/"), StaticFiles(directory=folder)))
 
 
-async def _told_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ProblemError)
-    return answer_of(error.problem, error.headers)
-
-
 async def _told_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, FascicleError)
-    found = ProblemError.of(error)
-    return answer_of(found.problem)
+    assert isinstance(error, ProblemError | FascicleError)
+    found = ProblemError.of(error) if isinstance(error, FascicleError) else error
+    return answer_of(found.problem, found.headers)
 
 
 _SENTENCES: Final[Mapping[int, str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -58,6 +59,13 @@ def _too_long(most: int) -> ProblemError:
 async def content_of(request: Request, settings: ServeSettings) -> bytes:
     """The whole content of a request; see `chunks_of`."""
     return b"".join([chunk async for chunk in chunks_of(request, settings, most=settings.body)])
+
+
+async def save(request: Request, settings: ServeSettings, path: Path, *, most: int) -> None:
+    """Writes the content of a request into a file; see `chunks_of`."""
+    with path.open("wb") as stream:
+        async for chunk in chunks_of(request, settings, most=most):
+            stream.write(chunk)
 
 
 async def json_of(request: Request, settings: ServeSettings, kind: type[T]) -> T:

@@ -1,4 +1,4 @@
-"""Files of clients: kept for a moment under names of our own, and read and written by the clerk."""
+"""Files of clients: kept for a moment under names of our own, and read and written by a worker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
+from starlette.responses import Response
 
 from fascicle.formats.catalogue import Format
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
@@ -41,7 +42,7 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
     """Documents as a file.
 
     Args:
-        service: with the clerk.
+        service: with the worker.
         documents: as `fascicle.core.codec` writes them.
         form: a format.
 
@@ -59,8 +60,20 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
         return path.read_bytes(), ", ".join(f"{code}={count}" for code, count in found.losses.items())
 
 
+def file_answer(content: bytes, name: str, losses: str = "") -> Response:
+    """A file as the answer to a request.
+
+    Args:
+        content: of the file.
+        name: of the file.
+        losses: what its format cannot hold, as of `write_file`.
+    """
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Fascicle-Losses": losses}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
 async def _asked(service: Service, task: Task) -> Said:
-    (found,) = await service.ask(service.clerk, [task])
+    (found,) = await service.ask(service.files, [task])
     if found is None:
         raise ProblemError(504, f"the file was not done within {service.settings.seconds:g} s; send less at once")
     if isinstance(found, Wrong) and found.code:

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fascicle.running.faults import places_of
+from fascicle.pipeline.workers.child import places_of
 from fascicle.serving.pieces import CutError
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.serving.waiting import Waiting

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +15,7 @@ from fascicle.errors import FascicleError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import ReadRequest, WriteRequest
-from fascicle.running.child import settle
-from fascicle.running.faults import tell_fault
+from fascicle.pipeline.workers.child import Channel, log_fault
 from fascicle.running.folder import MANIFEST, RunFolder
 from fascicle.running.report import Totals
 from fascicle.running.run import Progress, Run
@@ -77,42 +74,35 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
-    """The job cannot be done; ``code`` is empty for a fault of Fascicle."""
+    """The job cannot be done."""
 
     message: str
-    code: str = ""
 
 
-told: msgspec.json.Decoder[Reached | Ended | Broken] = msgspec.json.Decoder(Reached | Ended | Broken)
+Message = Reached | Ended | Broken
+MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 
-def work(pipe: Connection, open_pipeline: OpenPipeline, order: bytes, parent: int) -> None:
-    """Does a job, and says how far it is.
+def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> None:
+    """Does a job in a process of its own, and sends how far it is.
 
     Args:
-        pipe: takes what is said.
         open_pipeline: opens the pipeline, here and in the workers.
-        order: a `JobOrder` as JSON.
-        parent: process that it must not outlive.
+        order: what to do.
+        channel: takes the messages.
     """
-    settle(parent)
-
-    def say(message: Reached | Ended | Broken) -> None:
-        with contextlib.suppress(OSError):
-            pipe.send_bytes(msgspec.json.encode(message))
 
     def see(now: Progress) -> None:
-        say(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
+        channel.send(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
 
-    asked = msgspec.json.decode(order, type=JobOrder)
     try:
-        totals = _run(asked, open_pipeline).do(resume=True, progress=see)
-        say(_ended(totals, _write(asked)))
+        totals = _run(order, open_pipeline).do(resume=True, progress=see)
+        channel.send(_ended(totals, _write(order)))
     except FascicleError as error:
-        say(Broken(message=str(error).replace(f"{asked.folder}/", ""), code=error.code))
+        channel.send(Broken(message=str(error).replace(f"{order.folder}/", "")))
     except Exception as error:
-        tell_fault(error)
-        say(Broken(message=f"{type(error).__name__}: {error}"))
+        log_fault(error)
+        channel.send(Broken(message=f"{type(error).__name__}: {error}"))
 
 
 def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:

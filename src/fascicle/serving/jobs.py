@@ -6,29 +6,34 @@ Each job has a folder. If the folder of all jobs is kept, a service goes on with
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
+import re
 import secrets
-import signal
+import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import msgspec
 
+from fascicle.errors import OutputError
+from fascicle.files import locks
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving import job, kept
+from fascicle.pipeline.workers.process import EndedError, Process
+from fascicle.serving import job
 from fascicle.serving.job import Broken, Ended, JobOrder, Reached
-from fascicle.serving.kept import FACTS, ID
 from fascicle.serving.naming import suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
+_FACTS: Final = "job.json"
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_LOCK: Final = ".lock"
 _WAIT: Final = 0.2  # seconds between two looks at a job that may have been cancelled
 State = Literal["receiving", "waiting", "running", "done", "failed"]
 _OPEN: Final = ("receiving", "waiting", "running")
@@ -92,8 +97,8 @@ class Jobs:
         if self._settings.jobs_folder:
             self._folder = Path(self._settings.jobs_folder).expanduser().resolve()
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = kept.held(self._folder)
-            kept.sweep(self._folder)
+            self._lock = _held(self._folder)
+            _sweep(self._folder)
             self._known = {one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one}
         else:
             self._own = tempfile.TemporaryDirectory(prefix="fascicle-jobs-", ignore_cleanup_errors=True)
@@ -154,7 +159,7 @@ class Jobs:
         Raises:
             ProblemError: there is none of this id.
         """
-        found = self._known.get(name) if ID.fullmatch(name) else None
+        found = self._known.get(name) if _ID.fullmatch(name) else None
         if found is None:
             raise ProblemError(404, "there is no such job; it may have been removed")
         return found
@@ -181,7 +186,7 @@ class Jobs:
         with self._condition:
             self.get(name)
             del self._known[name]
-        kept.remove(self._place(name))
+        _remove(self._place(name))
 
     def of_pipeline(self, name: str) -> Served:
         """What opens a pipeline in another process.
@@ -207,7 +212,7 @@ class Jobs:
     def _keep(self, now: Job) -> None:
         """Takes note of a job, here and in its folder."""
         self._known[now.id] = now
-        place = self._place(now.id) / FACTS
+        place = self._place(now.id) / _FACTS
         new = place.with_suffix(".new")
         with contextlib.suppress(FileNotFoundError):  # the job was removed meanwhile
             new.write_bytes(msgspec.json.encode(now))
@@ -245,54 +250,35 @@ class Jobs:
             workers=self._settings.workers,
             limits=getattr(served, "limits", None) or Limits(),
         )
-        context = multiprocessing.get_context("spawn")
-        pipe, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=job.work, args=(theirs, served, msgspec.json.encode(order), os.getpid()))
-        process.start()
-        theirs.close()
+        process = Process(partial(job.do_job, served, order), job.MESSAGES)
         try:
             while one.id in self._known and not self._closing:
-                if not pipe.poll(_WAIT):
-                    continue
-                try:
-                    said = job.told.decode(pipe.recv_bytes())
-                except EOFError:
-                    process.join()
-                    return self._end(one.id, Broken(message=f"its process ended ({process.exitcode})"))
-                if not isinstance(said, Reached):
-                    return self._end(one.id, said)
-                self._reach(one.id, said)
+                message = process.receive(_WAIT)
+                if isinstance(message, Reached):
+                    self._reach(one.id, message)
+                elif message is not None:
+                    return self._end(one.id, message)
+        except EndedError as ended:
+            return self._end(one.id, Broken(message=f"its process ended ({ended.reason})"))
         finally:
-            _kill(process)
-            pipe.close()
+            process.kill()
+            process.close()
         return None
 
-    def _reach(self, name: str, said: Reached) -> None:
+    def _reach(self, name: str, reached: Reached) -> None:
         with self._condition:
             if (now := self._known.get(name)) is not None:
-                self._known[name] = msgspec.structs.replace(
-                    now, status="running", documents=said.documents, of=said.of, quarantined=said.quarantined
-                )
+                self._known[name] = msgspec.structs.replace(now, status="running", **msgspec.structs.asdict(reached))
 
-    def _end(self, name: str, said: Ended | Broken) -> None:
+    def _end(self, name: str, end: Ended | Broken) -> None:
         with self._condition:
-            now = self._known.get(name)
-            if now is None:
+            if (now := self._known.get(name)) is None:
                 return
-            if isinstance(said, Broken):
-                self._keep(msgspec.structs.replace(now, status="failed", problem=said.message))
-                return
-            self._keep(
-                msgspec.structs.replace(
-                    now,
-                    status="done",
-                    documents=said.documents,
-                    of=said.documents,
-                    quarantined=said.quarantined,
-                    reasons=said.reasons,
-                    losses=said.losses,
-                )
-            )
+            if isinstance(end, Broken):
+                self._keep(msgspec.structs.replace(now, status="failed", problem=end.message))
+            else:
+                facts = msgspec.structs.asdict(end)
+                self._keep(msgspec.structs.replace(now, status="done", of=end.documents, **facts))
 
 
 def _result(one: Job) -> str:
@@ -302,22 +288,43 @@ def _result(one: Job) -> str:
 def _kept(folder: Path) -> Job | None:
     """A job of an earlier service."""
     try:
-        return msgspec.json.decode((folder / FACTS).read_bytes(), type=Job)
+        return msgspec.json.decode((folder / _FACTS).read_bytes(), type=Job)
     except (OSError, msgspec.MsgspecError):
         return None  # such as one whose file did not come
 
 
 def _age(folder: Path) -> float:
     try:
-        return (folder / FACTS).stat().st_mtime
+        return (folder / _FACTS).stat().st_mtime
     except OSError:
         return time.time()
 
 
-def _kill(process: multiprocessing.process.BaseProcess) -> None:
-    """Ends the process of a job; its workers end with it."""
-    if process.pid is not None and process.is_alive() and hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.join()
+def _held(folder: Path) -> BinaryIO:
+    """Keeps other services out of a folder, until what is returned is closed or the process ends.
+
+    Raises:
+        OutputError: another service has it.
+    """
+    lock = (folder / _LOCK).open("ab")
+    taken = f"another service keeps jobs in {folder}; give this one a folder of its own"
+    try:
+        locks.lock(lock, refusal=OutputError(taken, file=str(folder)))
+    except OutputError:
+        lock.close()
+        raise
+    return lock
+
+
+def _sweep(folder: Path) -> None:
+    """Removes the folders of jobs that were never accepted, or were being removed, when a service was killed."""
+    for one in folder.iterdir():
+        if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink() and not (one / _FACTS).exists():
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def _remove(place: Path) -> None:
+    """Removes the folder of a job, and first what it is known by, so that a kill meanwhile does not bring it back."""
+    with contextlib.suppress(OSError):
+        (place / _FACTS).unlink()
+    shutil.rmtree(place, ignore_errors=True)

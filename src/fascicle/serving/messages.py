@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from fascicle.knowledge.linking.linker import Decision
 from fascicle.pipeline.runner import Failure
+from fascicle.pipeline.workers.child import Failed, Working
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,14 +171,6 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     facts: PipelineFacts | None = None
 
 
-class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
-    """The worker is about to take documents, by their places in the order, through a step."""
-
-    step: str
-    places: tuple[int, ...]
-    characters: int
-
-
 class Answered(msgspec.Struct, frozen=True, kw_only=True, tag="answered"):
     """The answers to an order, one for each document."""
 
@@ -230,21 +223,8 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
     code: str = ""
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """The worker cannot go on, and no document is at fault.
-
-    Attributes:
-        message: for people.
-        internal: whether it is a fault of Fascicle.
-    """
-
-    message: str
-    internal: bool = False
-
-
 Order = Annotate | Explain | Look | ReadFile | WriteFile
 Result = Answered | Looked | FileRead | FileWritten | Wrong
-Said = Ready | Working | Result | Failed
-encode = msgspec.json.encode
-orders: msgspec.json.Decoder[Order] = msgspec.json.Decoder(Order)
-said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
+Message = Ready | Working | Result | Failed
+ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
+MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)

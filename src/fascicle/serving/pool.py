@@ -19,8 +19,9 @@ import msgspec
 
 from fascicle.errors import FascicleError
 from fascicle.pipeline.runner import Failure
+from fascicle.pipeline.workers.child import WorkersError
+from fascicle.pipeline.workers.process import EndedError
 from fascicle.serving import messages
-from fascicle.serving.hands import DiedError, Hand, StartError
 from fascicle.serving.messages import (
     Annotate,
     Answer,
@@ -32,6 +33,7 @@ from fascicle.serving.messages import (
     PipelineFacts,
     Wrong,
 )
+from fascicle.serving.worker import Worker
 
 _DIES: Final = 2  # deaths at a document alone that make it the culprit
 _SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
@@ -80,7 +82,7 @@ class Task:
     @property
     def digest(self) -> bytes:
         """Of what is asked."""
-        return hashlib.sha256(messages.encode(self.order)).digest()
+        return hashlib.sha256(msgspec.json.encode(self.order)).digest()
 
     @classmethod
     def annotate(cls, document: bytes, options: Options, *, characters: int) -> Task:
@@ -97,16 +99,16 @@ class Pool:
         deaths: of workers so far.
     """
 
-    def __init__(self, hire: Callable[[], Hand], *, workers: int, batch: int, queue: int) -> None:
+    def __init__(self, make_worker: Callable[[], Worker], *, workers: int, batch: int, queue: int) -> None:
         """Starts nothing yet.
 
         Args:
-            hire: makes a worker.
+            make_worker: makes one; starting it is up to the pool.
             workers: how many there are.
             batch: characters that a worker takes at once, unless one document is longer.
             queue: characters that may wait.
         """
-        self._hire, self._batch, self._queue = hire, batch, queue
+        self._make_worker, self._batch, self._queue = make_worker, batch, queue
         self._condition = threading.Condition()
         self._waiting: deque[Task] = deque()
         self._cost, self._busy, self._ready, self._idle = 0, 0, 0, 0
@@ -205,31 +207,31 @@ class Pool:
     # -- in the thread of a worker -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        hand = self._hire()
+        worker = self._make_worker()
         try:
-            if not self._open(hand, first=True):
+            if not self._open(worker, first=True):
                 return
             while batch := self._take():
                 try:
-                    self._do(hand, batch)
+                    self._do(worker, batch)
                 except Exception as error:  # a fault of ours, or half a message: it costs this batch
                     self._give_up(batch, error)
-                    self._open(hand)
-                if hand.is_spent:
-                    self._open(hand)
+                    self._open(worker)
+                if worker.is_spent:
+                    self._open(worker)
         finally:
-            hand.close()
+            worker.close()
 
-    def _open(self, hand: Hand, *, first: bool = False) -> bool:
+    def _open(self, worker: Worker, *, first: bool = False) -> bool:
         """Opens the pipeline in a worker, again and again until it is open; says whether it is."""
         with self._condition:
             self._ready -= not first
         pause = 0.1
         while True:
             try:
-                facts = hand.start()
+                facts = worker.start()
                 break
-            except (DiedError, FascicleError) as error:
+            except (EndedError, FascicleError) as error:
                 if first and not self._begun.done():
                     told = error if isinstance(error, FascicleError) else _ended(error)
                     self._begun.set_exception(told)
@@ -266,36 +268,36 @@ class Pool:
                     self._busy += size
                     return batch
 
-    def _do(self, hand: Hand, batch: list[Task]) -> None:
+    def _do(self, worker: Worker, batch: list[Task]) -> None:
         """Does a batch; after the death of a worker, what it was at is tried alone in a new one."""
         groups = deque([batch])
         while groups:
             group = groups.popleft()
             begun = time.perf_counter()
             try:
-                answers = hand.do(_joined(group))
-            except DiedError as died:
+                answers = worker.do(_joined(group))
+            except EndedError as ended:
                 with self._condition:
                     self.deaths += 1
-                groups.extendleft(reversed(self._blamed(group, died)))
-                self._open(hand)
+                groups.extendleft(reversed(self._blamed(group, ended)))
+                self._open(worker)
                 continue
             size = sum(task.characters for task in group)
             self._learn(size, time.perf_counter() - begun)
             for task, answer in zip(group, _apart(answers, len(group)), strict=True):
                 self._finish(task, answer)
 
-    def _blamed(self, group: list[Task], died: DiedError) -> list[list[Task]]:
+    def _blamed(self, group: list[Task], ended: EndedError) -> list[list[Task]]:
         """What is tried next: those that are not at fault together, and each of the others alone."""
-        suspects = set(died.places) or set(range(len(group)))
+        suspects = set(ended.at.places if ended.at else ()) or set(range(len(group)))
         others = [task for at, task in enumerate(group) if at not in suspects]
         again = []
         for at in sorted(suspects):
             task = group[at]
-            task.deaths += (len(group) == 1) * (_DIES if died.reason in _SURE else 1)
+            task.deaths += (len(group) == 1) * (_DIES if ended.reason in _SURE else 1)
             if task.deaths >= _DIES:
-                told = f"the worker that was at this document alone ended ({died.reason})"
-                answer = Answer(failure=Failure(died.step, died.reason, told))
+                told = f"the worker that was at this document alone ended ({ended.reason})"
+                answer = Answer(failure=Failure(ended.at.step if ended.at else "", ended.reason, told))
                 self._remember(task, answer)
                 self._finish(task, answer)
             else:
@@ -336,8 +338,8 @@ def _apart(result: messages.Result, count: int) -> Sequence[Said]:
     return result.answers if isinstance(result, Answered) else (result,) * count
 
 
-def _ended(error: DiedError) -> StartError:
-    return StartError(
+def _ended(error: EndedError) -> WorkersError:
+    return WorkersError(
         f"the worker ended while it loaded the pipeline ({error.reason}); look at limits.start and limits.memory, or "
         "run fascicle pipeline check"
     )

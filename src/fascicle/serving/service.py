@@ -7,22 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import msgspec
+
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
-from fascicle.serving.clerk import Clerk
 from fascicle.serving.curation.store import Store
-from fascicle.serving.hands import Hand, LocalHand, ProcessHand
 from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
 from fascicle.serving.metrics import Gauges, Labels, Metrics
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
 from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import PipelineWork, Served, open_work
+from fascicle.serving.work import FileWork, PipelineWork, Served, open_work
+from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
@@ -35,7 +36,7 @@ class Service:
         metrics: what it did.
         pools: the workers of each pipeline, by name, in order.
         jobs: files that are annotated meanwhile.
-        clerk: the worker that reads and writes files, which come from anywhere.
+        files: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
     """
 
@@ -50,16 +51,16 @@ class Service:
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
-                _hire(name, served, settings.seconds),
+                _maker(name, served, settings.seconds),
                 workers=1 if isinstance(served, Pipeline) else settings.workers,
                 batch=settings.batch,
                 queue=settings.queue,
             )
             for name, served in pipelines.items()
         }
-        hire = partial(ProcessHand, Clerk, Limits(memory=2_048), longest=settings.seconds)
         self.jobs = Jobs(pipelines, settings)
-        self.clerk = Pool(hire, workers=1, batch=1, queue=settings.queue)
+        reader = partial(ProcessWorker, FileWork, Limits(memory=2_048), longest=settings.seconds)
+        self.files = Pool(reader, workers=1, batch=1, queue=settings.queue)
         self.curation: Store | None = None
 
     def start(self) -> None:
@@ -68,9 +69,9 @@ class Service:
         Raises:
             FascicleError: a pipeline cannot be opened, or decisions cannot be kept in the file that is named for them.
         """
-        for pool in (self.clerk, *self.pools.values()):
+        for pool in (self.files, *self.pools.values()):
             pool.begin()
-        for pool in (self.clerk, *self.pools.values()):
+        for pool in (self.files, *self.pools.values()):
             pool.start()
         if self.settings.curation and self.curation is None:
             self.curation = Store.open(self.settings.curation)
@@ -78,7 +79,7 @@ class Service:
 
     def close(self) -> None:
         """Does what waits, and ends the workers."""
-        for pool in (*self.pools.values(), self.clerk):
+        for pool in (*self.pools.values(), self.files):
             pool.close()
         self.jobs.close()
         if self.curation is not None:
@@ -144,6 +145,21 @@ class Service:
             return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
             return refused(name, str(error), code=error.code)
+
+    def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
+        """Documents as a client sent them.
+
+        Raises:
+            ProblemError: one is refused.
+        """
+        documents = []
+        for at, one in enumerate(given, start=1):
+            found = self.read(bytes(one), name=f"text-{at}")
+            if not isinstance(found, Document):
+                assert found.problem is not None
+                raise ProblemError(422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code)
+            documents.append(found)
+        return documents
 
     def checked(self, document: Document) -> Document | RawAnswer:
         """A document, or why it is refused."""
@@ -256,8 +272,8 @@ def _short(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
 
 
-def _hire(name: str, served: Served, longest: float) -> Callable[[], Hand]:
+def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
     if isinstance(served, Pipeline):
-        return partial(LocalHand, PipelineWork(served, name))
+        return partial(LocalWorker, PipelineWork(served, name))
     limits = getattr(served, "limits", None) or Limits()
-    return partial(ProcessHand, partial(open_work, served, name), limits, longest=longest)
+    return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
+from fascicle.core.wording import counted
+from fascicle.errors import FascicleError, InputError
+from fascicle.formats.files import read
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import ReadReport, SetAside, WriteReport
+from fascicle.formats.requests import WriteRequest
 from fascicle.knowledge.linking.linker import Decision, Linker
 from fascicle.knowledge.linking.several import Linkers, Linking, unlinked
 from fascicle.knowledge.pack.pack import Pack
@@ -19,7 +26,21 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.rules import Rules
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.serving import messages
-from fascicle.serving.messages import Annotate, Answer, Answered, Explain, Look, Looked, Options, PipelineFacts
+from fascicle.serving.messages import (
+    Annotate,
+    Answer,
+    Answered,
+    Explain,
+    FileRead,
+    FileWritten,
+    Look,
+    Looked,
+    Options,
+    PipelineFacts,
+    ReadFile,
+    WriteFile,
+    Wrong,
+)
 
 OpenPipeline = Callable[[], Pipeline]
 Served = Pipeline | OpenPipeline
@@ -149,6 +170,30 @@ class PipelineWork:
         )
 
 
+class FileWork:
+    """Reads and writes files for clients; what a file does to it costs a worker, and not the service."""
+
+    @property
+    def facts(self) -> PipelineFacts | None:
+        """It is no pipeline."""
+        return None
+
+    def do(
+        self,
+        order: messages.Order,
+        *,
+        watch: Watch = unwatched,
+        given: Given = unseen,
+    ) -> messages.Result:
+        """Does an order; see `Work`."""
+        assert isinstance(order, ReadFile | WriteFile)
+        try:
+            return _read(order) if isinstance(order, ReadFile) else _write(order)
+        except FascicleError as error:
+            message = str(error).replace(f"{Path(order.path).parent}/", "")  # where it lies concerns nobody
+            return Wrong(error=type(error).__name__, message=message, code=error.code)
+
+
 def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
     """Opens a pipeline for a worker.
 
@@ -210,3 +255,32 @@ def _pack_facts(pack: Pack) -> messages.PackFacts:
             for one in pack.manifest.sources
         ),
     )
+
+
+def _read(order: ReadFile) -> FileRead:
+    report = ReadReport(aside=SetAside(keep_going=True))
+    found: list[msgspec.Raw] = []
+    characters = 0
+    for document in read(order.path, format=order.format, report=report):
+        characters += len(document.text)
+        if len(found) == order.documents or characters > order.characters:
+            raise InputError(
+                f"the file has more than {counted(order.documents, 'document')}, or more than {order.characters:,} "
+                "characters; divide it, or send it as a job",
+                code="too-large",
+            )
+        found.append(msgspec.Raw(codec.encode(document)))
+    folder = f"{Path(order.path).parent}/"
+    return FileRead(
+        documents=tuple(found),
+        format=report.formats.get(order.path, order.format),
+        notes=tuple(line.replace(folder, "") for line in report.lines()),
+        problems=tuple(line.replace(folder, "") for line in report.aside.sentences),
+    )
+
+
+def _write(order: WriteFile) -> FileWritten:
+    report = WriteReport()
+    documents = (codec.decode(bytes(one)) for one in order.documents)
+    write_documents(documents, WriteRequest(path=order.path, format=order.format), report=report)
+    return FileWritten(losses=dict(sorted(report.losses.items())))

@@ -20,7 +20,7 @@ from fascicle.tasks.paths import Paths, listed
 if TYPE_CHECKING:
     from fascicle.running.records import Quarantined
     from fascicle.running.report import Totals
-    from fascicle.running.run import Hire, Progress
+    from fascicle.running.run import Progress, StartPool
 
 
 def run(  # noqa: PLR0913
@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913
         reading: how files are read.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.hire_on`; ``""``
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.scale.cluster.pool_on`; ``""``
             for the one that Ray finds, ``None`` for none.
         resume: go on with an interrupted run.
         update: the inputs follow each other in time, see `fascicle.running.run.Run.do`.
@@ -61,16 +61,16 @@ def run(  # noqa: PLR0913
     from fascicle.running.run import Run
     from fascicle.running.supervisor import Supervisor
 
-    hire: Hire = Supervisor
+    pool: StartPool = Supervisor
     if ray is not None:
-        from fascicle.scale.cluster import hire_on
+        from fascicle.scale.cluster import pool_on
 
-        hire = hire_on(ray)
+        pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(listed(files), request)
     if not is_url(place):
         Inputs.of([*filterfalse(is_url, paths), steps]).refuse(place, filled=True)
-    opened = Run.of(paths, steps, place, reading=request, format=format, workers=workers, hire=hire)
+    opened = Run.of(paths, steps, place, reading=request, format=format, workers=workers, pool=pool)
     return opened.do(resume=resume, update=update, progress=progress)
 
 

@@ -16,7 +16,7 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
 from fascicle.serving.curation.decisions import After, Edit
-from fascicle.serving.curation.store import ConflictError, NewStep, Store, UnknownDocumentError
+from fascicle.serving.curation.store import ConflictError, GivenStep, Store, UnknownDocumentError
 
 DOCUMENT = Document(id="a", text="Aspirin 😀 helps.", mentions=(Mention(((0, 7),), "Chemical", 0.9, "model"),))
 
@@ -28,9 +28,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def new(number: int, **parts: Any) -> NewStep:
+def new(number: int, **parts: Any) -> GivenStep:
     edits = (Edit(item=f"added-{number}", after=After(spans=((8, 9),), type="Sign")),)
-    return NewStep(**{"document": "a", "id": f"{number:032x}", "who": "Ada", "after": 0, "edits": edits, **parts})
+    return GivenStep(**{"document": "a", "id": f"{number:032x}", "who": "Ada", "after": 0, "edits": edits, **parts})
 
 
 def test_what_is_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ KILLED = """
 import os, sys
 from fascicle.core.document import Document
 from fascicle.serving.curation.decisions import After, Edit
-from fascicle.serving.curation.store import NewStep, Store
+from fascicle.serving.curation.store import GivenStep, Store
 store, last = Store.open(sys.argv[1]), 0
 store.add([Document(id="a", text="Aspirin")], "Ada")
 for number in range(1000):
     edits = (Edit(item=f"added-{number}", after=After(spans=((0, 7),), type="T")),)
-    last = store.save(NewStep(document="a", id=f"{number:032x}", who="Ada", after=last, edits=edits)).number
+    last = store.save(GivenStep(document="a", id=f"{number:032x}", who="Ada", after=last, edits=edits)).number
     print(last, flush=True)
 """
 

@@ -9,7 +9,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, check_type, decided
-from fascicle.serving.curation.store import Kept, NewStep, Store
+from fascicle.serving.curation.store import GivenStep, Kept, Store
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,11 +54,11 @@ def take(store: Store, documents: list[Document], who: str) -> Imported:
     return Imported(documents=len(documents), decisions=count)
 
 
-def _step(kept: Kept, edits: list[Edit], who: str) -> NewStep:
+def _step(kept: Kept, edits: list[Edit], who: str) -> GivenStep:
     last = kept.steps[-1].number if kept.steps else 0
     content = msgspec.json.encode([kept.document.id, last, edits])
     name = hashlib.sha256(content).hexdigest()[:32]
-    return NewStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits))
+    return GivenStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits))
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:

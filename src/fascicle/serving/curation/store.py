@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -49,7 +49,11 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     finished: bool | None = None
 
 
-class NewStep(msgspec.Struct, frozen=True, kw_only=True):
+Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
+Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
+
+
+class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A step to save.
 
     Attributes:
@@ -63,11 +67,11 @@ class NewStep(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     document: str
-    id: str
-    who: str
-    after: int
+    id: Annotated[str, msgspec.Meta(min_length=32, max_length=32, pattern=r"^[0-9a-f]{32}$")]
+    who: Who
+    after: Number = 0
     edits: tuple[Edit, ...] = ()
-    undoes: int | None = None
+    undoes: Number | None = None
     finished: bool | None = None
 
 
@@ -194,7 +198,7 @@ class Store:
                 kept = Kept(codec.decode(content), self._steps(place))
             yield kept
 
-    def save(self, new: NewStep) -> Step:
+    def save(self, new: GivenStep) -> Step:
         """Saves a step; one that was saved before, under the same id, is not saved again.
 
         Raises:
@@ -204,9 +208,9 @@ class Store:
         """
         with self._writing() as connection:
             kept = self.document(new.document)
-            content = msgspec.json.encode(_Content(edits=new.edits, undoes=new.undoes, finished=new.finished))
+            content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
-                if saved not in kept.steps or msgspec.json.encode(_content_of(saved)) != content:
+                if saved not in kept.steps or _content_of(saved) != content:
                     raise ConflictError(f"the id {new.id!r} stands for another step; make a new one")
                 return saved
             last = kept.steps[-1].number if kept.steps else 0
@@ -240,8 +244,8 @@ def _step(number: int, who: str, at: str, content: bytes) -> Step:
     return Step(number=number, who=who, at=at, edits=found.edits, undoes=found.undoes, finished=found.finished)
 
 
-def _content_of(step: Step) -> _Content:
-    return _Content(edits=step.edits, undoes=step.undoes, finished=step.finished)
+def _content_of(step: Step | GivenStep) -> bytes:
+    return msgspec.json.encode(_Content(edits=step.edits, undoes=step.undoes, finished=step.finished))
 
 
 def _prepare(connection: sqlite3.Connection, place: str) -> None:

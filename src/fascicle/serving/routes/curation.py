@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -13,21 +13,18 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.core.document import Document
-from fascicle.serving.asked import check_names, chunks_of, json_of, value_of
-from fascicle.serving.curation.decisions import Decided, Edit, Step, decided, gold_document, least_sure
+from fascicle.serving.asked import check_names, json_of, save, value_of
+from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document, least_sure
 from fascicle.serving.curation.importing import Imported, take
 from fascicle.serving.curation.pack_rules import rules_table
-from fascicle.serving.curation.store import ConflictError, Kept, NewStep, Store, UnknownDocumentError
+from fascicle.serving.curation.store import ConflictError, GivenStep, Kept, Store, UnknownDocumentError, Who
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.naming import plain_name, suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 
 T = TypeVar("T")
-Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
-Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
 Order = Literal["uncertainty", "added"]
 What = Literal["gold", "rules", "tasks"]
 _ENCODER: Final = msgspec.json.Encoder()
@@ -60,18 +57,6 @@ class NewDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class _RawDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     documents: tuple[msgspec.Raw, ...]
     who: Who
-
-
-class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A step to save; see `NewStep`."""
-
-    document: str
-    id: Annotated[str, msgspec.Meta(min_length=32, max_length=32, pattern=r"^[0-9a-f]{32}$")]
-    who: Who
-    after: Number = 0
-    edits: tuple[Edit, ...] = ()
-    undoes: Number | None = None
-    finished: bool | None = None
 
 
 class Curated(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +116,7 @@ async def add(request: Request, service: Service) -> Response:
     """Adds documents."""
     check_names(request, ())
     given = await json_of(request, service.settings, _RawDocuments)
-    documents = [_document(service, bytes(one), at) for at, one in enumerate(given.documents, start=1)]
+    documents = service.documents(given.documents)
     kept = await _done(service, lambda store: store.add(documents, given.who))
     return _json({"documents": [_curated(one) for one in kept]})
 
@@ -155,8 +140,7 @@ async def document(request: Request, service: Service) -> Response:
 async def step(request: Request, service: Service) -> Response:
     """Saves a step."""
     check_names(request, ())
-    given = await json_of(request, service.settings, GivenStep)
-    new = NewStep(**{name: getattr(given, name) for name in given.__struct_fields__})
+    new = await json_of(request, service.settings, GivenStep)
     return _json(Steps(steps=(await _done(service, lambda store: store.save(new)),)))
 
 
@@ -167,11 +151,11 @@ async def export(request: Request, service: Service) -> Response:
     only: bool = value_of(request, "finished", bool, False)
     found = [one for one in await _done(service, _all) if one.finished or not only]
     if what == "rules":
-        return _file(rules_table(found).encode(), "curation.tsv")
+        return file_answer(rules_table(found).encode(), "curation.tsv")
     form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
     made = [gold_document(one, beside=what == "tasks") for one in found]
     content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
-    return _file(content, f"{what}{suffix_of(form)}", losses)
+    return file_answer(content, f"{what}{suffix_of(form)}", losses)
 
 
 async def take_file(request: Request, service: Service) -> Response:
@@ -182,9 +166,7 @@ async def take_file(request: Request, service: Service) -> Response:
         raise ProblemError(422, "the parameter who is missing; name the curator")
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
-        with path.open("wb") as stream:
-            async for chunk in chunks_of(request, service.settings, most=service.settings.body):
-                stream.write(chunk)
+        await save(request, service.settings, path, most=service.settings.body)
         found = await read_file(service, path, "auto")
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
@@ -233,14 +215,6 @@ def _all(store: Store) -> list[Decided]:
     return [decided(*kept) for kept in store.documents()]
 
 
-def _document(service: Service, data: bytes, number: int) -> Document:
-    found = service.read(data, name=f"text-{number}")
-    if not isinstance(found, Document):
-        assert found.problem is not None
-        raise ProblemError(422, f"documents[{number}]: {found.problem.detail}", code=found.problem.code)
-    return found
-
-
 def _curated(kept: Kept) -> dict[str, Any]:
     return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps}
 
@@ -264,11 +238,6 @@ def _needed(request: Request, name: str) -> str:
 
 def _json(content: Any) -> Response:
     return Response(_ENCODER.encode(content), media_type=JSON)
-
-
-def _file(content: bytes, name: str, losses: str = "") -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Fascicle-Losses": losses}
-    return Response(content, media_type=ANY, headers=headers)
 
 
 _EXAMPLE: Final = {

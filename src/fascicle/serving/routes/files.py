@@ -9,11 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.core import codec
-from fascicle.core.document import Document
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.asked import check_names, chunks_of, json_of
+from fascicle.serving.asked import check_names, json_of, save
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import folder_for_files, read_file, write_file
+from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.naming import plain_name, readable, suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
@@ -46,9 +45,7 @@ async def read(request: Request, service: Service) -> Response:
         raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator")
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
-        with path.open("wb") as stream:
-            async for chunk in chunks_of(request, service.settings, most=service.settings.body):
-                stream.write(chunk)
+        await save(request, service.settings, path, most=service.settings.body)
         found = await read_file(service, path, form)
     if found.problems and not found.documents:
         raise ProblemError(422, found.problems[0], code="format")
@@ -61,19 +58,9 @@ async def write(request: Request, service: Service) -> Response:
     check_names(request, ("format",))
     form = writable(request.query_params.get("format", "jsonl"))
     raw = (await json_of(request, service.settings, RawDocuments)).documents
-    documents = []
-    for at, one in enumerate(raw, start=1):
-        found = service.read(bytes(one), name=f"text-{at}")
-        if not isinstance(found, Document):
-            assert found.problem is not None
-            raise ProblemError(422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code)
-        documents.append(msgspec.Raw(codec.encode(found)))
+    documents = [msgspec.Raw(codec.encode(one)) for one in service.documents(raw)]
     content, losses = await write_file(service, documents, form)
-    headers = {
-        "Content-Disposition": f'attachment; filename="documents{suffix_of(form)}"',
-        "Fascicle-Losses": losses,
-    }
-    return Response(content, media_type=ANY, headers=headers)
+    return file_answer(content, f"documents{suffix_of(form)}", losses)
 
 
 _FORMAT: Final = Query(name="format", type=str, means="name of the format, one of GET /v1/formats")

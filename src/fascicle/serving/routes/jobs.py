@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from fascicle.serving.asked import check_names, chunks_of
+from fascicle.serving.asked import check_names, save
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.jobs import Job
 from fascicle.serving.naming import plain_name, readable, writable
@@ -31,9 +31,7 @@ async def submit(request: Request, service: Service) -> Response:
         format=writable(params.get("format", "jsonl")).name,
     )
     try:
-        with service.jobs.path_of(new).open("wb") as stream:
-            async for chunk in chunks_of(request, service.settings, most=service.settings.job):
-                stream.write(chunk)
+        await save(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
     except BaseException:
         service.jobs.remove(new.id)
         raise

@@ -1,0 +1,160 @@
+"""What runs in a supervised process: it has a group of its own, takes orders, and sends what it is at."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path, PurePath
+from typing import Final, TypeVar
+
+import msgspec
+
+from fascicle.errors import FascicleError
+from fascicle.pipeline.workers.memory import limit_memory
+
+T = TypeVar("T")
+_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
+
+
+class WorkersError(FascicleError):
+    """Workers fail or end before any document can be blamed."""
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """The worker has loaded what it needs, and takes orders."""
+
+
+class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
+    """The worker is about to take documents through a step; none, when it reads or writes.
+
+    Attributes:
+        step: name.
+        places: of the documents in the order.
+        characters: of their texts.
+        through: documents of the order that are done or failed, ...
+        characters_through: ... and the characters of their texts.
+    """
+
+    step: str
+    places: tuple[int, ...]
+    characters: int
+    through: int = 0
+    characters_through: int = 0
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+    """The worker cannot go on, and no document is at fault.
+
+    Attributes:
+        message: for people.
+        internal: whether it is a fault of Fascicle.
+    """
+
+    message: str
+    internal: bool = False
+
+    @property
+    def error(self) -> Exception:
+        """The error to raise where the worker was started."""
+        return RuntimeError(self.message) if self.internal else WorkersError(self.message)
+
+    @classmethod
+    def of(cls, error: Exception) -> Failed:
+        """Makes one of an error; a fault of Fascicle is logged."""
+        if isinstance(error, FascicleError | OSError):
+            return cls(message=str(error))
+        log_fault(error)
+        return cls(message=f"{type(error).__name__}: {error}", internal=True)
+
+
+class Channel:
+    """The end of the pipe in the worker. Messages are JSON in both directions, and no pickles."""
+
+    def __init__(self, pipe: Connection) -> None:
+        """Takes the pipe."""
+        self._pipe = pipe
+
+    def send(self, message: msgspec.Struct) -> None:
+        """Sends a message to the process that started this one."""
+        self._pipe.send_bytes(msgspec.json.encode(message))
+
+    def orders(self, decoder: msgspec.json.Decoder[T], *, ready: msgspec.Struct) -> Iterator[T]:
+        """Sends that the worker is ready, and yields its orders until the pipe is closed.
+
+        Args:
+            decoder: reads orders.
+            ready: the first message.
+        """
+        gc.collect()
+        gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
+        self.send(ready)
+        while True:
+            yield decoder.decode(self._pipe.recv_bytes())
+
+
+def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, parent: int) -> None:
+    """The target of each process.
+
+    Args:
+        pipe: of orders and messages.
+        main: does the work.
+        memory: bytes of its own that the system lets a worker take which shares the machine with others.
+        parent: process that it must not outlive.
+    """
+    settle(parent)
+    if memory is not None:
+        os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of tokenizers; the other cores are for the other workers
+        limit_memory(memory)
+    channel = Channel(pipe)
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has closed the pipe
+        try:
+            main(channel)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise
+        except Exception as error:
+            channel.send(Failed.of(error))
+
+
+def settle(parent: int) -> None:
+    """Gives this process a group of its own, so that it ends with its programs and with its parent.
+
+    An interrupt of the terminal is for the parent alone.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # where memory is short, the system ends a worker and not its supervisor
+            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the line above
+            os._exit(1)
+    else:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def places_of(error: BaseException) -> list[str]:
+    """Where an error was raised: modules, lines and functions, the innermost last."""
+    found = traceback.extract_tb(error.__traceback__)[-8:]
+    return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
+
+
+def log_fault(error: BaseException) -> None:
+    """Writes to standard error which fault there was and where: no message, which may hold text or names of files."""
+    sys.stderr.write(f"{type(error).__name__} at {', '.join(places_of(error))}\n")

@@ -1,0 +1,57 @@
+"""What processes hold of memory, as far as the system says, and its limit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4_096
+
+
+def own_mebibytes(pid: int) -> int:
+    """MiB in memory that a process shares with no file; 0 where the system does not say, or it has ended."""
+    try:
+        resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * _PAGE >> 20
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process ever had in use; ``None`` where the system does not say."""
+    # ru_maxrss would also count the process that this one was started from, before it became a program of its own.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def limit_memory(most: int, pid: int = 0) -> None:
+    """Lets the system refuse a process more memory of its own; maps of files do not count.
+
+    What asks for more gets a `MemoryError`, which costs one document and not the worker.
+
+    Args:
+        most: bytes.
+        pid: of the process; 0 for this one.
+
+    Raises:
+        ProcessLookupError: it has ended.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    hard = resource.prlimit(pid, resource.RLIMIT_DATA)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.prlimit(pid, resource.RLIMIT_DATA, (most, hard))
+    resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))

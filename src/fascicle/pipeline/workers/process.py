@@ -1,0 +1,189 @@
+"""A process under supervision: what it is at is known, its time and memory are capped, and its end is told with why.
+
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which document
+of a task a worker was; loky takes the death of a worker for a broken pool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import wait
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from fascicle.pipeline.workers.child import Channel, Working, run
+from fascicle.pipeline.workers.memory import own_mebibytes
+from fascicle.settings.pipeline import Limits
+
+M = TypeVar("M")
+TICK: Final = 0.1  # seconds between two looks at limits
+_PATIENCE: Final = 5  # seconds that a process has to end by itself
+
+
+class EndedError(Exception):
+    """A worker has ended before its order was done.
+
+    Attributes:
+        reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the like.
+        at: what it was at.
+        seconds: that it was at it.
+        memory: MiB that it was last seen to hold.
+    """
+
+    def __init__(self, reason: str, at: Working | None = None, *, seconds: float = 0.0, memory: int = 0) -> None:
+        """Takes what is known."""
+        super().__init__(reason)
+        self.reason, self.at, self.seconds, self.memory = reason, at, seconds, memory
+
+
+class Process(Generic[M]):
+    """A process that was started; it ends with its parent.
+
+    Attributes:
+        pid: its number.
+        at: what it is at, if it says so.
+        characters: that it was given, as whoever gives them counts.
+    """
+
+    def __init__(
+        self,
+        main: Callable[[Channel], None],
+        messages: msgspec.json.Decoder[M],
+        *,
+        limits: Limits | None = None,
+        longest: float = math.inf,
+        daemon: bool = False,
+    ) -> None:
+        """Starts it.
+
+        Args:
+            main: is called in the process, which it must reach by pickling: a function of a module, or a partial.
+            messages: reads what it sends.
+            limits: of time, memory and work; none by default.
+            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+            daemon: whether the end of this program ends it rather than waits for it; then it can start no other.
+        """
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        memory = limits and 2 * limits.memory << 20
+        self._process = context.Process(target=run, args=(theirs, main, memory, os.getpid()), daemon=daemon)
+        self._process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+        self.pid = self._process.pid or 0
+        self._messages, self._limits, self._longest = messages, limits, longest
+        self._reason, self._is_over = "", False
+        self._memory, self._first_memory = 0, 0
+        self.characters = 0
+        self._expect(limits.start if limits else math.inf, None)
+
+    def _expect(self, seconds: float, at: Working | None) -> None:
+        self.at, self._since = at, time.monotonic()
+        self._deadline = self._since + seconds
+
+    def send(self, order: msgspec.Struct, *, seconds: float) -> None:
+        """Gives it an order, and so much time until its first message."""
+        self._expect(min(seconds, self._longest), None)
+        with contextlib.suppress(OSError):  # its end is seen by `receive`
+            self._pipe.send_bytes(msgspec.json.encode(order))
+
+    def receive(self, seconds: float = TICK) -> M | None:
+        """The next message; ``None`` if there is none so soon.
+
+        Raises:
+            EndedError: it has ended, and there is no other message.
+        """
+        ready = wait([self._pipe, self._process.sentinel], seconds)
+        if self._pipe in ready:
+            with contextlib.suppress(EOFError, OSError):  # the latter where it died in the middle of a message
+                message = self._messages.decode(self._pipe.recv_bytes())
+                self._note(message)
+                return message
+        if not ready:
+            return None
+        at, since = self.at, self._since
+        raise EndedError(self._reap(), at, seconds=time.monotonic() - since, memory=self._memory)
+
+    def _note(self, message: M) -> None:
+        """Takes note of what it is at, and until when; after other messages than `Working` it has nothing to do."""
+        limits = self._limits
+        if not isinstance(message, Working) or limits is None:
+            return self._expect(math.inf, None)
+        allowed = limits.seconds + limits.seconds_per_million * message.characters / 1e6
+        return self._expect(min(allowed if message.places else limits.start, self._longest), message)
+
+    def check(self) -> None:
+        """Kills it if it takes too much time or memory for what it is at."""
+        if self._limits is None or math.isinf(self._deadline) or self._reason:
+            return
+        self._memory = own_mebibytes(self.pid)
+        if time.monotonic() > self._deadline:
+            self.kill("killed:time")
+        elif self._memory > self._limits.memory:
+            self.kill("killed:memory")
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it is to be replaced: it has done much, or holds much more than when this was first asked."""
+        assert self._limits is not None
+        memory = own_mebibytes(self.pid)
+        self._first_memory = self._first_memory or memory
+        return memory - self._first_memory > self._limits.growth or self.characters > self._limits.recycle * 1_000_000
+
+    def kill(self, reason: str = "") -> None:
+        """Ends it with all programs that it started.
+
+        Args:
+            reason: that is told of its end.
+        """
+        self._reason = self._reason or reason
+        if self._is_over:
+            return
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)  # its group has its number
+        self._process.kill()
+
+    def close(self) -> None:
+        """Lets it end by itself, and ends it if it does not."""
+        self._pipe.close()
+        self._reap()
+
+    def _reap(self) -> str:
+        """Waits until it has ended, with its programs; returns why."""
+        if not self._is_over:
+            self._process.join(_PATIENCE)
+            self.kill()
+            self._process.join()
+            self._reason, self._is_over = self._reason or _reason_of(self._process.exitcode or 0), True
+            self._pipe.close()
+            self._process.close()
+        return self._reason
+
+
+def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = TICK) -> list[Process[Any]]:
+    """The processes that sent something or have ended, as soon as there are some.
+
+    Args:
+        processes: to wait for.
+        seconds: to wait at most; ``None`` for ever.
+    """
+    by_handle: dict[Any, Process[Any]] = {
+        handle: process for process in processes for handle in (process._pipe, process._process.sentinel)
+    }
+    return list(dict.fromkeys(by_handle[one] for one in wait(list(by_handle), seconds)))
+
+
+def _reason_of(code: int) -> str:
+    """How a process ended, by its exit code."""
+    if code >= 0:
+        return f"exit:{code}"
+    with contextlib.suppress(ValueError):
+        return f"killed:{signal.Signals(-code).name}"
+    return f"killed:{-code}"

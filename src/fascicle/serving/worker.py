@@ -1,0 +1,154 @@
+"""What does orders: a process of its own, which may die, or this process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from fascicle.core.document import Document
+from fascicle.pipeline.workers.child import Channel, Failed, WorkersError, Working, log_fault
+from fascicle.pipeline.workers.process import EndedError, Process
+from fascicle.serving.messages import MESSAGES, ORDERS, Annotate, Message, Order, PipelineFacts, Ready, Result, Wrong
+from fascicle.serving.work import OpenWork, Work
+from fascicle.settings.pipeline import Limits
+
+
+class LocalWorker:
+    """Work in this process: nothing is begun, and nothing protects the process from it.
+
+    Attributes:
+        is_spent: whether it is to be replaced by a new one.
+    """
+
+    is_spent = False
+
+    def __init__(self, work: Work) -> None:
+        """Takes the work."""
+        self._work = work
+
+    def start(self) -> PipelineFacts | None:
+        """What the pipeline is."""
+        return self._work.facts
+
+    def do(self, order: Order) -> Result:
+        """Does an order in the thread that asks."""
+        try:
+            return self._work.do(order)
+        except Exception as error:
+            return Wrong(error=type(error).__name__, message=str(error))
+
+    def close(self) -> None:
+        """Nothing: whoever gave the pipeline closes it."""
+
+
+class ProcessWorker:
+    """Work in a process of its own, whose time and memory are capped."""
+
+    def __init__(self, open_work: OpenWork, limits: Limits, *, longest: float = math.inf) -> None:
+        """Starts nothing yet.
+
+        Args:
+            open_work: is called in the process, which it must reach by pickling.
+            limits: of time, memory and work.
+            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+        """
+        self._start: Callable[[], Process[Message]] = partial(
+            Process, partial(do_orders, open_work), MESSAGES, limits=limits, longest=longest
+        )
+        self._limits = limits
+        self._process: Process[Message] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Of the process; 0 if there is none."""
+        return self._process.pid if self._process else 0
+
+    def start(self) -> PipelineFacts | None:
+        """Starts the process; returns what the pipeline is, when it is open.
+
+        Raises:
+            WorkersError: it cannot be opened.
+            EndedError: the process ended meanwhile.
+        """
+        self.close()
+        self._process = self._start()
+        message = self._received(self._process)
+        if isinstance(message, Failed):
+            self.close()
+            raise WorkersError(message.message)
+        assert isinstance(message, Ready)
+        return message.facts
+
+    def do(self, order: Order) -> Result:
+        """Does an order in the process.
+
+        Raises:
+            EndedError: it ended meanwhile; `start` begins anew.
+        """
+        process = self._process
+        assert process is not None
+        process.send(order, seconds=self._limits.seconds)
+        while True:
+            at, message = process.at, self._received(process)
+            if isinstance(message, Working):
+                process.characters += message.characters
+            elif isinstance(message, Failed):
+                self.close()
+                raise EndedError(f"failed: {message.message}", at)
+            else:
+                assert not isinstance(message, Ready)
+                return message
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it did much, or holds much more memory than at first."""
+        return self._process is not None and self._process.is_spent
+
+    def close(self) -> None:
+        """Lets the process end by itself, and ends it if it does not."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _received(self, process: Process[Message]) -> Message:
+        """The next message of the process, which is ended if it takes too much meanwhile."""
+        while (message := process.receive()) is None:
+            process.check()
+        return message
+
+
+Worker = LocalWorker | ProcessWorker
+
+
+def do_orders(open_work: OpenWork, channel: Channel) -> None:
+    """Does what is ordered, in a process of its own.
+
+    Args:
+        open_work: opens the pipeline, or what else does orders.
+        channel: of orders and messages.
+    """
+    work = open_work()
+    for order in channel.orders(ORDERS, ready=Ready(facts=work.facts)):
+        channel.send(_result(work, order, channel))
+
+
+def _result(work: Work, order: Order, channel: Channel) -> Result:
+    """Does one order."""
+    places: dict[int, int] = {}
+
+    def watch(step: str, documents: Sequence[Document]) -> None:
+        now = [places[id(one.text)] for one in documents]
+        channel.send(Working(step=step, places=tuple(now), characters=sum(len(one.text) for one in documents)))
+
+    def given(documents: Sequence[Document]) -> None:
+        # A text stays the same object, whatever steps add to its document; ids may be there twice.
+        places.update((id(one.text), at) for at, one in enumerate(documents))
+
+    count = len(order.documents) if isinstance(order, Annotate) else 1
+    channel.send(Working(step="", places=tuple(range(count)), characters=0))
+    try:
+        return work.do(order, watch=watch, given=given)
+    except Exception as error:  # a fault, which costs this order
+        log_fault(error)
+        return Wrong(error=type(error).__name__, message=str(error))
