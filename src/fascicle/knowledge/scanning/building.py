@@ -48,7 +48,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
         OutputError: the file cannot be written.
     """
     with atomic_writer(path) as stream:
-        folder = Path(path).absolute().parent
+        folder = str(Path(path).absolute().parent)
         return write_table(_checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits)
 
 
@@ -57,7 +57,7 @@ def write_table(
     stream: IO[bytes],
     *,
     hash_of: Callable[[str], int],
-    folder: Path | None = None,
+    folder: str | None = None,
     bits: int = KEPT,
 ) -> int:
     """As `build_table`, to an open file.
@@ -80,7 +80,7 @@ def write_table(
 class _Spilled:
     """Everything that a table is made of, in temporary files."""
 
-    def __init__(self, stack: ExitStack, folder: Path | None, *, hash_of: Callable[[str], int], bits: int) -> None:
+    def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
         def temporary() -> IO[bytes]:
             return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder))
 
