@@ -20,8 +20,9 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matching.matcher import Match, Matcher
-from fascicle.knowledge.matching.rules import RULES
+from fascicle.knowledge.matching.matcher import Matcher
+from fascicle.knowledge.matching.names import RULES
+from fascicle.knowledge.overlaps import Match
 from fascicle.labelling.distant import (
     LABELS,
     UNKNOWN,

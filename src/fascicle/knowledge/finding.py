@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Final
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.knowledge.keys.key import NORMALISER
-from fascicle.knowledge.matching.matcher import PORTION, Match
+from fascicle.knowledge.overlaps import Match
 from fascicle.knowledge.portions import portions
-from fascicle.knowledge.recognising import PackLike, PackRecogniser
+from fascicle.knowledge.recognising import PORTION, PackLike, PackRecogniser
 from fascicle.settings.inputs import PACK_RULE
 from fascicle.settings.recognition import Overlaps, RecognitionSettings
 from fascicle.text.inputs import Finder, Found
+
+_TOGETHER: Final = 1 << 20  # characters of text that all finders read before the next ones
 
 
 class PackFinder:
@@ -83,6 +86,6 @@ class Together:
         Args:
             documents: read once.
         """
-        for chunk in portions(documents, characters=PORTION):
+        for chunk in portions(documents, characters=_TOGETHER):
             for found in zip(*(finder.matches(chunk) for finder in self._finders), strict=True):
                 yield tuple(match for of_one in found for match in of_one)

@@ -9,7 +9,7 @@ from fascicle.errors import UsageError
 from fascicle.files.source import stem
 from fascicle.knowledge.matching.dictionary import typed_names
 from fascicle.knowledge.matching.matcher import Matcher
-from fascicle.knowledge.matching.rules import THREE_CASINGS
+from fascicle.knowledge.matching.names import THREE_CASINGS
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.settings.folders.described import file_sha256

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from fascicle.core.names import near_hint
 from fascicle.core.spans import Span
 from fascicle.errors import UsageError
 from fascicle.knowledge.defining import as_defined
+from fascicle.knowledge.edges import Edges, by_document
 from fascicle.knowledge.keys.case import fits
 from fascicle.knowledge.keys.characters import folded
 from fascicle.knowledge.keys.key import key
@@ -30,7 +30,6 @@ from fascicle.knowledge.scanning.table import Table
 from fascicle.knowledge.terms import ShortTerm
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
 from fascicle.text.annotator import Annotator, TagSpace
-from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import segmenter
 
 SOURCE: Final = "dictionary"
@@ -40,7 +39,6 @@ PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
-_MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
 
 
 class NamesLike(Protocol):
@@ -279,16 +277,13 @@ class PackRecogniser(Annotator):
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
-        borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
         added: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)
         for pack in self._packs:
             starts, ends, rows = pack.found(tokens)
-            bounds = np.searchsorted(starts, borders).tolist()
             linked: list[list[Link]] = [[] for _ in documents]
-            for number, document in enumerate(documents):
-                part = slice(bounds[number], bounds[number + 1])
-                offset = int(borders[number])
+            for number, (part, offset) in enumerate(by_document(documents, starts)):
+                document = documents[number]
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
                 places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
                 for place, meaning in resolved(as_defined(document, places), self.settings.overlaps):
@@ -301,21 +296,14 @@ class PackRecogniser(Annotator):
         yield from (Patch(add=tuple(several), events=told) for several, told in zip(added, events, strict=True))
 
     def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
-        text = document.text
-        edges: list[int] | None = None  # of sentences; most texts have no name that may lie across one
+        text, edges = document.text, Edges(document, self._rules)
         for (start, end), row in found:
             if not _hyphens_allow(text, start, end, self.settings.hyphens):
                 continue
             surface = text[start:end]
             if "\n" in surface and _PARAGRAPH.search(surface):
                 continue
-            if document.sentences is not None or _MAY_END.search(surface):
-                if edges is None:
-                    edges = sorted({edge for one in all_sentences(document, self._rules) for edge in one})
-                if bisect_right(edges, start) < bisect_left(edges, end):
-                    continue
-            meanings = pack.meanings(surface, row)
-            if meanings:
+            if not edges.part(start, end) and (meanings := pack.meanings(surface, row)):
                 yield Place(start, end, meanings)
 
 

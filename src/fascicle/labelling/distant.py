@@ -34,7 +34,8 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.knowledge.finding import PackFinder
 from fascicle.knowledge.matching.dictionary import DictionaryReport, TsvOptions, read_dictionary
-from fascicle.knowledge.matching.matcher import Match, Matcher
+from fascicle.knowledge.matching.matcher import Matcher, WordReader
+from fascicle.knowledge.overlaps import Match
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
@@ -109,7 +110,7 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
         phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding, alone=True)
         files.append((given.full, phrases, DictionaryReport()))
     entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
-    matcher = Matcher(entries, rule=given.rule, segmenter=recipe.reading.segmenter)
+    matcher = Matcher(entries, rule=given.rule, reader=WordReader(recipe.reading.segmenter))
     notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
     told = tuple(matcher.counts.lines())
     return WeakLabels(matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fascicle.errors import ModelError
+from fascicle.errors import FascicleError, ModelError
 from fascicle.knowledge.finding import PackFinder, Together
-from fascicle.knowledge.matching.copies import read_copy
-from fascicle.knowledge.matching.matcher import Matcher
-from fascicle.knowledge.matching.several import Several
+from fascicle.knowledge.matching.dictionary import read_dictionary
+from fascicle.knowledge.matching.matcher import Matcher, WordReader
 from fascicle.knowledge.pack.carried import PARTS, CarriedPack
 from fascicle.knowledge.recognising import PackLike
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
@@ -34,7 +33,8 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
             if name not in manifest.files:
                 raise ModelError(f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again")
     tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
-    matchers = [read_copy(folder / one.file, rule=one.rule, segmenter=manifest.reading.segmenter) for one in tables]
+    reader = WordReader(manifest.reading.segmenter)
+    matchers = [read_copy(folder / one.file, rule=one.rule, reader=reader) for one in tables]
     packs = {one.file: CarriedPack(folder, one.file) for one in facts.dictionaries if one.rule == PACK_RULE}
     finder = finder_of(matchers, packs)
     if finder.types != facts.types:
@@ -44,13 +44,29 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
     return finder
 
 
+def read_copy(path: Path, *, rule: str, reader: WordReader) -> Matcher:
+    """Opens the copy of a dictionary, as ``packed_copy`` makes it.
+
+    Args:
+        path: of the file.
+        rule: by which its names match.
+        reader: cuts texts and names into words.
+
+    Raises:
+        ModelError: it is damaged, or needs a rule that this release does not have.
+    """
+    try:
+        return Matcher(read_dictionary(str(path)), rule=rule, reader=reader)
+    except FascicleError as error:
+        raise ModelError(f"the dictionary {path} cannot be used ({error}); copy or export the folder again") from None
+
+
 def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, PackLike]) -> Finder:
     """Finds all names that units are looked up in; at least one dictionary is needed.
 
     Args:
-        matchers: of tables of names.
+        matchers: of tables of names, which may share what cuts texts into words.
         packs: any names -> term packs. Names inside others are found too, and all types of a name.
     """
-    finders: list[Finder] = [Several(matchers)] if matchers else []
-    finders += [PackFinder(packs, overlaps="nested")] if packs else []
+    finders: list[Finder] = [*matchers, *([PackFinder(packs, overlaps="nested")] if packs else [])]
     return Together(finders) if len(finders) > 1 else finders[0]

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.knowledge.keys.strategies import texts
 
-from fascicle.knowledge.keys.batch import KeyMaker
 from fascicle.knowledge.keys.forms import BREAK, token_hash
-from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.keys.reader import TokenArrays, TokenReader
 from fascicle.knowledge.keys.tokens import Token, tokens
 
@@ -44,12 +42,7 @@ def places(found: list[Token]) -> list[Token]:
 def test_arrays_say_what_python_says(several: list[str], chunk: int) -> None:
     found = TokenReader(chunk=chunk).read(several)
     assert places(as_tokens(found)) == places(expected(several))
-    assert found.hashes.tolist() == [token_hash(token.text) for token in as_tokens(found)]
-
-
-@given(st.lists(texts, max_size=6))
-def test_keys_of_many_names(several: list[str]) -> None:
-    assert KeyMaker().keys(several) == [key(surface, 2) for surface in several]
+    assert found.known.hashes[found.forms].tolist() == [token_hash(token.text) for token in as_tokens(found)]
 
 
 READER = TokenReader(remembered=50)

@@ -20,9 +20,9 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matching.matcher import SOURCE, Match, Matcher
-from fascicle.knowledge.matching.names import LONGEST
-from fascicle.knowledge.matching.rules import ENGLISH_STOP_WORDS, RULES, MatchingRule
+from fascicle.knowledge.matching.matcher import SOURCE, Matcher, WordReader
+from fascicle.knowledge.matching.names import ENGLISH_STOP_WORDS, LONGEST, RULES, MatchingRule
+from fascicle.knowledge.overlaps import Match
 from fascicle.text.segment import sentences, words
 
 WORDS = st.sampled_from(
@@ -290,7 +290,7 @@ def test_unknown_rules_and_phrases_without_a_type_under_raw_are_refused() -> Non
     with pytest.raises(UsageError, match="'heart rate' has no type, and the rule 'raw' takes none"):
         Matcher([Entry("pain", "Disease"), Entry("heart rate")], rule="raw")
     with pytest.raises(InputError, match="segmenter"):
-        Matcher([Entry("pain", "Disease")], rule="raw", segmenter="rules@0")
+        WordReader("rules@0")
 
 
 def test_a_dictionary_in_which_every_name_is_a_stop_word_matches_nothing() -> None:

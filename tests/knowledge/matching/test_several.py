@@ -9,10 +9,10 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
-from fascicle.knowledge.matching.copies import packed_copy, read_copy
-from fascicle.knowledge.matching.dictionary import Entry, typed_names
-from fascicle.knowledge.matching.matcher import Matcher
-from fascicle.knowledge.matching.several import Several
+from fascicle.knowledge.finding import Together
+from fascicle.knowledge.matching.dictionary import Entry, packed_copy, typed_names
+from fascicle.knowledge.matching.matcher import Matcher, WordReader
+from fascicle.runtime.finders import read_copy
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 
@@ -31,13 +31,16 @@ def documents(seed: int) -> list[Document]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_finds_what_it_finds_alone(seed: int) -> None:
-    matchers = [Matcher(entries(seed + 100 * at), rule="three-casings") for at in range(3)]
+    reader = WordReader()
+    matchers = [Matcher(entries(seed + 100 * at), rule="three-casings", reader=reader) for at in range(3)]
     given = documents(seed)
-    together = list(Several(matchers).matches(iter(given)))
-    alone = zip(*(matcher.matches(given) for matcher in matchers), strict=True)
+    together = list(Together(matchers).matches(iter(given)))
+    alone = zip(
+        *(Matcher(entries(seed + 100 * at), rule="three-casings").matches(given) for at in range(3)), strict=True
+    )
     assert together == [tuple(match for of_one in found for match in of_one) for found in alone]
     assert any(together)
-    assert Several(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
+    assert Together(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -47,7 +50,7 @@ def test_a_copy_finds_what_the_dictionary_finds(seed: int, tmp_path: Path) -> No
     assert (content, count) == packed_copy(given)
     assert count == len(set(given))
     (tmp_path / "copy.tsv.gz").write_bytes(content)
-    copy = read_copy(tmp_path / "copy.tsv.gz", rule="three-casings", segmenter="rules@1")
+    copy = read_copy(tmp_path / "copy.tsv.gz", rule="three-casings", reader=WordReader())
     matcher = Matcher(given, rule="three-casings")
     assert list(copy.matches(documents(seed))) == list(matcher.matches(documents(seed)))
     assert copy.types == matcher.types
@@ -58,7 +61,7 @@ def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> No
     read = list(typed_names(str(tmp_path / "given.tsv")))
     assert [one.name for one in read] == ["name", " b "]
     (tmp_path / "copy.tsv.gz").write_bytes(packed_copy([Entry("name", "type")])[0])
-    found = read_copy(tmp_path / "copy.tsv.gz", rule="raw", segmenter="rules@1").matches(
+    found = read_copy(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()).matches(
         [Document(id="d", text="name")]
     )
     assert [match.types for match in next(iter(found))] == [("type",)]
@@ -68,10 +71,5 @@ def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> No
 def test_a_damaged_copy(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "copy.tsv.gz").write_bytes(content)
     with pytest.raises(ModelError, match=r"copy\.tsv\.gz cannot be used") as error:
-        read_copy(tmp_path / "copy.tsv.gz", rule="raw", segmenter="rules@1")
+        read_copy(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader())
     assert "\n" not in str(error.value)
-
-
-def test_one_segmenter_for_all() -> None:
-    with pytest.raises(ValueError, match="one segmenter"):
-        Several([])

@@ -121,7 +121,7 @@ def test_many_batches_build_the_same(folder: Path, monkeypatch: pytest.MonkeyPat
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert Table.open(paths[0]).rows(names).tolist() == list(range(len(names)))
     found = TokenReader().read([" ; ".join(names)])
-    assert set(range(len(names))) <= set(Table(paths[1]).find(found).rows.tolist())
+    assert set(range(len(names))) <= set(Table.open(paths[1]).find(found).rows.tolist())
 
 
 @pytest.mark.parametrize("keys", [["b", "a"], ["a", "a"], [""]])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.knowledge.sources.curies import MAX_CURIE, curie, prefix_name
+from fascicle.knowledge.sources.curies import MAX_CURIE, curie
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,6 @@ def test_every_spelling_becomes_the_one(text: str, prefix: str, wanted: str) -> 
 )
 def test_what_is_no_identifier_is_none(text: str, prefix: str) -> None:
     assert curie(text, prefix) == ""
-
-
-def test_prefixes_have_one_spelling() -> None:
-    assert prefix_name("ncbitaxon") == "NCBITaxon"
-    assert prefix_name("mine") == "mine"
 
 
 @given(st.text(max_size=30), st.sampled_from(["", "MESH", "HGNC", "cellosaurus", "mine"]))

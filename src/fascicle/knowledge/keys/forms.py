@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -57,10 +58,20 @@ class Column:
 
 
 class Forms:
-    """What tokens count as: rows of forms, with their hashes and their text in UTF-8."""
+    """What tokens count as: rows of forms, with their hashes and their text in UTF-8.
 
-    def __init__(self) -> None:
-        """Knows no form but the break between texts."""
+    Attributes:
+        texts: of all forms.
+        numerals: row of a Roman numeral of one letter -> that of its number.
+        numbered: rows of the words that such a numeral follows.
+        owner: row of the sign of a possessive.
+        s: row of the ``s`` behind it.
+    """
+
+    def __init__(self, *, hash_of: Callable[[str], int] = token_hash) -> None:
+        """Knows no form but the break between texts; the hashes are those of the tables that it is looked up in."""
+        self._hash_of = hash_of
+        self.texts: list[str] = []
         self._rows: dict[str, int] = {}
         self._hashes = Column(np.uint64)
         self._starts = Column(np.int64)
@@ -82,15 +93,12 @@ class Forms:
         known = self._rows.get(text)
         if known is not None:
             return known
-        self._rows[text] = row = len(self._rows)
-        self._hashes.append(token_hash(text))
+        self._rows[text] = row = len(self.texts)
+        self.texts.append(text)
+        self._hashes.append(self._hash_of(text))
         self._bytes.extend(text.encode("utf-8", "surrogatepass"))
         self._starts.append(len(self._bytes))
         return row
-
-    def texts(self) -> list[str]:
-        """The text of each form."""
-        return list(self._rows)
 
     @property
     def hashes(self) -> Hashes:

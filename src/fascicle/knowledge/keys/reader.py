@@ -40,11 +40,6 @@ class TokenArrays(NamedTuple):
     closes: Bools
     known: Forms
 
-    @property
-    def hashes(self) -> Hashes:
-        """The hash of each token, ``[n]``."""
-        return self.known.hashes[self.forms]
-
 
 class _Parts(NamedTuple):
     starts: Ints

@@ -6,7 +6,8 @@ words is the matcher's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gzip
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -115,24 +116,31 @@ def read_dictionary(
     report = report if report is not None else DictionaryReport()
     wanted = 1 + max(options.name_column, -1 if options.type_column is None else options.type_column)
     columns, own, other = 0, False, ""
+    name_at, type_at, suspect = options.name_column, options.type_column, options.suspect
     for number, line in lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
         cells = line.split("\t")
         if line.strip():
             columns = columns or len(cells)
-            _check_columns(cells, wanted=wanted, before=columns, place=Place(path, number))
-            _check_alone(cells, options, place=Place(path, number))
-        if not line.strip() or not cells[options.name_column].strip():
+            if len(cells) != columns or columns < wanted or options.alone:
+                _check_columns(cells, wanted=wanted, before=columns, alone=options.alone, place=Place(path, number))
+        if not line.strip() or not cells[name_at].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
             continue
-        if options.suspect is not None:
-            value = cells[options.suspect].strip()
+        if suspect is not None:
+            value = cells[suspect].strip()
             same = value.casefold() == options.type.casefold()
             own, other = own or same, other or ("" if same else value)
         report.entries += 1
-        yield _entry(cells, options, place=Place(path, number))
+        kind = options.type if type_at is None else cells[type_at].strip()
+        if type_at is not None and not kind:
+            raise FormatError(
+                f"the name {cells[name_at]!r} has no type; give it one, or read a file of names without types as such",
+                at=Place(path, number),
+            )
+        yield Entry(cells[name_at], kind)
     if not columns or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     if own and other:
@@ -158,27 +166,21 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
     return read_dictionary(path, TsvOptions(header=header), report=report)
 
 
-def _entry(cells: list[str], options: TsvOptions, *, place: str) -> Entry:
-    kind = options.type if options.type_column is None else cells[options.type_column].strip()
-    if options.type_column is not None and not kind:
-        raise FormatError(
-            f"the name {cells[options.name_column]!r} has no type; give it one, or read a file of names "
-            "without types as such",
-            at=place,
-        )
-    return Entry(cells[options.name_column], kind)
+def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
+    """A dictionary as it goes with a model: one packed file, whose content depends on the names alone.
+
+    Args:
+        entries: names with their types, in any order, repeated or not.
+
+    Returns:
+        The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it has.
+    """
+    rows = sorted({(one.type, one.name) for one in entries})
+    text = "".join(f"{kind}\t{name}\n" for kind, name in rows)
+    return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
 
 
-def _check_alone(cells: list[str], options: TsvOptions, *, place: str) -> None:
-    if options.alone and len(cells) > 1:
-        raise FormatError(
-            f"{len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
-            "their rows; leave the other columns out",
-            at=place,
-        )
-
-
-def _check_columns(cells: list[str], *, wanted: int, before: int, place: str) -> None:
+def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, place: Place) -> None:
     if len(cells) < wanted:
         raise FormatError(
             f"{len(cells)} TAB-separated column(s), but {wanted} are needed; correct the row, or name the "
@@ -188,4 +190,10 @@ def _check_columns(cells: list[str], *, wanted: int, before: int, place: str) ->
     if len(cells) != before:
         raise FormatError(
             f"{len(cells)} TAB-separated columns, but the first row has {before}; all rows need as many", at=place
+        )
+    if alone and len(cells) > 1:
+        raise FormatError(
+            f"{len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
+            "their rows; leave the other columns out",
+            at=place,
         )

@@ -8,49 +8,69 @@ a type take part in the choice, and where one of them is chosen nothing is known
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.spans import Span
 from fascicle.errors import UsageError
+from fascicle.knowledge.edges import Edges, by_document
+from fascicle.knowledge.keys.forms import BREAK, Forms
+from fascicle.knowledge.keys.reader import TokenArrays
 from fascicle.knowledge.matching.dictionary import Entry
-from fascicle.knowledge.matching.names import NameCounts, gather_names
-from fascicle.knowledge.matching.phrases import best_segmentation
-from fascicle.knowledge.matching.rules import RULES, MatchingRule
+from fascicle.knowledge.matching.names import RULES, MatchingRule, NameCounts, gather_names
+from fascicle.knowledge.overlaps import Match, best_segmentation
 from fascicle.knowledge.portions import portions
 from fascicle.text.annotator import Annotator, TagSpace
-from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
 SOURCE: Final = "dictionary"
+_BITS: Final = (1 << 64) - 1
 PORTION: Final = 1 << 20  # characters of text that are searched together
-Cut = tuple[Sequence[Span], Ints]  # words, and the number of the sentence of each
 
 
-class Match(NamedTuple):
-    """A phrase of the dictionary in a text.
+class WordReader:
+    """Reads the words of texts as tokens of a scan; texts that are asked for again, by another dictionary, are at hand.
 
-    Attributes:
-        start: first character, in code points.
-        end: one past the last character.
-        types: of the phrase, sorted; none if it is known without a type.
+    A text is cut by the segmenter, whatever words it comes with, for only then are names and texts cut alike.
     """
 
-    start: int
-    end: int
-    types: tuple[str, ...]
+    def __init__(self, segmenter: str = "rules@1") -> None:
+        """Takes the name of the segmenter.
+
+        Raises:
+            InputError: no such segmenter.
+        """
+        self.rules = segmenter_of(segmenter)
+        self._last: tuple[list[str], TokenArrays] | None = None
+
+    def read(self, texts: list[str]) -> TokenArrays:
+        """The words of texts, as of `keys.reader.TokenArrays`."""
+        if self._last is not None and self._last[0] == texts:
+            return self._last[1]
+        forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
+        spans: list[tuple[int, int]] = []
+        rows: list[int] = []
+        for text in texts:
+            words = self.rules.words(text)
+            rows += [forms.row(text[start:end]) for start, end in words]
+            rows.append(forms.row(BREAK))
+            spans += [(start + offset, end + offset) for start, end in words]
+            offset += len(text) + 1
+            spans.append((offset - 1, offset - 1))
+        places = np.array(spans, dtype=np.int64).reshape(-1, 2)
+        whole = np.ones(len(rows), dtype=bool)
+        tokens = TokenArrays(places[:, 0], places[:, 1], np.array(rows, dtype=np.int32), whole, whole, forms)
+        self._last = (texts, tokens)
+        return tokens
 
 
 class Matcher(Annotator):
     """A dictionary as a predictor.
 
-    A text is cut into words by the segmenter, whatever words it comes with, for only then are names and texts cut
-    alike. A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it
-    has none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
-    that none overlap (``phrases.best_segmentation``, which also says how ties are broken).
+    A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
+    none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
+    that none overlap (``overlaps.best_segmentation``, which also says how ties are broken).
     """
 
     def __init__(
@@ -58,7 +78,7 @@ class Matcher(Annotator):
         entries: Iterable[Entry],
         *,
         rule: MatchingRule | str,
-        segmenter: str = "rules@1",
+        reader: WordReader | None = None,
         name: str = SOURCE,
         content: str = "",
     ) -> None:
@@ -67,19 +87,19 @@ class Matcher(Annotator):
         Args:
             entries: names with a type, and under a rule that takes them phrases without; their order has no influence.
             rule: one of ``RULES``, or its name.
-            segmenter: name of the segmenter.
+            reader: cuts names and texts into words; several dictionaries may share one.
             name: source of the mentions.
             content: hash of the dictionary, for the fingerprint.
 
         Raises:
-            InputError: no name is left, or no such segmenter.
+            InputError: no name is left.
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
         self.rule = _rule(rule)
         self._name = name
         self._content = content
-        self._segmenter = segmenter_of(segmenter)
-        self._names = gather_names(entries, rule=self.rule, segmenter=self._segmenter)
+        self._reader = reader or WordReader()
+        self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
 
     @property
     def counts(self) -> NameCounts:
@@ -94,12 +114,12 @@ class Matcher(Annotator):
     @property
     def types(self) -> tuple[str, ...]:
         """All types of the dictionary, sorted."""
-        return tuple(sorted({name for types in self._names.types for name in types}))
+        return self._names.types
 
     @property
     def version(self) -> str:
         """Rule and segmenter: together with the dictionary they decide every match."""
-        return f"{self.rule.name} {self._segmenter.name}"
+        return f"{self.rule.name} {self.segmenter}"
 
     @property
     def kind(self) -> str:
@@ -109,7 +129,7 @@ class Matcher(Annotator):
     @property
     def segmenter(self) -> str:
         """Name of what cuts texts into words."""
-        return self._segmenter.name
+        return self._reader.rules.name
 
     @property
     def fingerprint(self) -> str:
@@ -128,7 +148,7 @@ class Matcher(Annotator):
             documents: read once; their mentions and words are not looked at.
         """
         for chunk in portions(documents, characters=PORTION):
-            yield from self.in_words(chunk, [words_in_sentences(document, self._segmenter) for document in chunk])
+            yield from self._of_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions of each document: one for each type of a matched phrase, without a score.
@@ -149,63 +169,24 @@ class Matcher(Annotator):
         add = tuple(Mention(((m.start, m.end),), kind, source=self.name) for m in found for kind in m.types)
         return Patch(add=add, events=events)
 
-    def in_words(self, documents: Sequence[Document], cuts: Sequence[Cut]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, all searched at once.
-
-        Args:
-            documents: at least one.
-            cuts: the words of each, as ``words_in_sentences`` gives them for the segmenter of this matcher.
-        """
-        # Sentences are numbered through, and owners too, so no match reaches over an end.
-        ids = np.concatenate([self._ids(d, words) for d, (words, _) in zip(documents, cuts, strict=True)])
-        owners = np.repeat(np.arange(len(cuts)), [len(words) for words, _ in cuts])
-        sentences = np.concatenate([numbers for _, numbers in cuts])
-        ids[sentences < 0] = -1
-        found = self._names.table.find(ids, self._names.kinds >= 0)
-        first, last = found.spans[:, 0], found.spans[:, 1] - 1
-        inside = (owners[first] == owners[last]) & (sentences[first] == sentences[last])
-        spans, nodes = found.spans[inside], found.nodes[inside]
-        chosen = best_segmentation(spans)
-        yield from self._as_matches(cuts, owners, spans[chosen], nodes[chosen])
-
-    def _as_matches(self, cuts: Sequence[Cut], owners: Ints, spans: Ints, nodes: Ints) -> Iterator[tuple[Match, ...]]:
-        """Token ranges of the chunk as matches of each document."""
-        kinds = self._names.kinds[nodes]
-        border = np.searchsorted(owners[spans[:, 0]], np.arange(len(cuts) + 1)).tolist()
-        offset = 0
-        for number, (words, _) in enumerate(cuts):
-            part = slice(border[number], border[number + 1])
+    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[tuple[Match, ...]]:
+        tokens = self._reader.read([document.text for document in documents])
+        hits = self._names.table.find(tokens, inside_words=True)
+        starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
+        kept = np.ones(len(starts), dtype=bool)
+        parts = list(by_document(documents, starts))
+        for document, (part, offset) in zip(documents, parts, strict=True):
+            edges = Edges(document, self._reader.rules)
+            places = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
+            kept[part] = [not edges.part(start, end) for start, end in places]
+        kept[kept] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[kept])
+        for part, offset in parts:
+            chosen = kept[part]
+            columns = ((starts[part] - offset)[chosen], (ends[part] - offset)[chosen], hits.rows[part][chosen])
             yield tuple(
-                Match(words[start - offset][0], words[end - 1 - offset][1], self._names.types[kind])
-                for (start, end), kind in zip(spans[part].tolist(), kinds[part].tolist(), strict=True)
+                Match(start, end, self._names.sets[self._names.kinds[row]])
+                for start, end, row in zip(*(column.tolist() for column in columns), strict=True)
             )
-            offset += len(words)
-
-    def _ids(self, document: Document, words: Sequence[Span]) -> Ints:
-        text, known = document.text, self._names.vocabulary
-        return np.array([known.get(text[a:b], -1) for a, b in words], dtype=np.int64)
-
-
-def words_in_sentences(document: Document, rules: Segmenter) -> Cut:
-    """The words of a text, and the number of the sentence of each; -1 for a word that a sentence ends inside."""
-    words = rules.words(document.text)
-    spans = np.array(words, dtype=np.int64).reshape(-1, 2)
-    ends = np.unique(np.fromiter(_sentence_ends(document, rules), dtype=np.int64))
-    first = np.searchsorted(ends, spans[:, 0], side="right")
-    last = np.searchsorted(ends, spans[:, 1], side="left")
-    return words, np.where(first == last, first, -1)
-
-
-def _sentence_ends(document: Document, rules: Segmenter) -> Iterator[int]:
-    """Where sentences end, or begin: the given ones, and the segmenter's in text outside them, as a model reads it."""
-    text = document.text
-    before = 0
-    for start, end in (*(document.sentences or ()), (len(text), len(text))):
-        gap = text[before:start]
-        if gap and not gap.isspace():
-            yield from (before + b for _, b in rules.sentences(gap))
-        yield from (start, end)
-        before = end
 
 
 def _rule(rule: MatchingRule | str) -> MatchingRule:

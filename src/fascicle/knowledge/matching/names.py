@@ -1,30 +1,77 @@
-"""The names of a dictionary in the form that a matcher looks them up: tokens, casings, types.
+"""The names of a dictionary as a table that texts are scanned with.
 
-Everything of a size with the dictionary is an array of integers, apart from the distinct tokens themselves, so a
-dictionary of a million names takes some hundred megabytes.
+A rule (`MatchingRule`) says in which casings a name matches, and what never does. A dictionary of a million names takes
+some hundred megabytes.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
 
-import numpy as np
-
-from fascicle.core.arrays import Ints, Ints32, different
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
 from fascicle.knowledge.matching.dictionary import Entry
-from fascicle.knowledge.matching.phrases import PhraseTable, build_table
-from fascicle.knowledge.matching.rules import Casing, MatchingRule
 from fascicle.knowledge.portions import batches
+from fascicle.knowledge.scanning.table import Table
 from fascicle.text.segment import Segmenter
 
+Casing = Literal["upper", "lower"]
+
+_ENGLISH: Final = """
+a about above after again against all also although always am among an and another any are as at be because been
+before being below between both but by can cannot could did do does doing done down during each either else ever
+every few for from further had has have having he hence her here hers herself him himself his how however i if in
+into is it its itself just least less may me might mine more most much must my myself neither never no nor not now
+of off often on once only or other others our ours ourselves out over own per rather same shall she should since so
+some such than that the their theirs them themselves then there therefore these they this those though through thus
+to together too toward towards under until up upon us very via was we were what when where whereas whether which
+while who whom whose why will with within without would yet you your yours yourself yourselves
+"""
+# Function words: none is a name on its own.
+ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchingRule:
+    """What of a text counts as a name of a dictionary.
+
+    Attributes:
+        name: of the rule.
+        casings: in which each name matches besides the one that it is written in.
+        stop_words: in lower case; a name of one word that is among them (in lower case, in capitals, or with a capital)
+            matches nothing.
+        untyped: whether phrases without a type take part: where one is chosen, nothing is known.
+        as_written: types whose names have no form in lower case.
+    """
+
+    name: str
+    casings: tuple[Casing, ...] = ()
+    stop_words: frozenset[str] = frozenset()
+    untyped: bool = False
+    as_written: frozenset[str] = frozenset()
+
+    def stop_forms(self) -> set[str]:
+        """Every form of the stop words that matches nothing."""
+        return {form for word in self.stop_words for form in (word.lower(), word.upper(), word.capitalize())}
+
+
+RAW: Final = MatchingRule(name="raw")
+THREE_CASINGS: Final = MatchingRule(
+    name="three-casings",
+    casings=("upper", "lower"),
+    stop_words=ENGLISH_STOP_WORDS,
+    untyped=True,
+    as_written=frozenset({"PER", "ORG", "LOC"}),
+)
+RULES: Final = MappingProxyType({rule.name: rule for rule in (RAW, THREE_CASINGS)})
+
 LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
-_TOGETHER = 4096  # names that are cut into words in one call
-_UNTYPED = 0
+_TOGETHER: Final = 4096  # names that are cut into words in one call
 _ONE: Final = {"s": "", "were": "was", "have": "has"}  # how the sentences about names end in one, and in several
 _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
@@ -75,55 +122,18 @@ class Names:
     """A dictionary ready to be searched for.
 
     Attributes:
-        vocabulary: token -> id.
-        table: of all phrases.
-        kinds: of each node of the table, index into ``types``, -1 where no phrase ends, ``[nodes]``.
-        types: distinct sets of types, each sorted; the first is empty: a phrase without a type.
+        table: of all phrases, as their words with a blank between any two.
+        kinds: of each row of the table, index into ``sets``.
+        sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
+        types: of all names, sorted.
         counts: what became of the entries.
     """
 
-    vocabulary: dict[str, int]
-    table: PhraseTable
-    kinds: Ints32
-    types: list[tuple[str, ...]]
+    table: Table
+    kinds: array[int]
+    sets: list[tuple[str, ...]]
+    types: tuple[str, ...]
     counts: NameCounts
-
-
-@dataclass(kw_only=True)
-class _Rows:
-    """Names as token ids, gathered one after the other."""
-
-    vocabulary: dict[str, int] = field(default_factory=dict)
-    type_ids: dict[str, int] = field(default_factory=lambda: {"": _UNTYPED})
-    tokens: array[int] = field(default_factory=lambda: array("i"))
-    lengths: array[int] = field(default_factory=lambda: array("i"))
-    types: array[int] = field(default_factory=lambda: array("i"))
-    entries: int = 0
-    empty: int = 0
-    signs: int = 0
-    too_long: int = 0
-    one_letter: int = 0
-
-    def add(self, entry: Entry, words: list[str]) -> None:
-        """Takes one name, cut into words."""
-        self.entries += 1
-        if not words:
-            self.empty += 1
-        elif not has_letters(entry.name):
-            self.signs += 1
-        elif len(words) > LONGEST:
-            self.too_long += 1
-        else:
-            self.one_letter += len(entry.name.strip()) == 1
-            self.tokens.extend([self.vocabulary.setdefault(word, len(self.vocabulary)) for word in words])
-            self.lengths.append(len(words))
-            self.types.append(self.type_ids.setdefault(entry.type, len(self.type_ids)))
-
-    def cased(self, casing: Casing) -> Ints32:
-        """The tokens of all names in another casing; the vocabulary grows by their forms."""
-        change = str.upper if casing == "upper" else str.lower
-        forms = [self.vocabulary.setdefault(change(token), len(self.vocabulary)) for token in list(self.vocabulary)]
-        return np.array(forms, dtype=np.int32)[np.frombuffer(self.tokens, dtype=np.int32)]
 
 
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
@@ -141,74 +151,88 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
         InputError: no name is left.
         UsageError: a phrase without a type under a rule that takes none.
     """
-    rows = _Rows()
+    told, sets = Counter[str](), _Sets()
+    phrases: dict[str, int] = {}
     for together in batches(entries, _TOGETHER):
         for entry, words in zip(together, _words_of(together, segmenter), strict=True):
-            if not entry.type and not rule.untyped:
-                raise UsageError(
-                    f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of these: leave the "
-                    "dictionary of untyped phrases out, or choose another rule"
-                )
-            rows.add(entry, words)
-    if not rows.lengths:
-        entered = counted(rows.entries, "entry", "entries")
+            _check_type(entry, rule)
+            what = _what(entry, words)
+            told["entries"] += 1
+            told[what] += 1
+            if what in ("name", "one_letter"):
+                number = sets.number((entry.type,) if entry.type else ())
+                for form in _casings(" ".join(words), entry.type, rule):
+                    if phrases.setdefault(form, number) != number:
+                        phrases[form] = sets.joined(phrases[form], number)
+    if not phrases:
+        entered = counted(told["entries"], "entry", "entries")
         raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
-    table, ends, kinds_of = _table(rows, rule)
-    kinds, types, several = _kinds(ends, kinds_of, names=list(rows.type_ids), nodes=table.nodes)
-    removed = _remove_stop_words(kinds, table, rows.vocabulary, rule)
+    known, several = sets.known, sum(len(sets.known[number]) > 1 for number in phrases.values())
+    removed = sorted(rule.stop_forms() & phrases.keys())
+    for form in removed:
+        del phrases[form]
+    order = sorted(phrases)
     counts = NameCounts(
-        entries=rows.entries,
-        empty=rows.empty,
-        signs=rows.signs,
-        too_long=rows.too_long,
-        one_letter=rows.one_letter,
-        phrases=int((kinds >= 0).sum()),
+        **{name: told[name] for name in ("entries", "empty", "signs", "too_long", "one_letter")},
+        phrases=len(order),
         several_types=several,
-        stop_words=removed,
+        stop_words=tuple(removed),
     )
-    return Names(vocabulary=rows.vocabulary, table=table, kinds=kinds, types=types, counts=counts)
+    return Names(
+        table=Table.of(order),
+        kinds=array("i", map(phrases.__getitem__, order)),
+        sets=known,
+        types=tuple(sorted({kind for types in known for kind in types})),
+        counts=counts,
+    )
 
 
-def _table(rows: _Rows, rule: MatchingRule) -> tuple[PhraseTable, Ints, Ints]:
-    """The table of all casings, and the node and type id of each phrase in it."""
-    lengths, types = np.frombuffer(rows.lengths, dtype=np.int32), np.frombuffer(rows.types, dtype=np.int32)
-    fixed = [rows.type_ids[name] for name in rule.as_written if name in rows.type_ids]
-    parts = [(np.frombuffer(rows.tokens, dtype=np.int32), lengths, types)]
-    for casing in rule.casings:
-        tokens, taken = rows.cased(casing), np.full(len(types), True)
-        if casing == "lower":
-            taken = ~np.isin(types, fixed)
-        parts.append((tokens[np.repeat(taken, lengths)], lengths[taken], types[taken]))
-    together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    table, ends = build_table(together[0], together[1], vocabulary=len(rows.vocabulary))
-    return table, ends, together[2].astype(np.int64)
+class _Sets:
+    """Distinct sets of types by their numbers."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[str, ...]] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def number(self, types: tuple[str, ...]) -> int:
+        """The number of a set."""
+        number = self._numbers.setdefault(types, len(self.known))
+        if number == len(self.known):
+            self.known.append(types)
+        return number
+
+    def joined(self, one: int, other: int) -> int:
+        """The number of all types of two sets; so one type that is known is more than none."""
+        return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
 
 
-def _kinds(ends: Ints, kinds_of: Ints, *, names: list[str], nodes: int) -> tuple[Ints32, list[tuple[str, ...]], int]:
-    """Which types the phrase of each node has: index into the sets of types, the sets, and how many have several."""
-    node, kind = np.divmod(different(ends * len(names) + kinds_of), len(names))
-    typed = (kind != _UNTYPED) | ~np.isin(node, node[kind != _UNTYPED])  # one known type is more than none
-    node, kind = node[typed], kind[typed]
-    kinds = np.full(nodes, -1, dtype=np.int32)
-    kinds[node] = kind
-    types: list[tuple[str, ...]] = [(name,) if name else () for name in names]
-    found, first, count = np.unique(node, return_index=True, return_counts=True)
-    sets: dict[tuple[str, ...], int] = {}
-    for at in np.flatnonzero(count > 1).tolist():
-        several = tuple(sorted(names[k] for k in kind[first[at] : first[at] + count[at]]))
-        kinds[found[at]] = sets.setdefault(several, len(types) + len(sets))
-    return kinds, [*types, *sets], int((count > 1).sum())
+def _check_type(entry: Entry, rule: MatchingRule) -> None:
+    if not entry.type and not rule.untyped:
+        raise UsageError(
+            f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of these: leave the "
+            "dictionary of untyped phrases out, or choose another rule"
+        )
 
 
-def _remove_stop_words(
-    kinds: Ints32, table: PhraseTable, vocabulary: dict[str, int], rule: MatchingRule
-) -> tuple[str, ...]:
-    """Takes the phrases of one stop word out; longer ones that begin with it stay."""
-    known = sorted(rule.stop_forms() & vocabulary.keys())
-    nodes = table.first_nodes(np.array([vocabulary[form] for form in known], dtype=np.int64))
-    removed = (nodes >= 0) & (kinds[nodes] >= 0)
-    kinds[nodes[removed]] = -1
-    return tuple(form for form, gone in zip(known, removed.tolist(), strict=True) if gone)
+def _what(entry: Entry, words: list[str]) -> str:
+    """What an entry is, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
+    if not words:
+        return "empty"
+    if not has_letters(entry.name):
+        return "signs"
+    if len(words) > LONGEST:
+        return "too_long"
+    return "one_letter" if len(entry.name.strip()) == 1 else "name"
+
+
+def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
+    """A name, words with a blank between any two, in all casings in which it matches."""
+    forms = {name}
+    if "upper" in rule.casings:
+        forms.add(name.upper())
+    if "lower" in rule.casings and kind not in rule.as_written:
+        forms.add(name.lower())
+    return forms
 
 
 def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ import msgspec
 
 from fascicle.errors import InputError
 from fascicle.knowledge.pack.spill import SortedSpill
-from fascicle.knowledge.terms import NAME_KINDS, SAME, ConceptRecord, Cross, NameKind
+from fascicle.knowledge.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
 _EVERY: Final = 10_000  # records between two signs of life
@@ -22,41 +22,28 @@ _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
 
 
-class MergedName(msgspec.Struct, frozen=True, gc=False):
+class MergedName(Name, frozen=True, gc=False):
     """A name of a concept, as all sources together have it.
 
-    Attributes:
-        surface: the name.
-        kind: the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
-        language: code.
-        sources: numbers of the sources that have it, in order.
-    """
-
-    surface: str
-    kind: NameKind
-    language: str
-    sources: tuple[int, ...]
-
-
-class Merged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A concept, as all sources together have it; the fields are those of `ConceptRecord`.
+    Its kind is the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
 
     Attributes:
         sources: numbers of the sources that have it, in order.
     """
 
-    curie: str
-    type: str
+    sources: tuple[int, ...] = ()
+
+
+class Merged(ConceptRecord, frozen=True, kw_only=True, gc=False):
+    """A concept, as all sources together have it.
+
+    Attributes:
+        names: of all sources.
+        sources: numbers of the sources that have it, in order.
+    """
+
     names: tuple[MergedName, ...]
     sources: tuple[int, ...]
-    taxon: str = ""
-    rank: str = ""
-    parents: tuple[str, ...] = ()
-    obsolete: bool = False
-    replaced_by: tuple[str, ...] = ()
-    definition: str = ""
-    references: tuple[Cross, ...] = ()
-    label: str = ""
 
 
 @dataclass(kw_only=True)
@@ -190,39 +177,27 @@ def _same_as_named(spill: SortedSpill) -> set[bytes]:
 
 
 def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
-    first = said[0][1]
-    if len(said) == 1:
-        several = (said[0][0],)
-        return Merged(
-            curie=first.curie,
-            type=first.type,
-            names=_names(said),
-            sources=several,
-            taxon=first.taxon,
-            rank=first.rank,
-            parents=first.parents,
-            obsolete=first.obsolete,
-            replaced_by=first.replaced_by,
-            definition=first.definition,
-            references=first.references,
-            label=first.label,
-        )
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
     return Merged(
-        curie=first.curie,
-        type=next((one.type for one in records if one.type), ""),
+        curie=records[0].curie,
+        type=_first(one.type for one in records),
         names=_names(said),
         sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
-        taxon=next((one.taxon for one in records if one.taxon), ""),
-        rank=next((one.rank for one in records if one.rank), ""),
+        taxon=_first(one.taxon for one in records),
+        rank=_first(one.rank for one in records),
         parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
         obsolete=any(one.obsolete for one in records),
         replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
-        definition=next((one.definition for one in records if one.definition), ""),
+        definition=_first(one.definition for one in records),
         references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
-        label=next((one.label for one in records if one.label), ""),
+        label=_first(one.label for one in records),
     )
+
+
+def _first(values: Iterable[str]) -> str:
+    """The first value that is not empty."""
+    return next(filter(None, values), "")
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -332,21 +332,14 @@ class Pack:
         """All concepts below one, at any distance, without itself; sorted."""
         return self._curies(self._reached(self.child_rows, self.row(curie)))
 
-    def descendant_rows(self, rows: Collection[int]) -> Ints:
-        """Rows of concepts and of all below them, sorted."""
-        return self._reach(self.child_rows, np.array(sorted(rows), dtype=np.int64))
-
     def _reached(self, edges: Lists, row: int) -> Ints:
-        found = self._reach(edges, np.array([row], dtype=np.int64))
-        others: Ints = found[found != row]
-        return others
-
-    def _reach(self, edges: Lists, front: Ints) -> Ints:
         seen = np.zeros(len(self), dtype=np.bool_)
+        front = np.array([row], dtype=np.int64)
         while len(front):
             seen[front] = True
             front = different(edges.take(front)[1])
             front = front[~seen[front]]
+        seen[row] = False
         found: Ints = np.flatnonzero(seen)
         return found
 

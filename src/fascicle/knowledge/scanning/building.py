@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -48,35 +47,54 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
         InputError: the keys are not sorted, one is twice, or empty.
         OutputError: the file cannot be written.
     """
+    with atomic_writer(path) as stream:
+        folder = str(Path(path).absolute().parent)
+        return write_table(_checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits)
+
+
+def write_table(
+    keys: Iterable[str],
+    stream: IO[bytes],
+    *,
+    hash_of: Callable[[str], int],
+    folder: str | None = None,
+    bits: int = KEPT,
+) -> int:
+    """As `build_table`, to an open file.
+
+    Args:
+        keys: the same; nothing checks them.
+        stream: gets the table.
+        hash_of: 64 bits of a token, which may be the negative ones.
+        folder: for what does not fit into memory; that of temporary files by default.
+        bits: the same.
+    """
     with ExitStack() as stack:
-        spilled = _Spilled(stack, Path(path).absolute().parent, bits=bits)
-        for batch in batches(_checked(keys), _TOGETHER):
+        spilled = _Spilled(stack, folder, hash_of=hash_of, bits=bits)
+        for batch in batches(keys, _TOGETHER):
             spilled.add(batch)
-        with atomic_writer(path) as stream:
-            spilled.write(stream)
+        spilled.write(stream)
     return spilled.names
 
 
 class _Spilled:
     """Everything that a table is made of, in temporary files."""
 
-    def __init__(self, stack: ExitStack, folder: Path, *, bits: int) -> None:
+    def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
         def temporary() -> IO[bytes]:
-            return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder)))
+            return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder))
 
         self._parts = [temporary() for _ in range(_PARTS)]
         self._text, self._starts, self._states, self._rows = (temporary() for _ in range(4))
         self._starts.write(np.zeros(1, dtype=DTYPES["starts"]).tobytes())
         self._bits = bits
-        self._hashes: dict[str, int] = {}
+        self._hash_of = hash_of
         self._last = ""
         self.names, self.longest, self.size = 0, 0, 0
 
     def add(self, keys: list[str]) -> None:
         """Takes the next keys."""
-        tokens = [key.split(" ") for key in (self._last, *keys)]
-        self._spill(tokens)
-        self.longest = max(self.longest, *map(len, tokens))
+        self._spill([self._last, *keys])
         packed = [key.encode("utf-8", "surrogatepass") for key in keys]
         ends = self.size + np.cumsum([len(one) for one in packed])
         self._text.write(b"".join(packed))
@@ -115,27 +133,27 @@ class _Spilled:
             shutil.copyfileobj(spilled, stream, _COPIED)
             _align(stream)
 
-    def _spill(self, tokens: list[list[str]]) -> None:
+    def _spill(self, keys: list[str]) -> None:
         """Writes the states of keys, and of their beginnings that the key before does not have; the first was written.
 
         Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
         """
-        lengths = np.array([len(one) for one in tokens])
+        tokens = " ".join(keys).split(" ")
+        lengths = np.array([key.count(" ") for key in keys]) + 1
+        self.longest = max(self.longest, int(lengths.max()))
         starts = np.cumsum(lengths) - lengths
-        hashes = np.fromiter(map(self._hash, chain.from_iterable(tokens)), dtype=np.uint64, count=int(lengths.sum()))
-        alive = np.arange(len(tokens))
-        states: Hashes = np.zeros(len(tokens), dtype=np.uint64)
-        shared = np.ones(len(tokens), dtype=bool)  # so many tokens with the key before
+        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens)).view(np.uint64)
+        alive = np.arange(len(keys))
+        states = first_states(len(keys))
+        shared = np.ones(len(keys), dtype=bool)  # so many tokens with the key before
         shared[0] = False
         for depth in range(int(lengths.max())):
             alive = alive[lengths[alive] > depth]
             now = hashes[starts[alive] + depth]
-            states[alive] = (
-                next_states(states[alive], now, bits=self._bits) if depth else first_states(now, bits=self._bits)
-            )
-            has = np.zeros(len(tokens), dtype=bool)
+            states[alive] = next_states(states[alive], now, bits=self._bits)
+            has = np.zeros(len(keys), dtype=bool)
             has[alive] = True
-            token = np.zeros(len(tokens), dtype=np.uint64)
+            token = np.zeros(len(keys), dtype=np.uint64)
             token[alive] = now
             shared[1:] &= has[1:] & has[:-1] & (token[1:] == token[:-1])
             ends = lengths[alive] == depth + 1
@@ -153,13 +171,16 @@ class _Spilled:
         for part, first, last in zip(self._parts, bounds, bounds[1:], strict=False):
             part.write(entries[first:last].tobytes())
 
-    def _hash(self, token: str) -> int:
-        known = self._hashes.get(token)
-        if known is None:
-            if len(self._hashes) >= _REMEMBERED:
-                self._hashes.clear()
-            known = self._hashes[token] = token_hash(token)
-        return known
+
+class _TokenHashes(dict[str, int]):
+    """The hashes of the tokens that were met; it begins anew when there are too many."""
+
+    def __missing__(self, token: str) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = token_hash(token)
+        self[token] = found = found - (found >> 63 << 64)  # as a signed number, as those of `hash`
+        return found
 
 
 class _Filled:

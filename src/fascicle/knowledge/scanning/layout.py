@@ -71,6 +71,11 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
         data = np.memmap(path, dtype=np.uint8, mode="r")
     except ValueError as error:  # an empty file
         raise _broken(path) from error
+    return arrays_of(data.view(np.ndarray), path)
+
+
+def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """As `open_arrays`, of the bytes of a table; the path is for errors."""
     head = bytes(data[:HEADER])
     if not head.startswith(MAGIC):
         raise _broken(path)
@@ -81,8 +86,7 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
         raise _broken(path) from error
     if layout.end != len(data) or min(layout.sizes.values()) < 0:
         raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
-    plain = data.view(np.ndarray)
-    return layout, {name: plain[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
 
 
 def _broken(path: str | os.PathLike[str]) -> FormatError:

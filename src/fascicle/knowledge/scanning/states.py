@@ -15,14 +15,9 @@ _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
-def first_states(hashes: Hashes, *, bits: int = BITS) -> Hashes:
-    """The states of single tokens.
-
-    Args:
-        hashes: of the tokens, ``[n]``.
-        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
-    """
-    return next_states(np.full(len(hashes), _START, dtype=np.uint64), hashes, bits=bits)
+def first_states(count: int) -> Hashes:
+    """The states of so many empty sequences."""
+    return np.full(count, _START, dtype=np.uint64)
 
 
 def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
@@ -33,7 +28,7 @@ def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
     Args:
         states: of the sequences, ``[n]``.
         hashes: of the tokens that come next, ``[n]``.
-        bits: as of `first_states`.
+        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
     """
     mixed = states * _FIRST + hashes
     mixed ^= mixed >> np.uint64(30)
@@ -50,6 +45,6 @@ def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
     Args:
         states: ``[n]``.
         mask: of the size of the filter in bits, a power of two, less one.
-        bits: as of `first_states`.
+        bits: as of `next_states`.
     """
     return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import FormatError
 from fascicle.knowledge.keys.forms import Hashes, token_hash
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.keys.reader import TokenArrays
-from fascicle.knowledge.scanning.layout import Layout, open_arrays
+from fascicle.knowledge.scanning.building import write_table
+from fascicle.knowledge.scanning.layout import Layout, arrays_of, open_arrays
 from fascicle.knowledge.scanning.states import BITS, filter_bits, first_states, next_states
 
 _ONE = np.uint8(1)
@@ -49,20 +52,9 @@ class Table:
     compared with its key byte by byte; so no hash decides alone.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Maps the file of a table (`building.build_table`).
-
-        Raises:
-            FormatError: it is none, of another version of the format or of the keys, or cut short.
-        """
-        self.layout: Layout
-        self.layout, arrays = open_arrays(path)
-        if self.layout.normaliser != NORMALISER:
-            raise FormatError(
-                f"the names have keys of the version {self.layout.normaliser}, but this release makes {NORMALISER}; "
-                "build the table again",
-                at=os.fspath(path),
-            )
+    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Takes what `open_arrays` gives."""
+        self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
         self._states, self._rows = arrays["states"], arrays["rows"]
         self._starts, self._keys = arrays["starts"], arrays["keys"]
@@ -71,8 +63,26 @@ class Table:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Table:
-        """Maps a file; as the constructor."""
-        return cls(path)
+        """Maps the file of a table (`building.build_table`).
+
+        Raises:
+            FormatError: it is none, of another version of the format or of the keys, or cut short.
+        """
+        layout, arrays = open_arrays(path)
+        if layout.normaliser != NORMALISER:
+            raise FormatError(
+                f"the names have keys of the version {layout.normaliser}, but this release makes {NORMALISER}; "
+                "build the table again",
+                at=os.fspath(path),
+            )
+        return cls(layout, arrays)
+
+    @classmethod
+    def of(cls, keys: Iterable[str]) -> Table:
+        """A table in memory, for tokens with the hashes of `hash`; the keys are those of `building.build_table`."""
+        stream = io.BytesIO()
+        write_table(keys, stream, hash_of=hash)
+        return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
         """How many names there are."""
@@ -90,11 +100,11 @@ class Table:
     def rows(self, keys: Sequence[str]) -> Ints:
         """The row of each key of level 2, -1 for one that no name has, ``[n]``."""
         tokens = [key.split(" ") for key in keys]
-        states: Hashes = np.zeros(len(keys), dtype=np.uint64)
+        states = first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
             alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
             hashes = np.array([token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64)
-            states[alive] = self._next(states[alive], hashes, depth)
+            states[alive] = self._next(states[alive], hashes)
         result = np.full(len(keys), -1, dtype=np.int64)
         asked, rows = self._ends(self._find(states))
         for number, row in zip(asked.tolist(), rows.tolist(), strict=True):
@@ -116,7 +126,7 @@ class Table:
         for depth in range(1, self.longest):
             kept = at + depth < len(tokens.forms)
             at = at[kept]
-            states = self._next(states[kept], known.hashes[tokens.forms[at + depth]], depth)
+            states = self._next(states[kept], known.hashes[tokens.forms[at + depth]])
             found = self._find(states)
             at, states = at[found.which], states[found.which]
             if not len(at):
@@ -137,7 +147,7 @@ class Table:
         present = np.zeros(len(known.hashes), dtype=bool)
         present[tokens.forms] = True
         forms = np.flatnonzero(present)
-        found = self._find(self._next(np.zeros(len(forms), dtype=np.uint64), known.hashes[forms], 0))
+        found = self._find(self._next(first_states(len(forms)), known.hashes[forms]))
         place = np.full(len(present), -1, dtype=np.int64)
         place[forms[found.which]] = found.place
         which, rows = self._ends(found)
@@ -154,9 +164,8 @@ class Table:
         at, single = np.flatnonzero(begins), np.flatnonzero(named)
         return at, places[at], Hits(single, single, rows[single])
 
-    def _next(self, states: Hashes, hashes: Hashes, depth: int) -> Hashes:
-        bits = self.layout.bits
-        return next_states(states, hashes, bits=bits) if depth else first_states(hashes, bits=bits)
+    def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
+        return next_states(states, hashes, bits=self.layout.bits)
 
     def _find(self, states: Hashes) -> _Found:
         """Which of these states the table holds."""

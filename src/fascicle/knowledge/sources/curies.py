@@ -78,12 +78,6 @@ def curie(text: str, prefix: str = "") -> str:
     return text
 
 
-def prefix_name(prefix: str) -> str:
-    """The one spelling of a prefix; of an unknown one, its own."""
-    known = _known(prefix)
-    return known.name if known else prefix
-
-
 def _bare(text: str, prefix: str) -> str:
     for telling in _telling():
         if text.startswith(telling.start):

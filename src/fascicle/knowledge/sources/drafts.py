@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.errors import Place
+from fascicle.errors import FormatError, Place
 from fascicle.files.source import Line, Source, lines_or_errors
 from fascicle.knowledge.sources.curies import curie
 from fascicle.knowledge.sources.report import SourceReport
@@ -35,6 +35,22 @@ def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
     """
     for number, line in lines_or_errors(Source(path=path, encoding=encoding)):
         yield Place(path, number), line
+
+
+def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tuple[Place, str]]:
+    """The lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
+
+    Raises:
+        InputError: see `numbered_lines`.
+        FormatError: the same.
+    """
+    for place, line in numbered_lines(path, encoding):
+        if isinstance(line, FormatError):
+            report.rows += 1
+            report.lose("encoding", place)
+        elif line.strip():
+            report.rows += 1
+            yield place, line
 
 
 def cleaned(text: str) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from fascicle.errors import FormatError
 from fascicle.knowledge.sources.curies import curie
-from fascicle.knowledge.sources.drafts import EXACT_MATCH, Draft, numbered_lines
+from fascicle.knowledge.sources.drafts import EXACT_MATCH, Draft, counted_lines
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import ConceptRecord
 from fascicle.settings.packs import SourceSettings
@@ -18,13 +17,7 @@ from fascicle.settings.packs import SourceSettings
 
 def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the diseases; the first identifier is the concept, the others are equal ones."""
-    for place, line in numbered_lines(settings.path, settings.encoding):
-        if isinstance(line, str) and not line.strip():
-            continue
-        report.rows += 1
-        if isinstance(line, FormatError):
-            report.lose("encoding", place)
-            continue
+    for place, line in counted_lines(settings.path, settings.encoding, report):
         given, bars, names = line.partition("||")
         identifiers = [_curie(text) for text in given.split("|")]
         if not bars or not identifiers[0]:

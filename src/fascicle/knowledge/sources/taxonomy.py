@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.errors import FormatError, Place
+from fascicle.errors import Place
 from fascicle.knowledge.sources.curies import curie
-from fascicle.knowledge.sources.drafts import Draft, numbered_lines
+from fascicle.knowledge.sources.drafts import Draft, counted_lines
 from fascicle.knowledge.sources.report import SourceReport
 from fascicle.knowledge.terms import ConceptRecord, NameKind
 from fascicle.settings.packs import SourceSettings
@@ -83,13 +83,7 @@ def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRe
 def _rows(
     path: str, settings: SourceSettings, report: SourceReport, *, columns: int
 ) -> Iterator[tuple[Place, list[str]]]:
-    for place, line in numbered_lines(path, settings.encoding):
-        if isinstance(line, str) and not line.strip():
-            continue
-        report.rows += 1
-        if isinstance(line, FormatError):
-            report.lose("encoding", place)
-            continue
+    for place, line in counted_lines(path, settings.encoding, report):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) < columns:
             report.lose("columns", place)

@@ -19,9 +19,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.sources import source_sha256
-from fascicle.knowledge.matching.copies import packed_copy
-from fascicle.knowledge.matching.dictionary import DictionaryReport, typed_names
-from fascicle.knowledge.matching.matcher import Matcher
+from fascicle.knowledge.matching.dictionary import DictionaryReport, packed_copy, typed_names
+from fascicle.knowledge.matching.matcher import Matcher, WordReader
 from fascicle.knowledge.pack.carried import carried_files, carried_size
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
@@ -259,8 +258,9 @@ def read_inputs(recipe: Recipe) -> Inputs:
     if not given:
         return NO_INPUTS
     labels = source_sha256(recipe.distant.core) if recipe.distant else ""
+    reader = WordReader(recipe.reading.segmenter)
     read = [
-        _pack(path, number) if is_pack(path) else _table(path, number, recipe.reading.segmenter)
+        _pack(path, number) if is_pack(path) else _table(path, number, reader)
         for number, path in enumerate(given.dictionaries, 1)
     ]
     notes = [f"{path}: {line}" for path, one in zip(given.dictionaries, read, strict=True) for line in one.notes]
@@ -296,14 +296,14 @@ class _Read(NamedTuple):
     notes: Sequence[str]
 
 
-def _table(path: str, number: int, segmenter: str) -> _Read:
+def _table(path: str, number: int, reader: WordReader) -> _Read:
     if Path(path).is_dir():
         raise RecipeError(
             f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, or a term pack"
         )
     report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
     entries = list(typed_names(path, report=report))
-    matcher = Matcher(entries, rule=RULE, segmenter=segmenter)
+    matcher = Matcher(entries, rule=RULE, reader=reader)
     content, names = packed_copy(entries)
     facts = DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names)
     return _Read(facts, matcher, {file: content}, (*report.lines(), *matcher.counts.lines()))
