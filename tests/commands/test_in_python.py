@@ -81,7 +81,7 @@ def test_every_command_has_its_call() -> None:
 
 def calls() -> dict[str, str]:
     """The call of each command, and of each option that makes another verb of it."""
-    found = {}
+    found: dict[str, str] = {}
     for name, parser in PARSERS.items():
         *others, call = map(str.strip, parser.in_python.splitlines()[3:])
         found |= {name: call, **{other: one for one, _, other in (line.partition("  # ") for line in others)}}
