@@ -106,16 +106,19 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
     """Whether, and by what, mentions are linked."""
     parser.add_argument(
         "--link",
-        action=Once,
+        action="append",
         nargs="?",
         type=reads,
         const=DEFAULT_LINKER,
-        default=AUTO,
         metavar="LINKER",
-        help="link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
+        help="link mentions to concepts: by the shipped linker, by that of a folder that fascicle linker fit wrote, or "
+        "by the names of a pack; of several, the first that knows a concept for a mention answers; "
         f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links",
     )
-    parser.add_argument("--no-link", dest="link", action=Once, nargs=0, const=None, default=AUTO, help="no links")
+    parser.add_argument("--no-link", action="store_true", help="no links")
+    parser.add_argument(
+        "--ontology", action=Once, default="", metavar="PREFIX", help="give links in this vocabulary of the pack alone"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -139,10 +142,12 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
     """What was asked for."""
     if args.json and args.format not in (None, "jsonl"):
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
+    if args.no_link and args.link:
+        raise UsageError("--link and --no-link were given; choose one of the two")
     if not args.text and not args.files:
-        if args.link not in (None, AUTO, DEFAULT_LINKER):
+        if args.link and args.link[-1] != DEFAULT_LINKER:
             raise UsageError(
-                f"nothing to annotate was given, for --link took {args.link} as its linker; name files before "
+                f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; name files before "
                 f"--link, or write --link={DEFAULT_LINKER}"
             )
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
@@ -159,7 +164,8 @@ def _request_of(args: argparse.Namespace) -> AnnotateRequest:
         ),
         segments=args.segments,
         abbreviations=args.abbreviations,
-        link=args.link,
+        link=None if args.no_link else tuple(args.link or ()) or AUTO,
+        ontology=args.ontology,
         also_read=(args.types,) if args.types else (),
     )
 
@@ -178,7 +184,7 @@ def _predictor_of(args: argparse.Namespace) -> Callable[[], Annotator]:
             "types": tuple(args.only),
             "overlaps": "nested" if args.nested else None,
             "threshold": args.min_score,
-            "links": False if args.link is None else None,
+            "links": False if args.no_link else None,
         }
         recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
         return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)

@@ -84,11 +84,14 @@ def _add_links(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--linker",
-        action=Once,
+        action="append",
         type=reads,
         metavar="LINKER",
         help="with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the "
-        "mentions of GOLD",
+        "mentions of GOLD; may be repeated, as in fascicle link",
+    )
+    group.add_argument(
+        "--ontology", action=Once, default="", metavar="PREFIX", help="with --linker: give links in this vocabulary"
     )
     group.add_argument(
         "--pack",
@@ -160,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
         from fascicle.commands.evaluate_links import run_links  # late: scores of mentions need none of it
 
         return run_links(args)
-    if given := [name for name in ("linker", "pack", "prefix") if getattr(args, name)]:
+    if given := [name for name in ("linker", "ontology", "pack", "prefix") if getattr(args, name)]:
         raise UsageError(f"--{given[0]} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)

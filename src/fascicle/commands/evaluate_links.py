@@ -37,6 +37,7 @@ def run_links(args: argparse.Namespace) -> int:
         predictions_of(args),
         linker=args.linker,
         pack=args.pack,
+        ontology=args.ontology,
         settings=_settings_of(args),
         events=tally.account.events,
     )

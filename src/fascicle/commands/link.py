@@ -33,10 +33,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("files", nargs="*", type=reads, metavar="PATH", help="documents with mentions; - for input")
     parser.add_argument(
         "--linker",
-        action=Once,
+        action="append",
         type=reads,
-        default=DEFAULT_LINKER,
-        help=f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}",
+        help="a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first "
+        f"that knows a concept for a mention answers; default: {DEFAULT_LINKER}",
     )
     parser.add_argument(
         "--pack",
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(
                 "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
-        chosen = {"linker": args.linker, "pack": args.pack, "keep_links": args.keep_links}
+        chosen = {"linker": args.linker or DEFAULT_LINKER, "pack": args.pack, "keep_links": args.keep_links}
         for document, decisions in explain(documents, most=args.candidates, **chosen):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     before = Counter[str]()
     linked = link(
         documents,
-        linker=args.linker,
+        linker=args.linker or DEFAULT_LINKER,
         pack=args.pack,
         ontology=args.ontology,
         keep_links=args.keep_links,

@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
 from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.linking.several import Linkers, Linking, unlinked
+from fascicle.knowledge.linking.opening import Linkers, Linking, unlinked
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.pipeline.pipeline import Pipeline
