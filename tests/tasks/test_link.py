@@ -160,7 +160,7 @@ def test_own_names_stand_beside_those_that_are_shipped(tmp_path: Path) -> None:
     assert "OWN:1" in {one.curie for each in written.mentions for one in each.links}
     with pytest.raises(UsageError, match="leave"):
         fascicle.load(tmp_path / "own", link="basic", ontology="MESH")
-    with pytest.raises(UsageError, match="link too"):
+    with pytest.raises(UsageError, match="linker too"):
         fascicle.load(names, ontology="MESH")
     assert [one.links[0].curie for one in fascicle.load(names, link="auto", ontology="DOID")("asthma")] == ["DOID:2841"]
 

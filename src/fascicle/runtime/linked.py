@@ -45,7 +45,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
     if linker == AUTO and not ontology and ("links" in predictor.gives or not _covered_by_default(predictor.types)):
         return predictor
     if linker is None:
-        raise UsageError(f"nothing gives links in {ontology}; give the argument link too, or leave out ontology")
+        raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
     if ontology and "links" in predictor.gives:
         raise UsageError(
             f"{predictor.name} links what it finds itself, and not in {ontology} alone; leave out the argument ontology"
