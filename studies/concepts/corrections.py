@@ -22,8 +22,7 @@ from fascicle.evaluation.calibration.fitting import fit_isotonic
 from fascicle.evaluation.calibration.reliability import Judged
 from fascicle.knowledge.linking.calibrating import fit_calibration
 from fascicle.knowledge.linking.fitting import teach
-from fascicle.knowledge.linking.ranking import fit
-from fascicle.knowledge.linking.tables import Table, first, of_units, unseen
+from fascicle.knowledge.linking.ranking import Table, first, fit, of_units, unseen
 from fascicle.knowledge.pack.pack import Pack
 from studies.common import write_result
 from studies.concepts.worth import Said, stated

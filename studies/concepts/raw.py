@@ -1,7 +1,7 @@
 """Concepts of documents from raw text with what ships; see ``plan.md``.
 
-python -m studies.concepts.raw FOLDER [--name NAME] [--part dev] [--linker LINKER] [--models biomed-fast]
-    [--beside gold pack gilda]
+python -m studies.concepts.raw FOLDER [--name NAME] [--part dev] [--linker LINKER ...]
+    [--ontology MESH] [--models biomed-fast] [--beside gold pack gilda]
 
 FOLDER has the mentions of ``mentions.py``. Writes ``results/concepts-raw-NAME.json``, corpus by corpus; what another
 run of the same pack and linker wrote there stays. ``gilda`` needs the folder of its packages in ``RIVALS``.
@@ -36,7 +36,7 @@ BESIDE: Final = ("gold", "pack")
 def main(argv: Sequence[str] | None = None) -> int:
     """Measures and stores."""
     args = _parser().parse_args(argv)
-    linker = find(args.linker)
+    linker = find(args.linker, ontology=args.ontology)
     opened = linker.opened()
     packs = [part.pack.full_name for part in linker.parts]
     target = f"concepts-raw-{args.name}"
@@ -63,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--name", default="now")
     parser.add_argument("--part", choices=("test", "dev"), default="test")
-    parser.add_argument("--linker", default=DEFAULT_LINKER)
+    parser.add_argument("--linker", nargs="+", default=[DEFAULT_LINKER])
+    parser.add_argument("--ontology", default="", help="prefix of the only vocabulary that is answered")
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     parser.add_argument("--beside", nargs="*", choices=(*BESIDE, "gilda"), default=list(BESIDE))
     parser.add_argument("--corpora", nargs="+", choices=list(SOURCES), default=list(SOURCES))

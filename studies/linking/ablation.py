@@ -6,7 +6,7 @@ python -m studies.linking.ablation PACK INDEX OUT [--corpora CORPUS ...]
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,13 +14,13 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.evaluation.links.cases import LinkCase
-from fascicle.evaluation.links.scores import score_links
-from fascicle.evaluation.links.uncertainty import link_difference, link_intervals
+from fascicle.evaluation.links.scores import link_difference, link_intervals, score_links
 from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.fitting import FitSettings, fit_rankers, teach
+from fascicle.knowledge.linking.fitting import FitSettings, Taught, fit_rankers, teach
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
 from fascicle.knowledge.linking.ordering import Ranked
+from fascicle.knowledge.linking.ranking import Table
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.tasks.link_cases import Reference, linked
 from studies.linking.corpora import STUDIES, documents
@@ -56,7 +56,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     whole = _scores(reference, linker, ranked)
     rows = {}
     for group, features in GROUPS.items():
-        rankers = fit_rankers(taught, settings=settings, without=features)
+        rankers = fit_rankers(without(taught, features), settings=settings)
         other = Linker(pack, index=index, memory=taught.memory, rankers=rankers)
         rows[group] = _scores(reference, other, other.order(ranked.found, ranked.features))
     for source in SOURCES:
@@ -70,6 +70,19 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
         "mentions": whole.counts(NAME)[1],
         "without": {key: link_difference(one, whole, NAME, resamples=RESAMPLES).as_dict() for key, one in rows.items()},
     }
+
+
+def without(taught: Taught, features: Collection[str]) -> Taught:
+    """What texts taught with nothing in the columns of some features, so that they get no weight."""
+    return taught._replace(
+        tables={kind: _bare(table, features) for kind, table in taught.tables.items()},
+        found={kind: _bare(table, features) for kind, table in taught.found.items()},
+    )
+
+
+def _bare(table: Table, features: Collection[str]) -> Table:
+    kept = np.array([name not in features for name in table.inputs])
+    return table._replace(choices=table.choices._replace(features=table.choices.features * kept))
 
 
 def _ranked(linker: Linker, found: Sequence[Document]) -> Ranked:

@@ -19,10 +19,9 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.evaluation.links.report import LinkSystem
 from fascicle.knowledge.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, planned
-from fascicle.knowledge.linking.encoding import NameEncoder
+from fascicle.knowledge.linking.encoding import NameEncoder, largest
 from fascicle.knowledge.linking.fitting import fit_linker
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.product import largest
 from fascicle.knowledge.pack.arrays import mapped
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.tasks.link_cases import cases_of_linker

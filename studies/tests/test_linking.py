@@ -82,7 +82,7 @@ def test_what_is_ranked_first_is_what_the_linker_ranks_first(opened: tuple[Pack,
 def test_features_that_are_left_out_have_no_weight(opened: tuple[Pack, NameIndex]) -> None:
     pack, index = opened
     taught = teach(pack, index, corpus(), settings=FitSettings())
-    rankers = fit_rankers(taught, settings=FitSettings(), without=ablation.GROUPS["species"])
+    rankers = fit_rankers(ablation.without(taught, ablation.GROUPS["species"]), settings=FitSettings())
     weights = rankers["Gene"].weights
     assert {weights[name] for name in ablation.GROUPS["species"]} == {0.0}
     assert fit_rankers(taught, settings=FitSettings()) == fit_linker(pack, index, corpus()).rankers

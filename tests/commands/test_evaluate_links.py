@@ -222,7 +222,6 @@ def test_bad_use_is_refused(home: Path, tmp_path: Path, refused: Refused) -> Non
     assert "--model" in refused("evaluate", gold, found, "--links", "--model", "biomed")
     assert "--prefix" in refused("evaluate", gold, found, "--links", "--prefix", "Disease")
     assert "--train" in refused("evaluate", gold, found, "--links", "--train-where", "a=b")
-    assert "linker" in refused("evaluate", gold, "--links", "--linker", home / "pack", "--pack", home / "pack")
     fascicle.write(tmp_path / "plain.jsonl", [Document(id="a", text="no link")])
     assert "link" in refused("evaluate", tmp_path / "plain.jsonl", found, "--links")
     fascicle.write(tmp_path / "less.jsonl", FOUND[:1])

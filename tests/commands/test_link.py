@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.linking import build_pack, corpus, document
+from tests.support.linking import build_pack, corpus
+from tests.support.linking import document as document_of
 from tests.support.packs import without_sets
 
 import fascicle
@@ -116,13 +117,28 @@ def test_links_that_are_there_are_replaced_and_kept_on_request(
     assert "--keep-links" not in cli("link", home / "mentions.pubtator", *files, "-o", tmp_path / "new.jsonl").err
 
 
-def test_a_second_linker_is_refused(home: Path, linker: Path, refused: Refused) -> None:
+def test_what_goes_against_another_option_is_refused(home: Path, linker: Path, refused: Refused) -> None:
     given = home / "mentions.pubtator"
-    assert "--linker" in refused("link", given, "--linker", "basic", "--linker", linker)
     assert "--ontology" in refused("link", given, "--ontology", "MESH", "--ontology", "DOID")
-    assert "--linker" in refused("evaluate", given, "--links", "--linker", "basic", "--linker", linker)
-    for first, second in permutations((("--link", "basic"), ("--link", str(linker)), ("--no-link",)), 2):
-        assert second[0] in refused("annotate", "--text", "a", *first, *second)
+    assert "--ontology" in refused("evaluate", given, given, "--links", "--ontology", "MESH")
+    assert "--ontology" in refused("annotate", "--text", "a", "--no-link", "--ontology", "MESH")
+    assert "DOIT" in refused("annotate", "--text", "a", "--ontology", "DOIT")
+    for first, second in permutations((("--link", str(linker)), ("--no-link",))):
+        assert "--no-link" in refused("annotate", "--text", "a", *first, *second)
+
+
+def test_several_linkers_answer_in_order(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "in.pubtator").write_text("1|t|AT or asthma\n1|a|\n1\t0\t2\tAT\tDisease\n1\t6\t12\tasthma\tDisease\n\n")
+    done = cli("link", tmp_path / "in.pubtator", "--linker", linker, "--linker", "basic")
+    (document,) = [json.loads(line) for line in done.out.splitlines()]
+    assert [one["links"][0]["curie"] for one in document["mentions"]] == ["MESH:D3", "MESH:D001249"]
+    scored = cli("evaluate", home / "gold.jsonl", "--links", "--linker", linker, "--linker", "basic", "--json")
+    assert json.loads(scored.out)["systems"][0]["name"] == "linker and basic"
+    write(tmp_path / "gold.jsonl", [document_of("An asthma.", ("asthma", "Disease", "DOID:2841"))])
+    for ontology, right in (("DOID", 1), ("MESH", 0)):
+        options = ("--links", "--linker", "basic", "--ontology", ontology, "--json")
+        report = json.loads(cli("evaluate", tmp_path / "gold.jsonl", *options).out)
+        assert report["systems"][0]["figures"]["recall"]["part"] == right
 
 
 def test_an_ontology_needs_no_index_but_a_pack_with_sets(
@@ -130,7 +146,7 @@ def test_an_ontology_needs_no_index_but_a_pack_with_sets(
 ) -> None:
     assert cli("linker", "fit", home / "pack", "--small", "-o", tmp_path / "small").code == 0
     files = (tmp_path / "given.jsonl", "--ontology", "DOID", "--linker", tmp_path / "small")
-    write(tmp_path / "given.jsonl", [document("Breast cancer.", ("Breast cancer", "Disease", ""))])
+    write(tmp_path / "given.jsonl", [document_of("Breast cancer.", ("Breast cancer", "Disease", ""))])
     (link,) = json.loads(cli("link", *files, "--pack", home / "pack").out)["mentions"][0]["links"]
     assert (link["curie"], link["same"]) == ("DOID:1", ["MESH:D1"])
     old = without_sets(home / "pack", tmp_path / "old")
@@ -248,6 +264,9 @@ def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refu
     assert links("--link", linker) == [["MESH:D1"], ["NIL"]]
     assert links("--no-link") == [[], []]
     assert links()[1] == links("--link")[1] == ["MESH:D001249"]
+    assert links("--link", linker, "--link", "basic") == [["MESH:D1"], ["MESH:D001249"]]
+    assert links("--link", home / "pack") == [["MESH:D1"], ["NIL"]]
+    assert links("--ontology", "DOID")[1] == links("--link", "--ontology", "DOID")[1] == ["DOID:2841"]
     assert "no linker" in refused(*asked, "--link", tmp_path)
     assert "--link=basic" in refused("annotate", "--model", names, "--link", names)
 

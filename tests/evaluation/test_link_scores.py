@@ -13,16 +13,23 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability
-from fascicle.evaluation.links.cases import LinkCase, NoConcepts, link_error
+from fascicle.evaluation.links.cases import LinkCase, link_error
 from fascicle.evaluation.links.report import LinkSystem, links_report
-from fascicle.evaluation.links.scores import ALONE, FIGURES, LinkScores, score_links
-from fascicle.evaluation.links.uncertainty import CALIBRATION, link_difference, link_intervals
+from fascicle.evaluation.links.scores import (
+    ALONE,
+    CALIBRATION,
+    FIGURES,
+    LinkScores,
+    link_difference,
+    link_intervals,
+    score_links,
+)
 from fascicle.evaluation.uncertainty.intervals import drawn_documents
 
 DOCUMENTS = ("1", "2", "3", "4")
 
 
-class Concepts(NoConcepts):
+class Concepts:
     """A:2 is below A:1; G:1 and G:2 are of two species."""
 
     def taxon(self, curie: str) -> str:
@@ -30,6 +37,9 @@ class Concepts(NoConcepts):
 
     def ancestors(self, curie: str) -> Collection[str]:
         return {"A:1"} if curie == "A:2" else ()
+
+    def label(self, curie: str) -> str:
+        return ""
 
 
 def case(gold: str, *parts: str, known: bool = True, **others: object) -> LinkCase:

@@ -11,15 +11,17 @@ from tests.support.linking import build_pack, corpus, document
 
 import fascicle
 from fascicle.core.document import LINKED, Document, Link, Patch
+from fascicle.errors import UsageError
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder, find_abbreviations
 from fascicle.knowledge.linking.linker import Decision
-from fascicle.knowledge.linking.opening import find
+from fascicle.knowledge.linking.opening import Places, find
 from fascicle.pipeline.loading import opened
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.steps import MENTIONS, Own, Recognise
 from fascicle.runtime.linked import linked
 from fascicle.settings.folders.vocabularies import shipped_linkers
 from fascicle.settings.pipeline import read_pipeline
+from fascicle.tasks.index_build import build_pack as build_pack_of
 from fascicle.tasks.link import explain, link
 from fascicle.tasks.linker_fit import fit_folder
 from fascicle.text.annotator import Annotator
@@ -83,19 +85,21 @@ def abbreviated(documents: Sequence[Document]) -> list[Document]:
     return [msgspec.structs.replace(one, abbreviations=find_abbreviations(one)) for one in documents]
 
 
-def ways(asked: Sequence[Document], linker: str | Path) -> Iterator[tuple[str, Sequence[Document]]]:
+def ways(asked: Sequence[Document], linker: Places, ontology: str) -> Iterator[tuple[str, Sequence[Document]]]:
     """The documents, linked in each way."""
-    yield "link", list(link(asked, linker=linker))
+    yield "link", list(link(asked, linker=linker, ontology=ontology))
+    empty, predictor = without(asked, mentions=()), Gold(asked)
+    yield "annotate", list(linked(predictor, linker, ontology=ontology).stream(empty))
+    step = Own(find(linker, ontology=ontology).opened(), name="link")
+    recognise = Recognise(name="gold", predictor=predictor, gives=MENTIONS)
+    yield "pipeline of 0", list(Pipeline([recognise, step]).stream(empty))
+    if ontology:
+        return
     yield "link of cut texts", list(link(cut(asked), linker=linker))
     yield "link with abbreviations", list(link(abbreviated(asked), linker=linker))
     yield "link again", list(link(link(asked, linker=linker), linker=linker))
-    empty, predictor = without(asked, mentions=()), Gold(asked)
-    yield "annotate", list(linked(predictor, linker).stream(empty))
-    step = Own(find(linker).opened(), name="link")
-    recognise = Recognise(name="gold", predictor=predictor, gives=MENTIONS)
-    for others in ([], [Own(AbbreviationFinder(), name="abbreviations")]):
-        pipeline = Pipeline([recognise, *others, step])
-        yield f"pipeline of {len(others)}", list(pipeline.stream(empty))
+    pipeline = Pipeline([recognise, Own(AbbreviationFinder(), name="abbreviations"), step])
+    yield "pipeline of 1", list(pipeline.stream(empty))
 
 
 def decided(told: Sequence[Decision], one: Document) -> list[tuple[Link, ...]]:
@@ -108,13 +112,16 @@ def decided(told: Sequence[Decision], one: Document) -> list[tuple[Link, ...]]:
     return found
 
 
-def assert_one_answer(asked: Sequence[Document], linker: str | Path) -> None:
-    found = {name: answers(done) for name, done in ways(asked, linker)}
+def assert_one_answer(asked: Sequence[Document], linker: Places, ontology: str = "") -> None:
+    found = {name: answers(done) for name, done in ways(asked, linker, ontology)}
     first = found["link"]
+    assert {link.ontology for own in first for links in own for link in links} == {ontology} or not ontology
     assert any(link.curie for own in first for links in own for link in links)
     for name, said in found.items():
         other = [one.id for one, a, b in zip(asked, first, said, strict=True) if a != b]
         assert not other, name
+    if ontology:
+        return
     told = [decided(own, one) for one, own in explain(asked, linker=linker, most=1)]
     assert told == [[one.links for one in each.mentions] for each in link(asked, linker=linker)]
 
@@ -124,6 +131,38 @@ def test_a_link_is_the_same_on_every_way_in(fascicle_data: Path) -> None:
     texts = bare([one for name in CORPORA for one in fascicle.read(fascicle_data / name)])
     assert len(texts) > 2_000
     assert_one_answer(texts, "basic")
+    assert_one_answer(texts, "basic", "MONDO")
+
+
+@SHIPPED
+def test_own_names_stand_beside_those_that_are_shipped(tmp_path: Path) -> None:
+    (tmp_path / "own.tsv").write_text("id\tname\ttype\nOWN:1\tour syndrome\tDisease\nOWN:2\tasthma\tDisease\n")
+    (tmp_path / "sources.toml").write_text(
+        'name = "own@1"\n[sources.own]\npath = "own.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'licence = "CC0-1.0"\ncolumns = { id = "id", name = "name" }\n'
+    )
+    build_pack_of(tmp_path / "sources.toml", tmp_path / "own")
+    asked = [document("An asthma, or our syndrome.", ("asthma", "Disease", ""), ("our syndrome", "Disease", ""))]
+    (alone,), (both,) = answers(list(link(asked))), answers(list(link(asked, linker=["basic", tmp_path / "own"])))
+    assert alone[1][0].nil
+    assert both[0] == alone[0]  # with the probability of the ranker that is shipped
+    assert both[0][0].score is not None
+    assert [one.curie for one in both[1]] == ["OWN:1"]
+    (turned,) = answers(list(link(asked, linker=[tmp_path / "own", "basic"])))
+    assert [one.curie for own in turned for one in own] == ["OWN:2", "OWN:1"]
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tour syndrome\nDisease\tasthma\n", encoding="utf-8")
+    found = fascicle.load(names, link=["basic", tmp_path / "own"])(asked[0].text)
+    assert [one.links for one in found.mentions] == both
+    (tmp_path / "in.txt").write_text(asked[0].text)
+    fascicle.annotate(tmp_path / "in.txt", tmp_path / "out.jsonl", model=names, link=["basic", str(tmp_path / "own")])
+    (written,) = fascicle.read(tmp_path / "out.jsonl")
+    assert "OWN:1" in {one.curie for each in written.mentions for one in each.links}
+    with pytest.raises(UsageError, match="leave"):
+        fascicle.load(tmp_path / "own", link="basic", ontology="MESH")
+    with pytest.raises(UsageError, match="linker too"):
+        fascicle.load(names, ontology="MESH")
+    assert [one.links[0].curie for one in fascicle.load(names, link="auto", ontology="DOID")("asthma")] == ["DOID:2841"]
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,8 @@ _SCORE = (
     f"{RecognitionSettings().threshold:g}"
 )
 _LINK = (
-    "link mentions to concepts: by the shipped linker, or by that of a folder that fascicle linker fit wrote; "
+    "link mentions to concepts: by the shipped linker, by that of a folder that fascicle linker fit wrote, or by the "
+    "names of a pack; of several, the first that knows a concept for a mention answers; "
     f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
 )
 
@@ -66,6 +67,7 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
         segments: also give the sentences and words that the text is cut into.
         abbreviations: also give where a text defines short forms; of the formats, jsonl and text hold them.
         no_link: no links.
+        ontology: give links in this vocabulary of the pack alone.
     """
 
     files: list[str] = option("FILE *", reads)
@@ -82,8 +84,9 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     json: bool = option("--json")
     segments: bool = option("--segments")
     abbreviations: bool = option("--abbreviations")
-    link: str | None = option("--link LINKER ?", reads, action=Once, const=DEFAULT_LINKER, default=AUTO, help=_LINK)
-    no_link: None = option("--no-link", dest="link", action=Once, nargs=0, const=None, default=AUTO)
+    link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
+    no_link: bool = option("--no-link")
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
 
 
 def run(args: Options) -> int:
@@ -107,10 +110,12 @@ def _request_of(args: Options) -> AnnotateRequest:
     """What was asked for."""
     if args.json and args.format not in (None, "jsonl"):
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
+    if args.no_link and args.link:
+        raise UsageError("--link and --no-link were given; choose one of the two")
     if not args.text and not args.files:
-        if args.link not in (None, AUTO, DEFAULT_LINKER):
+        if args.link and args.link[-1] != DEFAULT_LINKER:
             raise UsageError(
-                f"nothing to annotate was given, for --link took {args.link} as its linker; name files before "
+                f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; name files before "
                 f"--link, or write --link={DEFAULT_LINKER}"
             )
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
@@ -124,6 +129,7 @@ def _request_of(args: Options) -> AnnotateRequest:
         texts=tuple(args.text),
         reading=reading_of(args),
         writing=replace(writing, format=form, options=options),
+        link=None if args.no_link else tuple(args.link) or AUTO,
         also_read=(args.types,) if args.types else (),
     )
 
@@ -142,7 +148,7 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
             "types": tuple(args.only),
             "overlaps": "nested" if args.nested else None,
             "threshold": args.min_score,
-            "links": False if args.link is None else None,
+            "links": False if args.no_link else None,
         }
         recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
         return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)

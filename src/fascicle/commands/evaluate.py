@@ -50,7 +50,8 @@ class Links:
     Attributes:
         links: score the concepts of mentions in place of the mentions, with intervals.
         linker: with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the
-            mentions of GOLD.
+            mentions of GOLD; may be repeated, as in fascicle link.
+        ontology: with --linker: give links in this vocabulary.
         pack: with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed with
             --linker; may be repeated.
         prefix: with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be
@@ -59,7 +60,8 @@ class Links:
 
     group = "links"
     links: bool = option("--links")
-    linker: str | None = option("--linker LINKER", reads, action=Once)
+    linker: list[str] = option("--linker LINKER ...", reads)
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
     pack: list[str] = option("--pack PACK ...", reads)
     prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 
@@ -156,7 +158,7 @@ def run(args: Options) -> int:
         from fascicle.commands.evaluate_links import run_links  # late: scores of mentions need none of it
 
         return run_links(args)
-    if given := first_given(args, ("linker", "pack", "prefix")):
+    if given := first_given(args, ("linker", "ontology", "pack", "prefix")):
         raise UsageError(f"{given} is about links; give --links too")
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)

@@ -34,8 +34,9 @@ def run_links(args: Any) -> int:
     found = evaluate_links(
         PredictionRequest(path=args.gold, reading=reading_of(args, role="gold")),
         predictions_of(args),
-        linker=args.linker,
+        linker=args.linker or None,
         pack=args.pack,
+        ontology=args.ontology,
         settings=_settings_of(args),
         events=tally.account.events,
     )

@@ -24,7 +24,10 @@ from fascicle.knowledge.linking.linker import Candidate, Decision
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.link import explain, link
 
-_LINKER = f"a folder that fascicle linker fit wrote, or the name of a shipped linker; default: {DEFAULT_LINKER}"
+_LINKER = (
+    "a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first that knows a "
+    f"concept for a mention answers; default: {DEFAULT_LINKER}"
+)
 
 
 class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
@@ -44,7 +47,7 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     """
 
     files: list[str] = option("PATH *", reads)
-    linker: str = option("--linker LINKER", reads, action=Once, default=DEFAULT_LINKER, help=_LINKER)
+    linker: list[str] = option("--linker LINKER ...", reads, help=_LINKER)
     pack: list[str] = option("--pack PACK ...", reads)
     ontology: str = option("--ontology PREFIX", action=Once, default="")
     keep_links: bool = option("--keep-links")
@@ -64,7 +67,8 @@ def run(args: Options) -> int:
             raise UsageError(
                 "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
-        for document, decisions in called(explain, args, documents=documents, most=args.candidates):
+        linker = args.linker or DEFAULT_LINKER
+        for document, decisions in called(explain, args, documents=documents, linker=linker, most=args.candidates):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
@@ -74,7 +78,13 @@ def run(args: Options) -> int:
     writing = shared.writing_of(args)
     writing.check()
     before = Counter[str]()
-    linked = called(link, args, documents=documents, told=lambda done, mentions: before.update({done: mentions}))
+    linked = called(
+        link,
+        args,
+        documents=documents,
+        linker=args.linker or DEFAULT_LINKER,
+        told=lambda done, mentions: before.update({done: mentions}),
+    )
     report = tally.account.open_report()
     write_documents(linked, writing, report=report)
     tally.account.add(report)

@@ -51,7 +51,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
-    link: str | os.PathLike[str] | None = None,
+    link: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    ontology: str = "",
     ends: Ends | None = None,
     only: Sequence[str] = (),
     min_score: Share = 0.0,
@@ -76,9 +77,9 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
             GPU where there is one, and the processor for everything that is not of torch.
         recognition: how names of term packs become mentions.
-        link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit``, or ``"auto"``: the shipped
-            one if it covers a type of the model, which gives no links itself. By default there is none, and only term
-            packs give links.
+        link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
+            ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
+        ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
         ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
             ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
@@ -98,11 +99,11 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     """
     opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
     predictor = given_out(opened, ends=ends, only=only, min_score=min_score)
-    if link is None:
+    if link is None and not ontology:
         return predictor
     from fascicle.runtime.linked import linked
 
-    return linked(predictor, link)
+    return linked(predictor, link, ontology=ontology)
 
 
 def given_out(

@@ -102,7 +102,7 @@ def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> A
 def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
     from fascicle.knowledge.linking.opening import find
 
-    return Own(find(settings.linker, settings.packs).opened(ontology=settings.ontology), name=settings.name)
+    return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
 
 
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.wording import counted
-from fascicle.evaluation.links.scores import ALONE
-from fascicle.evaluation.links.uncertainty import CALIBRATION
+from fascicle.evaluation.links.scores import ALONE, CALIBRATION
 from fascicle.reports.markdown import Table as MarkdownTable
 from fascicle.reports.markdown import escaped
 from fascicle.reports.table import UNDEFINED, drawn, percent

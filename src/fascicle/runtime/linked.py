@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,9 +16,7 @@ from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pa
 from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
-    from fascicle.knowledge.linking.opening import Found
-    from fascicle.knowledge.linking.several import Linking
-
+    from fascicle.knowledge.linking.opening import Found, Linking, Places
 
 Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
 
@@ -29,26 +26,33 @@ def all_of(links: tuple[Link, ...]) -> tuple[Link, ...]:
     return links
 
 
-def linked(predictor: Annotator, linker: str | os.PathLike[str], *, keep: Keep = all_of) -> Annotator:
+def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: Keep = all_of) -> Annotator:
     """A predictor with links.
 
     Args:
         predictor: finds the mentions; links that it gives stay.
-        linker: the name of a shipped linker, or a folder; ``"auto"``: the shipped one, if its pack has a type of the
-            predictor, which gives no links itself; else the predictor as it is.
+        linker: the name of a shipped linker, a folder, or several, see `find`; ``"auto"``: the shipped one, if its pack
+            has a type of the predictor, which gives no links itself, or if an ontology is given; else the predictor as
+            it is. ``None`` goes with no ontology.
+        ontology: prefix of the only vocabulary in which links are given; by default the linker chooses.
         keep: what is kept of the links of a mention.
 
     Raises:
         PackError: there is no such linker, it is damaged, or its pack is not where it was.
-        UsageError: the packs of the linker have none of the types.
+        UsageError: the packs of the linker have none of the types, or no concept of the ontology, which a predictor
+            with links of its own cannot give either.
     """
-    if linker == AUTO:
-        if "links" in predictor.gives or not _covered_by_default(predictor.types):
-            return predictor
-        linker = DEFAULT_LINKER
+    if linker == AUTO and not ontology and ("links" in predictor.gives or not _covered_by_default(predictor.types)):
+        return predictor
+    if linker is None:
+        raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
+    if ontology and "links" in predictor.gives:
+        raise UsageError(
+            f"{predictor.name} links what it finds itself, and not in {ontology} alone; leave out the argument ontology"
+        )
     from fascicle.knowledge.linking.opening import find
 
-    found = find(linker)
+    found = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
     if not found.covered(predictor.types):
         known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
         raise UsageError(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from fascicle.errors import UsageError
 from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
-from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.linking.several import Linking
+from fascicle.knowledge.linking.opening import Linking, find
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
 from fascicle.settings.pipeline import PIPELINE, Limits, read_pipeline

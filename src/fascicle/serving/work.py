@@ -19,7 +19,7 @@ from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import ReadReport, SetAside, WriteReport
 from fascicle.formats.requests import WriteRequest
 from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.linking.several import Linkers, Linking, unlinked
+from fascicle.knowledge.linking.opening import Linkers, Linking, unlinked
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.pipeline.pipeline import Pipeline

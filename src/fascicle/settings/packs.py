@@ -39,7 +39,8 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
         narrow: synonyms that mean less.
         abbreviation: short forms.
         parents: identifiers of the concepts above.
-        references: identifiers in other vocabularies.
+        references: identifiers in other vocabularies; a predicate and a blank may stand before each, such as
+            ``skos:exactMatch DOID:1``.
         definition: one text.
         taxon: identifier of the species, with or without its prefix.
         rank: rank of a taxon.

@@ -65,6 +65,7 @@ class AnnotateRequest:
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
         link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
+        ontology: in which links are given, as `fascicle.load` takes it.
         also_read: other files that must not be overwritten.
     """
 
@@ -74,12 +75,13 @@ class AnnotateRequest:
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
-    link: str | None = None
+    link: str | tuple[str, ...] | None = None
+    ontology: str = ""
     also_read: tuple[str, ...] = ()
 
 
 @checked
-def annotate(
+def annotate(  # noqa: PLR0913 - as users say it
     files: Paths,
     output: str | os.PathLike[str],
     *,
@@ -87,7 +89,8 @@ def annotate(
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
-    link: str | os.PathLike[str] | None = "auto",
+    link: Paths | None = "auto",
+    ontology: str = "",
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -100,6 +103,7 @@ def annotate(
         resume: go on with an interrupted run.
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
             the model and the format holds links.
+        ontology: in which links are given, as `fascicle.load` takes it.
 
     Returns:
         The account: how many documents were read, written and set aside.
@@ -110,7 +114,8 @@ def annotate(
     request = AnnotateRequest(
         files=listed(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
-        link=None if link is None else os.fspath(link),
+        link=link if link in (None, AUTO) else listed(link, name="link"),
+        ontology=ontology,
     )
     return annotate_files(request, partial(load, listed(model, name="model")))
 
@@ -152,7 +157,7 @@ def annotate_files(
         request=request,
         given=given,
         to=to,
-        predictor=_linked(open_predictor(), request.link, format_named(to.format)),
+        predictor=_linked(open_predictor(), request, format_named(to.format)),
         account=Account() if account is None else account,
         listener=listener,
     )
@@ -161,16 +166,14 @@ def annotate_files(
     return work.account
 
 
-def _linked(predictor: Annotator, link: str | None, form: Format) -> Annotator:
+def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
     """The predictor with the links that were asked for; by itself, nothing is linked that the format cannot hold."""
     from fascicle.runtime.linked import linked
 
-    if link is None:
-        return predictor
-    if link != AUTO:
-        return linked(predictor, link)
-    holds = form.writer.holds
-    return linked(predictor, link, keep=holds.links) if "links" in holds.fields else predictor
+    link, ontology, holds = request.link, request.ontology, form.writer.holds
+    if ontology or link not in (None, AUTO):
+        return linked(predictor, link, ontology=ontology)
+    return linked(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
 from fascicle.evaluation.links.report import LinkSystem, links_report
 from fascicle.formats.account import EventCounts
 from fascicle.knowledge.linking.gold import as_in_pack, spelt
-from fascicle.knowledge.linking.opening import find
+from fascicle.knowledge.linking.opening import Places, find, places_of
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Natural, Positive
 from fascicle.systems.matching import on_documents_of
@@ -90,8 +90,9 @@ def evaluate_links(
     gold: Given,
     predictions: Given | Iterable[Given] = (),
     *,
-    linker: File | None = None,
+    linker: Places | None = None,
     pack: Paths = (),
+    ontology: str = "",
     settings: LinkSettings | None = None,
     events: EventCounts | None = None,
 ) -> LinkEvaluation:
@@ -100,10 +101,11 @@ def evaluate_links(
     Args:
         gold: a corpus in any format whose mentions have links, or documents.
         predictions: of each system its file (predictions, or a corpus in any format), or its documents.
-        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker: it links the mentions of the
-            gold, which is one more system.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, or several, see
+            `fascicle.link`: it links the mentions of the gold, which is one more system.
         pack: folder of the vocabulary, or several: those of the linker, where they are not found by themselves; for
             predictions alone those by which it is known which concepts can be found, and by which errors are explained.
+        ontology: prefix of the only vocabulary in which the linker gives links.
         settings: the usual ones by default.
         events: counts the events of documents.
 
@@ -118,8 +120,11 @@ def evaluate_links(
     if not files and linker is None:
         raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
     refuse_stdin_twice(gold, *files)
-    known = None if linker is None else find(linker, listed(pack, name="pack"))
-    packs = tuple(map(Pack.open, listed(pack, name="pack"))) if known is None else tuple(p.pack for p in known.parts)
+    places, linkers = listed(pack, name="pack"), () if linker is None else places_of(linker)
+    if ontology and not linkers:
+        raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
+    known = find(linkers, places, ontology=ontology) if linkers else None
+    packs = tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
     spelling = _Spelling(packs=packs, prefixes=chosen.prefixes)
     read = _gold(gold, chosen, spelling, events=events)
     reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
@@ -131,9 +136,9 @@ def evaluate_links(
         cases = tuple(cases_of_predictions(reference, said.mentions))
         _check_identifiers(name, cases)
         systems.append(LinkSystem(name=name, cases=cases))
-    if linker is not None and known is not None:
+    if known is not None:
         cases = tuple(cases_of_linker(reference, known.opened()))
-        systems.append(LinkSystem(name=_name_of(linker, systems), cases=cases, has_candidates=True))
+        systems.append(LinkSystem(name=_name_of(linkers, systems), cases=cases, has_candidates=True))
     notes += _notes(read, packs)
     return LinkEvaluation(
         gold=read, systems=tuple(systems), concepts=reference.concepts, settings=chosen, notes=tuple(notes)
@@ -230,8 +235,8 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
             )
 
 
-def _name_of(linker: File, others: Sequence[LinkSystem]) -> str:
-    name = Path(linker).name
+def _name_of(linkers: Sequence[File], others: Sequence[LinkSystem]) -> str:
+    name = " and ".join(Path(one).name for one in linkers)
     return f"{name} (linker)" if name in {one.name for one in others} else name
 
 

@@ -18,8 +18,8 @@ from fascicle.files.atomic import check_folder
 from fascicle.files.source import Source, lines
 from fascicle.knowledge.keys.key import NORMALISER
 from fascicle.knowledge.linking.folder import write_linker
+from fascicle.knowledge.linking.gold import NAMES
 from fascicle.knowledge.linking.index import write_index
-from fascicle.knowledge.linking.memory import NAMES
 from fascicle.knowledge.linking.opening import Part, find
 from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
 from fascicle.knowledge.pack.extending import Kept, sources_of
@@ -38,8 +38,8 @@ from fascicle.tasks.index_build import source_of
 OWN: Final = "own"  # name of a source that is a table
 _LONGEST: Final = 100_000  # characters of a name; those of the pack stay
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9._@-]+|^[^A-Za-z0-9]+")
-_ONE: Final = ("kind", "type", "language", "taxon", "definition")
-_SEVERAL: Final = ("parents", "references")
+_ONE: Final = ("kind", "type", "language", "taxon", "rank", "obsolete", "definition")
+_SEVERAL: Final = ("parents", "references", "replaced_by")
 
 
 @checked
@@ -62,7 +62,7 @@ def extend(  # noqa: PLR0913
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
         own: a table with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
-            ``id`` and ``name``), and perhaps kind, type, language, taxon, definition, parents and references; or the
+            ``id`` and ``name``), and perhaps what `ColumnSettings` says of it; or the
             TOML file of several vocabularies.
         output: the folder to write.
         kind: type of the concepts of a table that has no such column.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
 
@@ -11,8 +10,7 @@ from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.linker import Decision
-from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.linking.several import Linking, unlinked
+from fascicle.knowledge.linking.opening import Linking, Places, find, unlinked
 from fascicle.knowledge.portions import portions
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.paths import Paths, listed
@@ -25,7 +23,7 @@ Told = Callable[[Literal["kept", "replaced"], int], None]
 def link(
     documents: Iterable[Document],
     *,
-    linker: str | os.PathLike[str] = DEFAULT_LINKER,
+    linker: Places = DEFAULT_LINKER,
     pack: Paths = (),
     ontology: str = "",
     keep_links: bool = False,
@@ -37,7 +35,8 @@ def link(
 
     Args:
         documents: with mentions; may be a stream.
-        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
+            first that knows a concept for a mention answers.
         pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is taken there by the references of the pack,
             and is NIL where no reference leads.
@@ -48,7 +47,7 @@ def link(
         PackError: the linker or the pack cannot be opened, or they do not belong together.
         UsageError: the pack has no concept of the ontology.
     """
-    opened = find(linker, listed(pack, name="pack")).opened(ontology=ontology)
+    opened = find(linker, listed(pack, name="pack"), ontology=ontology).opened()
     return (
         apply(document, patch, step=STEP)
         for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
@@ -60,7 +59,7 @@ def link(
 def explain(
     documents: Iterable[Document],
     *,
-    linker: str | os.PathLike[str] = DEFAULT_LINKER,
+    linker: Places = DEFAULT_LINKER,
     pack: Paths = (),
     most: int = 5,
     keep_links: bool = False,
@@ -69,7 +68,8 @@ def explain(
 
     Args:
         documents: with mentions.
-        linker: folder that ``fascicle linker fit`` wrote, or the name of a shipped linker.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
+            first that knows a concept for a mention answers.
         pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
         most: candidates of each mention.
         keep_links: see `link`.

@@ -10,10 +10,10 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
-from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, NoConcepts
+from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
 from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.linking.linker import Decision
-from fascicle.knowledge.linking.several import Linking
+from fascicle.knowledge.linking.opening import Linking
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
@@ -92,8 +92,8 @@ class Reference:
 
     @property
     def concepts(self) -> KnowsConcepts:
-        """What the vocabulary says of concepts."""
-        return PackConcepts(self.packs) if self.packs else NoConcepts()
+        """What the vocabulary says of concepts; without one, nothing."""
+        return PackConcepts(self.packs)
 
     def case(self, document: Document, mention: Mention) -> LinkCase:
         """A gold mention that nothing is said of."""

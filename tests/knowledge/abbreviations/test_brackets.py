@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.knowledge.abbreviations.brackets import Bracket, brackets
+from fascicle.knowledge.abbreviations.finder import Bracket, brackets
 
 PARTNER = {")": "(", "]": "[", "}": "{"}
 

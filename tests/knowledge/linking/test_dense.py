@@ -16,7 +16,7 @@ from tests.support.linking import build_pack, corpus, document
 
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, PackError, UsageError
-from fascicle.knowledge.linking import finding, product
+from fascicle.knowledge.linking import encoding, finding
 from fascicle.knowledge.linking.dense import (
     GRAPH,
     MANIFEST,
@@ -27,13 +27,12 @@ from fascicle.knowledge.linking.dense import (
     check_size,
     planned,
 )
-from fascicle.knowledge.linking.encoding import NameEncoder
+from fascicle.knowledge.linking.encoding import WIDEST, NameEncoder, largest
 from fascicle.knowledge.linking.features import OF_DENSE
 from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.folder import Ranker
 from fascicle.knowledge.linking.linker import Decision, Linker
 from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.linking.product import WIDEST, largest
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.tasks.linker_fit import fit_folder
 
@@ -57,8 +56,8 @@ def oracle(vectors: np.ndarray, asked: np.ndarray, most: int, least: float) -> l
 @pytest.fixture
 def small_blocks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product, "_BLOCK", 7)
-        patch.setattr(product, "_TOGETHER", 3)
+        patch.setattr(encoding, "_BLOCK", 7)
+        patch.setattr(encoding, "_TOGETHER", 3)
         yield
 
 
@@ -86,7 +85,7 @@ def test_the_largest_products_are_those_of_float64(least: float) -> None:
 def test_of_ties_the_first_rows_are_found(table: np.ndarray, most: int, least: float) -> None:
     vectors, asked = unit(table).astype(np.float16), np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product, "_BLOCK", 8)
+        patch.setattr(encoding, "_BLOCK", 8)
         found = largest(vectors, asked, most=most, least=least)
     assert [own.rows.tolist() for own in found] == [
         [row for row, _ in own] for own in oracle(vectors, asked, most, least)

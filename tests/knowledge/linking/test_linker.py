@@ -16,11 +16,10 @@ from fascicle.errors import InputError, PackError, UsageError
 from fascicle.knowledge.linking.features import FEATURES
 from fascicle.knowledge.linking.fitting import FitSettings, Fitted, fit_linker, fit_rankers, teach
 from fascicle.knowledge.linking.folder import LINKER, Ranker, inputs_of, read_linker, write_linker
-from fascicle.knowledge.linking.gold import as_in_pack
+from fascicle.knowledge.linking.gold import Memory, as_in_pack
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.linking.memory import Memory
-from fascicle.knowledge.linking.taxa import Species
+from fascicle.knowledge.linking.taxa import Species, likely
 from fascicle.knowledge.pack.pack import Pack
 
 
@@ -91,7 +90,7 @@ def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: L
 
 
 def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIndex) -> None:
-    weights = dict.fromkeys(inputs_of(("NCBIGene",), dense=False), 0.0) | {"any candidate": 1.0}
+    weights = dict.fromkeys(inputs_of(dense=False), 0.0) | {"any candidate": 1.0}
     ranker = Ranker(vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1)
     tied = Linker(pack, index=index, rankers={"Gene": ranker})
     (found,) = decisions(tied, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
@@ -106,7 +105,9 @@ def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIn
 def test_what_is_measured_of_ties_is_what_is_answered(pack: Pack, index: NameIndex) -> None:
     settings = FitSettings(remember=False)
     taught = teach(pack, index, corpus(), settings=settings)
-    rankers = fit_rankers(taught, settings=settings, without=taught.tables["Gene"].inputs)
+    genes = taught.tables["Gene"]
+    nothing = genes.choices._replace(features=genes.choices.features * 0)
+    rankers = fit_rankers(taught._replace(tables={"Gene": genes._replace(choices=nothing)}), settings=settings)
     gene = rankers["Gene"]
     assert set(gene.weights.values()) == {0.0}
     linker = Linker(pack, index=index, rankers={"Gene": gene})
@@ -131,9 +132,9 @@ def test_species_of_places() -> None:
     species = Species(Document(id="1", text="Rats were fed. Human cells and mice grew. Nothing here"))
     assert species.near(2).nearest == "NCBITaxon:10116"
     assert species.near(20).sentence == {HUMAN, MOUSE}
-    assert species.likely(30) in (HUMAN, MOUSE)
+    assert likely(species.near(30)) in (HUMAN, MOUSE)
     assert species.shares == pytest.approx({"NCBITaxon:10116": 1 / 3, HUMAN: 1 / 3, MOUSE: 1 / 3})
-    assert Species(Document(id="1", text="Nothing")).likely(3) == HUMAN
+    assert likely(Species(Document(id="1", text="Nothing")).near(3)) == HUMAN
     linked = document("A worm and a gene", ("worm", "Species", "NCBITaxon:6239"))
     assert Species(linked).near(12).nearest == "NCBITaxon:6239"
 
@@ -293,10 +294,10 @@ def test_links_that_are_there_stay(linker: Linker) -> None:
 def test_a_document_does_not_see_what_the_memory_has_from_it() -> None:
     seen = [("1", "T", "name", "A:1"), ("1", "T", "Name", "A:1"), ("2", "T", "NAME", "A:1"), ("3", "T", "name", "A:2")]
     memory = Memory.of(seen)
-    assert memory.of_surface("T", "nAme") == {"A:1": 2, "A:2": 1}
-    assert memory.of_surface("T", "name", ["A:2"]) == {"A:1": 2}
-    assert memory.of_surface("T", "name", ["A:1"]) == {"A:1": 1, "A:2": 1}
-    assert memory.of_surface("U", "name") == {}
+    assert memory.of_key("T", "name") == {"A:1": 2, "A:2": 1}
+    assert memory.of_key("T", "name", ["A:2"]) == {"A:1": 2}
+    assert memory.of_key("T", "name", ["A:1"]) == {"A:1": 1, "A:2": 1}
+    assert memory.of_key("U", "name") == {}
 
 
 def test_a_linker_may_remember_nothing(pack: Pack, index: NameIndex) -> None:

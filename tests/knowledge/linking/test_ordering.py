@@ -81,7 +81,7 @@ def test_another_name_or_its_words_in_the_document_decide(linker: Linker, text: 
 
 
 def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> None:
-    weights = dict.fromkeys(inputs_of(("MESH",), dense=False), 0.0) | {"any candidate": 2.0}
+    weights = dict.fromkeys(inputs_of(dense=False), 0.0) | {"any candidate": 2.0}
     ranker = Ranker(vocabularies=("MESH",), weights=weights, threshold=0.2, mentions=1)
     (patch,) = Linker(pack, rankers={"Disease": ranker}).predict([document("We saw AT again.", ("AT", "Disease", ""))])
     ((_, links),) = patch.links

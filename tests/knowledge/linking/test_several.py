@@ -16,8 +16,7 @@ from fascicle.core.patches import apply
 from fascicle.errors import InputError, PackError, UsageError
 from fascicle.knowledge.linking.fitting import FitSettings
 from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.linking.opening import SEVERAL, find
-from fascicle.knowledge.linking.several import Linkers
+from fascicle.knowledge.linking.opening import SEVERAL, Linkers, find
 from fascicle.knowledge.terms import ConceptRecord, Name
 from fascicle.settings.folders.vocabularies import LINKER
 from fascicle.tasks.linker_fit import fit_folder
@@ -52,7 +51,7 @@ def linked(linker: Linker | Linkers, *documents: Document) -> list[dict[str, lis
     return [{one.text: list(one.links) for one in each} for each in done]
 
 
-def of(folder: Path) -> Linkers:
+def of(folder: Path | list[Path]) -> Linkers:
     found = find(folder).opened()
     assert isinstance(found, Linkers)
     return found
@@ -129,7 +128,7 @@ def test_a_fingerprint_tells_linkers_apart(home: Path, tmp_path: Path) -> None:
     assert find(tmp_path / "other").fingerprint != marks["one"]
     opened = [find(home / name).opened().fingerprint for name in marks]
     assert len(set(opened)) == len(marks)
-    assert find(home / "one").opened(ontology="DOID").fingerprint not in opened
+    assert find(home / "one", ontology="DOID").opened().fingerprint not in opened
 
 
 def test_packs_are_found_where_they_were_or_given(home: Path, tmp_path: Path) -> None:
@@ -146,11 +145,42 @@ def test_packs_are_found_where_they_were_or_given(home: Path, tmp_path: Path) ->
 
 
 def test_an_ontology_of_one_pack_is_enough(home: Path) -> None:
-    found = find(home / "both").opened(ontology="DOID")
+    found = find(home / "both", ontology="DOID").opened()
+    assert find(home / "both", ontology="DOID").fingerprint != find(home / "both").fingerprint
     (patch,) = found.predict([document("breast cancer", ("breast cancer", "Disease", ""))])
     assert [link.curie for _, links in patch.links for link in links] == ["DOID:1"]
     with pytest.raises(UsageError, match="no concept"):
-        find(home / "both").opened(ontology="NOWHERE")
+        find(home / "both", ontology="NOWHERE")
+
+
+def test_linkers_and_packs_are_given_in_order(home: Path) -> None:
+    """The oracle: the folder in which the same linkers were joined; a pack alone links as one that was not fitted."""
+    texts = [document(TEXT, *MENTIONS), *corpus(6)]
+    bare = [
+        msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
+        for one in texts
+    ]
+    wanted = linked(of(home / "both"), *bare)
+    assert wanted == linked(find([home / "both"]).opened(), *bare)
+    for second in ("two", "second"):
+        found = find([home / "one", home / second])
+        assert linked(found.opened(), *bare) == wanted
+        assert found.fingerprint != find([home / second, home / "one"]).fingerprint
+        (turned,) = linked(find([home / second, home / "one"]).opened(), texts[0])
+        assert turned["Breast cancer"][0].curie == "X:1"
+    assert find([home / "second"]).covered(["Disease", "Gene"]) == ("Disease",)
+    with pytest.raises(UsageError, match="no linker"):
+        find([])
+
+
+def test_what_is_explained_is_ambiguous_where_the_answer_is(home: Path, tmp_path: Path) -> None:
+    twice = [ConceptRecord(curie=f"Y:{at}", type="Disease", names=(Name("odd disease", "label"),)) for at in (1, 2)]
+    build_small(tmp_path / "odd", {"odd": twice}, parts=REAL_PARTS)
+    linker, asked = of([home / "one", tmp_path / "odd"]), document("An odd disease.", ("odd disease", "Disease", ""))
+    (found,) = linked(linker, asked)
+    assert [link.tier for link in found["odd disease"]] == ["ambiguous"] * 2
+    ((told,),) = linker.explained([asked])
+    assert list(told.links) == found["odd disease"]
 
 
 def test_a_small_linker_has_neither_index_nor_names(home: Path, tmp_path: Path) -> None:

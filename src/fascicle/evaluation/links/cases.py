@@ -95,22 +95,6 @@ class KnowsConcepts(Protocol):
         """The preferred name of a concept; empty if it is unknown."""
 
 
-class NoConcepts:
-    """Knows nothing: without a vocabulary, errors are not told apart by species and by what is above what."""
-
-    def taxon(self, curie: str) -> str:
-        """None."""
-        return ""
-
-    def ancestors(self, curie: str) -> Collection[str]:
-        """None."""
-        return ()
-
-    def label(self, curie: str) -> str:
-        """None."""
-        return ""
-
-
 def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
     """Why the answer is not what gold has; ``None`` if it is."""
     if case.where == "spurious":

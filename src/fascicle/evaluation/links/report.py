@@ -8,12 +8,18 @@ from typing import Any, Final
 
 from fascicle.evaluation.calibration.reliability import reliability_of
 from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, link_error
-from fascicle.evaluation.links.scores import FIGURES, LinkScores, score_links
-from fascicle.evaluation.links.uncertainty import CALIBRATION, COMPARED, link_difference, link_intervals
+from fascicle.evaluation.links.scores import (
+    CALIBRATION,
+    COMPARED,
+    FIGURES,
+    LinkScores,
+    link_difference,
+    link_intervals,
+    score_links,
+)
 from fascicle.evaluation.uncertainty.significance import holm
 
 SCHEMA: Final = 1
-SUBSETS: Final = ("seen_surfaces", "unseen_surfaces", "seen_concepts", "unseen_concepts")
 _OF_CANDIDATES: Final = ("recall@5", "recall@20")
 _OF_SUBSETS: Final = ("recall@1", *_OF_CANDIDATES, "recall", "ceiling")
 _NOTHING: Final = "there is nothing to count"
@@ -85,8 +91,8 @@ def links_report(
                     for kind in kinds
                 },
                 "subsets": {
-                    name: _brief(one, documents, concepts, _KEPT[name], only=_OF_SUBSETS)
-                    for name in (SUBSETS if is_trained else ())
+                    name: _brief(one, documents, concepts, kept, only=_OF_SUBSETS)
+                    for name, kept in (_KEPT.items() if is_trained else ())
                 },
                 "tiers": _tiers(scores),
                 "reliability": _reliability(scores),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document, Patch
 from fascicle.core.spans import Span
 from fascicle.core.stream import document_of
-from fascicle.knowledge.abbreviations.brackets import Bracket, brackets
 from fascicle.knowledge.abbreviations.forms import (
     LONGEST_SHORT,
     can_be_short,
@@ -21,6 +21,8 @@ from fascicle.knowledge.abbreviations.forms import (
     most_words,
 )
 
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_OPENED_BY: Final = {")": "(", "]": "[", "}": "{"}
 _REACH: Final = 300  # characters: no long form is longer, which bounds the work at a bracket
 _PART: Final = re.compile(r"[,;:]\s|\s(?:or|and)\s")
 _STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
@@ -30,6 +32,54 @@ _AROUND: Final = _QUOTES + ",;:"
 _BRACKETS: Final = re.compile(r"[()\[\]{}]")
 _LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
 _TOKEN: Final = re.compile(r"\S+")
+
+
+class Bracket(NamedTuple):
+    """Two brackets that belong together.
+
+    Attributes:
+        start: where the first one stands.
+        end: where the second one stands.
+        floor: behind the nearest bracket to the left that is still open at ``start``, or behind the nearest pair to the
+            left that stands alone, whichever is later; 0 if there is none.
+    """
+
+    start: int
+    end: int
+    floor: int
+
+
+def brackets(text: str) -> Iterator[Bracket]:
+    """The pairs of a text, inner pairs before outer ones, in linear time.
+
+    A closing bracket without a partner counts as an ordinary character. One that closes an outer bracket leaves the
+    inner ones without partners. A pair stands alone if no letter or digit touches it from outside and no hyphen comes
+    after it, in contrast to that of ``poly(ethylene)`` and ``(AIDS)-related``.
+    """
+    opened: list[tuple[str, int, int]] = []  # bracket, place, floor
+    counts: Counter[str] = Counter()
+    alone = 0
+    for match in _BRACKET.finditer(text):
+        at, character = match.start(), match[0]
+        partner = _OPENED_BY.get(character)
+        if partner is None:
+            floor = opened[-1][1] + 1 if opened else 0
+            opened.append((character, at, max(floor, alone)))
+            counts[character] += 1
+        elif counts[partner]:
+            while True:  # each step takes one bracket away for good
+                found, start, floor = opened.pop()
+                counts[found] -= 1
+                if found == partner:
+                    break
+            yield Bracket(start, at, floor)
+            if _stands_alone(text, start, at):
+                alone = at + 1
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end + 1 : end + 2]
+    return not (before.isalnum() or before == "-") and not after.isalnum() and after != "-"
 
 
 class AbbreviationFinder:
@@ -60,10 +110,10 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
     Raises:
         InputError: neither a text nor a document.
     """
-    return _found(document_of(text, 1))
+    return _defined(document_of(text, 1))
 
 
-def _found(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
     borders = {border for section in document.sections or () for border in (section.start, section.end)}
     return tuple(
         sorted(
@@ -83,7 +133,7 @@ def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -
         document: see `find_abbreviations`.
         at: of those that its text defines only those whose first or second bracket stands there; all by default.
     """
-    return _found(document, at) if document.abbreviations is None else document.abbreviations
+    return _defined(document, at) if document.abbreviations is None else document.abbreviations
 
 
 class _Part:

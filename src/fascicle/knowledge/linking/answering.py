@@ -41,9 +41,8 @@ class Answers:
         wanted = (ontology,) if ontology else tuple(order)
         if not wanted:
             return
+        check_ontology(pack, ontology)
         names, numbers = prefix_numbers(pack)
-        if ontology:
-            _check(pack, ontology, names)
         self._rows = np.arange(len(pack))
         for prefix in reversed([one for one in wanted if one in names]):
             rows = np.flatnonzero(numbers == names.index(prefix))
@@ -83,13 +82,18 @@ class Answers:
         return found
 
 
-def _check(pack: Pack, ontology: str, names: Sequence[str]) -> None:
-    if ontology not in names:
+def check_ontology(pack: Pack, ontology: str) -> None:
+    """Refuses a vocabulary in which a pack cannot give links; an empty one is none.
+
+    Raises:
+        UsageError: the pack has no concept of it, or no sets.
+    """
+    if ontology and ontology not in (names := prefix_numbers(pack)[0]):
         raise UsageError(
             f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, names)}; give one of its "
             f"vocabularies: {', '.join(names)}"
         )
-    if layout.LEAD not in pack.manifest.files:
+    if ontology and layout.LEAD not in pack.manifest.files:
         raise UsageError(
             f"the pack {pack.folder} does not say which of its concepts are the same, so links cannot be taken to "
             f"{ontology}; leave out the argument ontology, or build the pack again with fascicle index build"

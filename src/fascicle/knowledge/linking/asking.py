@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
-from fascicle.knowledge.abbreviations.pairs import Pair, is_distinctive
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.knowledge.abbreviations.pairs import Pair, Pairs, is_distinctive
 from fascicle.knowledge.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
@@ -69,12 +71,51 @@ class Question(NamedTuple):
         asked: what is looked up, the name first.
         short: what is looked up where nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are hardly short for anything else.
+        shorter: what is looked up where nothing else is found, without first words.
+        readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
     name: str
     asked: tuple[Asked, ...]
     short: tuple[Asked, ...] = ()
     distinctive: bool = False
+    shorter: tuple[Asked, ...] = ()
+    readings: tuple[tuple[Question, ...], ...] = ()
+
+
+class Unit(NamedTuple):
+    """One thing that a mention names.
+
+    Attributes:
+        document: number of the document.
+        mention: number of the mention in it.
+        part: number of the thing in the mention; 0 for most.
+        type: of the mention.
+        surface: of the thing.
+        question: what is looked up.
+        place: of the text, around which species are looked for.
+    """
+
+    document: int
+    mention: int
+    part: int
+    type: str
+    surface: str
+    question: Question
+    place: int
+
+
+def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
+    """Each mention of each document as one thing, with all that may be looked up for it."""
+    found = []
+    for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
+        pairs = Pairs(document)
+        for at, mention in enumerate(own):
+            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
+            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
+            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            found.append(Unit(number, at, 0, kind, surface, question, place))
+    return found
 
 
 @lru_cache(maxsize=1 << 13)
@@ -85,7 +126,7 @@ def question_of(surface: str, kind: str) -> Question:
         surface: its words.
         kind: its type.
     """
-    return Question(surface, _asked(surface, kind))
+    return _question(surface, kind)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -97,12 +138,18 @@ def question_of_pair(pair: Pair, kind: str) -> Question:
         kind: type of the mention.
     """
     short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
-    return Question(
-        name=pair.long,
-        asked=_asked(pair.long, kind),
-        short=tuple(dict.fromkeys(short)),
-        distinctive=all(map(is_distinctive, pair.shorts)),
-    )
+    whole = _question(pair.long, kind)
+    return whole._replace(short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts)))
+
+
+def _question(name: str, kind: str) -> Question:
+    asked = _asked(name, kind)
+    parts = tuple(tuple(_of_part(Asked(part, "part")) for part in reading) for reading in readings(name))
+    return Question(name, asked, shorter=_shorter(*asked), readings=parts)
+
+
+def _of_part(asked: Asked) -> Question:
+    return Question(asked.surface, (asked,), shorter=_shorter(asked))
 
 
 def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
@@ -116,12 +163,6 @@ def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
     is_short = key(surface, 1) != key(question.name, 1)
     several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
     return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
-
-
-@lru_cache(maxsize=1 << 10)
-def with_short(question: Question) -> Question:
-    """The question of a pair for whose long form there is nothing."""
-    return question._replace(asked=question.asked + question.short)
 
 
 def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
@@ -140,11 +181,14 @@ def _bare(surface: str, kind: str) -> Iterator[Asked]:
             yield Asked(bare[named.end() :], "bare", TAXA[named[1].lower()])
 
 
-def shorter(asked: Asked) -> Iterator[Asked]:
-    """A name without one to three of its first words, as ``glioblastoma`` for ``primary glioblastoma``."""
-    words = asked.surface.split(" ")
-    for first in range(1, min(len(words), _MOST_LEFT_OUT + 1)):
-        yield Asked(" ".join(words[first:]), "shorter", asked.taxon)
+def _shorter(*several: Asked) -> tuple[Asked, ...]:
+    """Names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    split = [(one.surface.split(" "), one.taxon) for one in several]
+    return tuple(
+        Asked(" ".join(words[first:]), "shorter", taxon)
+        for words, taxon in split
+        for first in range(1, min(len(words), _MOST_LEFT_OUT + 1))
+    )
 
 
 def readings(surface: str) -> tuple[tuple[str, ...], ...]:

@@ -18,8 +18,7 @@ from msgspec import Meta
 
 from fascicle.core.arrays import Ints
 from fascicle.errors import PackError, UsageError
-from fascicle.knowledge.linking.encoding import NameEncoder
-from fascicle.knowledge.linking.product import WIDEST, Largest, largest
+from fascicle.knowledge.linking.encoding import WIDEST, Largest, NameEncoder, largest
 from fascicle.knowledge.pack.arrays import Array, Lists, mapped, write_array
 from fascicle.knowledge.pack.manifest import FileFacts, first_changed
 from fascicle.knowledge.pack.pack import Pack

@@ -87,11 +87,10 @@ class Describer:
         """
         columns = [*self._of_names(found)]
         taxon = self._taxon(found, documents)
-        columns += self._of_document(found, taxon[:, 0] > 0 if taxon is not None else None)
+        columns += self._of_document(found, taxon[:, 0] > 0)
         columns.append(self._around(found, documents))
         columns.append(found.hinted.astype(np.float64))
-        others = taxon if taxon is not None else np.zeros((len(found.owners), len(_TAXON)))
-        return np.concatenate([np.stack(columns, axis=1), others], axis=1)
+        return np.concatenate([np.stack(columns, axis=1), taxon], axis=1)
 
     def _of_names(self, found: Gathered) -> list[Floats]:
         units = len(found.units)
@@ -141,7 +140,7 @@ class Describer:
         values[own] = np.array(fitting, dtype=np.float64)[inverse]
         return values
 
-    def _of_document(self, found: Gathered, likely: Bools | None) -> list[Floats]:
+    def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
         """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
@@ -185,12 +184,13 @@ class Describer:
             )
         return values
 
-    def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats | None:
-        """Agreement of species, of the candidates of units that have one with a species."""
+    def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+        """Agreement of species, of the candidates of units that have one with a species; of others 0."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
+        values = np.zeros((len(rows), len(_TAXON)))
         genes = different(found.owners[rows > 0])
         if not len(genes):
-            return None
+            return values
         chosen = np.flatnonzero(np.isin(found.owners, genes))
         around: dict[tuple[int, Near], int] = {}  # many places of a document have the same species around them
         species: dict[int, Species] = {}
@@ -207,22 +207,19 @@ class Describer:
             agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
-        values = np.zeros((len(rows), len(_TAXON)))
         values[chosen] = np.array(table)[inverse]
         return values
 
 
-def _certain(found: Gathered, likely: Bools | None) -> Bools:
+def _certain(found: Gathered, likely: Bools) -> Bools:
     """Candidates that are the only ones at the best tier of their unit, by a name that is rarely anything else.
 
     Args:
         found: candidates.
         likely: whether each is of the likely species; only such ones are certain where a unit has one.
     """
-    rank = found.tiers * 8 + found.distance
-    if likely is not None:
-        some = np.bincount(found.owners, weights=likely, minlength=len(found.units)) > 0
-        rank = rank + np.where(some[found.owners] & ~likely, 100, 0)
+    some = np.bincount(found.owners, weights=likely, minlength=len(found.units)) > 0
+    rank = found.tiers * 8 + found.distance + np.where(some[found.owners] & ~likely, 100, 0)
     least = np.full(len(found.units), 1 << 20)
     np.minimum.at(least, found.owners, rank)
     best = rank == least[found.owners]

@@ -177,13 +177,6 @@ def _telling(canonical: str) -> list[str]:
     )
 
 
-def joined(several: Sequence[Found]) -> Found:
-    """Several findings as one; the places must be of one list of strings."""
-    parts = [np.concatenate(one) for one in zip(_nothing(), *several, strict=True)]
-    order = np.argsort(parts[0], kind="stable")
-    return Found(*(part[order] for part in parts))
-
-
 def _remembered(
     pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
 ) -> tuple[Ints, Ints, Floats]:

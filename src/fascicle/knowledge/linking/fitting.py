@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, NamedTuple
@@ -22,12 +22,11 @@ from fascicle.knowledge.linking.candidates import Gathered
 from fascicle.knowledge.linking.dense import DenseSettings
 from fascicle.knowledge.linking.finding import TIERS
 from fascicle.knowledge.linking.folder import Correction, Ranker, TierFacts, inputs_of
+from fascicle.knowledge.linking.gold import Memory
 from fascicle.knowledge.linking.index import NameIndex
 from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ordering import Ranked
-from fascicle.knowledge.linking.ranking import Choices, fit
-from fascicle.knowledge.linking.tables import Table, first, joined, of_units, unseen, without_features
+from fascicle.knowledge.linking.ranking import Choices, Table, first, fit, joined, of_units, unseen
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 from fascicle.settings.base import Name, Settings, Share
@@ -117,21 +116,15 @@ def fit_linker(
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
-def fit_rankers(taught: Taught, *, settings: FitSettings, without: Collection[str] = ()) -> dict[str, Ranker]:
-    """Fits a ranker for each type.
-
-    Args:
-        taught: by texts.
-        settings: how.
-        without: names of features that get no weight.
-    """
+def fit_rankers(taught: Taught, *, settings: FitSettings) -> dict[str, Ranker]:
+    """Fits a ranker for each type."""
     return {
         kind: _ranker(
-            without_features(table, without),
+            table,
             taught.vocabularies[kind] if settings.restricted else (),
             settings,
             settings.lowest.get(kind, 0.0),
-            without_features(taught.found[kind], without) if kind in taught.found else None,
+            taught.found.get(kind),
         )
         for kind, table in taught.tables.items()
     }
@@ -317,7 +310,7 @@ def _table(
         found.tiers[rows],
         documents,
         np.array(given, dtype=np.float64),
-        inputs_of((), dense=linker.dense),
+        inputs_of(dense=linker.dense),
     )
 
 

@@ -18,7 +18,7 @@ from fascicle.errors import PackError
 from fascicle.knowledge.linking.calibrating import Calibration
 from fascicle.knowledge.linking.dense import MANIFEST as DENSE
 from fascicle.knowledge.linking.features import FEATURES, OF_DENSE
-from fascicle.knowledge.linking.memory import NAMES
+from fascicle.knowledge.linking.gold import NAMES
 from fascicle.knowledge.pack.manifest import FileFacts
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.settings.base import Settings, Share
@@ -76,7 +76,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
 
     Attributes:
         vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
-        weights: by the name of the feature; linkers of older releases also have ``"in MESH"`` and so on.
+        weights: by the name of the feature.
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
@@ -100,7 +100,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: it has others.
         """
-        if not set(self.weights) <= set(inputs_of(self.vocabularies, dense=True)):
+        if not set(self.weights) <= set(inputs_of(dense=True)):
             raise ValueError("the features are not those of this release")
 
     def correction(self, given: Floats) -> Callable[[Floats], Floats]:
@@ -153,19 +153,9 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
-def in_vocabulary(prefix: str) -> str:
-    """The name of the feature that a concept is of a vocabulary."""
-    return f"in {prefix}"
-
-
-def inputs_of(vocabularies: Sequence[str], *, dense: bool) -> tuple[str, ...]:
-    """The names of the features of a ranker, in their order.
-
-    Args:
-        vocabularies: of the ranker.
-        dense: whether the linker has vectors of names.
-    """
-    return (*FEATURES, *(OF_DENSE if dense else ()), *map(in_vocabulary, vocabularies))
+def inputs_of(*, dense: bool) -> tuple[str, ...]:
+    """The names of the features of a ranker, in their order; ``dense``: whether the linker has vectors of names."""
+    return (*FEATURES, *(OF_DENSE if dense else ()))
 
 
 def write_linker(

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.knowledge.abbreviations.pairs import Pairs
 from fascicle.knowledge.keys.key import key
-from fascicle.knowledge.linking.agreeing import HALF, Agreement
-from fascicle.knowledge.linking.asking import (
-    WAYS,
-    Asked,
-    Question,
-    question_of,
-    question_of_pair,
-    readings,
-    shorter,
-    with_short,
-)
-from fascicle.knowledge.linking.candidates import Gathered, Unit, cut, first_in
+from fascicle.knowledge.linking.asking import WAYS, Asked, Unit, units_of
+from fascicle.knowledge.linking.candidates import HALF, Agreement, Gathered, cut, first_in
 from fascicle.knowledge.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
 from fascicle.knowledge.linking.finding import CANONICAL, EXACT, REMEMBERED, Finder, Found
-from fascicle.knowledge.linking.memory import Memory
+from fascicle.knowledge.linking.gold import Memory
 from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.terms import NAME_KINDS
@@ -51,6 +40,11 @@ class _Rows(NamedTuple):
     ways: Ints
     distance: Ints
     hinted: Ints
+
+    def at(self, which: Ints) -> _Rows:
+        """Some of them, in another order."""
+        columns: Iterable[Any] = self
+        return _Rows(*(one[which] for one in columns))
 
 
 class Gatherer:
@@ -112,23 +106,22 @@ class Gatherer:
             documents: that they stand in.
             mentions: of each document.
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
-                see `Memory.of_surface`.
+                see `Memory.of_key`.
         """
-        units = _units(documents, mentions)
+        units = units_of(documents, mentions)
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
         missing = _missing(units, found)
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
-        less = [(number, one) for number, asked in _lookups(units, missing) for one in shorter(asked)]
+        less = [(number, one) for number in missing for one in units[number].question.shorter]
         found.append(self._look(less, units, self.finder.find))
         units, by_short = self._by_short(units, missing, without or {})
         found.append(by_short)
         if (dense := self.finder.dense) is not None:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
-        rows = _Rows(*(np.concatenate(one) for one in zip(*found, strict=True)))
-        return self._best(units, rows, without or {})
+        return self._best(units, found, without or {})
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
         """Looks up strings for units; what is asked for a type is looked up once."""
@@ -164,7 +157,8 @@ class Gatherer:
             paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
         units = units.copy() if paired else units
         for number in paired:
-            units[number] = units[number]._replace(question=with_short(units[number].question))
+            question = units[number].question
+            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
 
@@ -187,76 +181,72 @@ class Gatherer:
         return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
 
     def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
-        read = [(number, reading) for number in numbers for reading in readings(units[number].question.name)]
-        pairs = list(dict.fromkeys((part, units[number].type) for number, reading in read for part in reading))
+        read = [(number, reading) for number in numbers for reading in units[number].question.readings]
+        pairs = list(dict.fromkeys((part.name, units[number].type) for number, reading in read for part in reading))
         found = self.finder.find([one for one, _ in pairs], [kind for _, kind in pairs])
         known = {pairs[place] for place in found.places.tolist()}
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
             unit = units[number]
-            if all((part, unit.type) in known for part in reading):
-                parts = [
-                    unit._replace(part=at, surface=part, question=Question(part, (Asked(part, "part"),)))
-                    for at, part in enumerate(reading)
-                ]
+            if all((part.name, unit.type) in known for part in reading):
+                parts = (unit._replace(part=at, surface=part.name, question=part) for at, part in enumerate(reading))
                 split.setdefault(number, tuple(parts))
         return split
 
-    def _best(self, units: list[Unit], rows: _Rows, without: Without) -> Gathered:
+    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Gathered:
         """The candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
-        extra, counts = self._remembered(units, without)
-        columns = (rows.units, rows.concepts, rows.terms, rows.tiers, rows.ways, rows.distance, rows.hinted)
-        table = np.concatenate([np.stack(columns), extra], axis=1)
-        members, table[1] = table[1].copy(), leads.of(table[1])
-        priors = np.concatenate([active.prior[rows.terms].astype(np.float64), np.full(extra.shape[1], 0.5)])
-        similarity = np.concatenate([rows.similarity, np.ones(extra.shape[1])])
-        better = ((table[3] * 8 + table[5]) * 8 + table[4]) * 4 - table[6]  # tier, distance, way, and its species
-        order = np.lexsort((table[2], -priors, better, table[0] << 32 | table[1]))
-        table, priors, similarity = table[:, order], priors[order], similarity[order]
-        pairs = table[0] << 32 | table[1]
+        seen, counts = self._remembered(units, without)
+        rows = _Rows(*(np.concatenate(one) for one in zip(*found, seen, strict=True)))
+        priors = np.full(len(rows.terms), 0.5)
+        priors[rows.terms >= 0] = active.prior[rows.terms[rows.terms >= 0]]
+        better = ((rows.tiers * 8 + rows.distance) * 8 + rows.ways) * 4 - rows.hinted
+        order = np.lexsort((rows.terms, -priors, better, rows.units << 32 | leads.of(rows.concepts)))
+        rows, priors = rows.at(order), priors[order]
+        pairs = rows.units << 32 | leads.of(rows.concepts)
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         if len(leads):
-            by_key = np.where(table[3] <= CANONICAL, EXACT, table[3])  # names of one key have it by turns
-            priors[first] = _of_sets(first, members[order], (by_key * 8 + table[5]) * 8 + table[4], priors)
-        ways = np.bitwise_or.reduceat(1 << table[4], first) if len(first) else np.empty(0, np.int64)
-        names = np.diff(first, append=table.shape[1])
-        table, priors, similarity = table[:, first], priors[first], similarity[first]
-        of_term = np.maximum(table[2], 0)
-        labels = (table[2] >= 0) & (active.kind[of_term] == _LABEL) if len(active) else np.zeros(len(first), np.bool_)
+            by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)  # names of one key have it by turns
+            how = (by_key * 8 + rows.distance) * 8 + rows.ways
+            priors[first] = _of_sets(first, rows.concepts, how, priors)
+        ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
+        best, names = rows.at(first), np.diff(first, append=len(pairs))
+        concepts = pairs[first] & 0xFFFFFFFF
+        labels = best.terms >= 0
+        labels[labels] = active.kind[best.terms[labels]] == _LABEL
         remembered = np.zeros(len(first), dtype=np.int64)
-        seen = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
-        remembered[np.searchsorted(pairs[first], seen)] = list(counts.values())
-        totals = np.bincount(table[0], weights=remembered, minlength=len(units)).astype(np.int64)
-        distinctive, agrees = self._agreement(units, table[:2], ways)
-        found = Gathered(
+        places = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
+        remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
+        totals = np.bincount(best.units, weights=remembered, minlength=len(units)).astype(np.int64)
+        distinctive, agrees = self._agreement(units, best.units, concepts, ways)
+        gathered = Gathered(
             units=units,
-            owners=table[0],
-            concepts=table[1],
-            terms=table[2],
-            tiers=table[3],
-            similarity=similarity,
+            owners=best.units,
+            concepts=concepts,
+            terms=best.terms,
+            tiers=best.tiers,
+            similarity=best.similarity,
             ways=ways,
-            distance=table[5],
+            distance=best.distance,
             names=names,
-            priors=priors,
+            priors=priors[first],
             labels=labels,
             distinctive=distinctive,
             agrees=agrees,
-            hinted=table[6],
+            hinted=best.hinted,
             remembered=remembered,
-            remembered_all=totals[table[0]],
+            remembered_all=totals[best.units],
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
-        return cut(found, allowed if self._places is None else allowed & first_in(self._places, found, allowed))
+        return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
 
-    def _agreement(self, units: Sequence[Unit], table: Ints, ways: Ints) -> tuple[Bools, Floats]:
+    def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """What speaks for candidates that were found by short forms: see `Gathered`."""
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
-            questions = [units[unit].question for unit in table[0, short].tolist()]
-            distinctive[short], agrees[short] = self._agreeing(table[0, short], table[1, short], questions)
+            questions = [units[unit].question for unit in owners[short].tolist()]
+            distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
         return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
@@ -292,13 +282,11 @@ class Gatherer:
     def _allows(self, kind: str, row: int) -> bool:
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
-    def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[Ints, dict[tuple[int, int], int]]:
+    def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
         """Candidates that annotated texts gave, and how many documents did so."""
-        if not self.memory.counts:
-            return np.empty((7, 0), dtype=np.int64), {}
         simple: dict[str, str] = {}
         seen = []
-        for number, unit in enumerate(units):
+        for number, unit in enumerate(units if self.memory.counts else ()):
             own = without.get(unit.document, {})
             for asked in unit.question.asked:
                 if asked.way not in ("own", "short", "part"):
@@ -318,20 +306,8 @@ class Gatherer:
         counts: dict[tuple[int, int], int] = {}
         for (number, _, count, _), row in known:
             counts[number, row] = max(counts.get((number, row), 0), count)
-        columns = [(number, row, -1, REMEMBERED, way, 0, 0) for (number, _, _, way), row in known]
-        return np.array(columns, dtype=np.int64).reshape(-1, 7).T, counts
-
-
-def _units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
-    found = []
-    for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
-        pairs = Pairs(document)
-        for at, mention in enumerate(own):
-            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
-            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
-            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
-            found.append(Unit(number, at, 0, kind, surface, question, place))
-    return found
+        columns = [(number, row, -1, REMEMBERED, 1, way, 0, 0) for (number, _, _, way), row in known]
+        return _Rows(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:

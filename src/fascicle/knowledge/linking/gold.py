@@ -1,9 +1,11 @@
-"""Types and identifiers of annotated documents in the spelling of a pack."""
+"""Annotated documents in the spelling of a pack, and the names that they gave to concepts."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -11,9 +13,14 @@ from fascicle.core.arrays import different
 from fascicle.core.document import Document, unique
 from fascicle.core.mention import Link, Mention
 from fascicle.core.type_names import read_vocabulary
+from fascicle.errors import ModelError
+from fascicle.knowledge.keys.key import key
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.pack.sets import prefix_numbers
 from fascicle.knowledge.sources.curies import curie
+
+NAMES: Final = "names.tsv"
+_MOST: Final = 1 << 24  # bytes of the file
 
 
 def types_of(pack: Pack) -> Callable[[str], str]:
@@ -90,3 +97,74 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
         if best[0]:
             found[kind] = best[1]
     return found
+
+
+class Memory:
+    """Which concepts a surface was annotated with.
+
+    Attributes:
+        counts: by type and key of level 1, how many documents annotate it with each concept.
+    """
+
+    def __init__(self, counts: Mapping[tuple[str, str], Mapping[str, int]] | None = None) -> None:
+        """Takes the counts."""
+        self.counts = dict(counts or {})
+
+    @classmethod
+    def of(cls, seen: Iterable[tuple[str, str, str, str]]) -> Memory:
+        """Counts documents.
+
+        Args:
+            seen: document, type, surface and CURIE of annotated mentions, as often as they come.
+        """
+        found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in seen}:
+            found[kind, simple][concept] += 1
+        return cls(found)
+
+    def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
+        """The concepts of a surface.
+
+        Args:
+            kind: type of the mention.
+            simple: key of level 1 of its words.
+            without: concepts of which one document is not counted, which is the one that asks while a linker is fitted.
+        """
+        known = self.counts.get((kind, simple))
+        if known is None:
+            return {}
+        found = {concept: count - (concept in without) for concept, count in known.items()}
+        return {concept: count for concept, count in sorted(found.items()) if count > 0}
+
+    def table(self) -> str:
+        """The counts as a table, sorted."""
+        return "".join(
+            f"{kind}\t{simple}\t{concept}\t{count}\n"
+            for (kind, simple), counts in sorted(self.counts.items())
+            for concept, count in sorted(counts.items())
+        )
+
+    def write(self, folder: Path) -> None:
+        """Writes the table."""
+        (folder / NAMES).write_text(self.table(), encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Memory:
+        """Reads what `write` wrote.
+
+        Raises:
+            ModelError: a file that is too large or no such table.
+        """
+        place = folder / NAMES
+        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        try:
+            if place.stat().st_size > _MOST:
+                raise ValueError("it is too large")
+            for line in place.read_text(encoding="utf-8").splitlines():
+                kind, simple, concept, count = line.split("\t")
+                found[kind, simple][concept] = int(count)
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"{place} is not the table of names of a linker ({error}); copy the linker again", file=str(place)
+            ) from None
+        return cls(found)

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Self
 
@@ -22,18 +22,18 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.provenance import STEP
 from fascicle.knowledge.linking.answering import Answers, distinct, link_to, nil_link
-from fascicle.knowledge.linking.asking import told
+from fascicle.knowledge.linking.asking import Unit, told
 from fascicle.knowledge.linking.calibrating import corrected
-from fascicle.knowledge.linking.candidates import Gathered, Unit
+from fascicle.knowledge.linking.candidates import Gathered
 from fascicle.knowledge.linking.features import Describer, of_dense
 from fascicle.knowledge.linking.finding import TIERS, Finder
 from fascicle.knowledge.linking.folder import Ranker, inputs_of, read_linker
 from fascicle.knowledge.linking.gathering import Gatherer, Without
-from fascicle.knowledge.linking.gold import types_of
+from fascicle.knowledge.linking.gold import Memory, types_of
 from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.memory import Memory
 from fascicle.knowledge.linking.ordering import Ranked, alike, shares, stated_scores
 from fascicle.knowledge.linking.ranking import Choices, probabilities
+from fascicle.knowledge.pack.arrays import spread
 from fascicle.knowledge.pack.pack import Pack
 from fascicle.knowledge.portions import portions
 
@@ -112,7 +112,24 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Linker:
+class LinkStep:
+    """What links mentions, as a step of a pipeline."""
+
+    name = STEP
+    needs: frozenset[str] = frozenset({"mentions"})
+    gives: frozenset[str] = frozenset({"links"})
+    drops: frozenset[str] = frozenset()
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Links for the mentions without links of each document."""
+        raise NotImplementedError
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`."""
+        return self.predict(documents)
+
+
+class Linker(LinkStep):
     """Links the mentions of documents to concepts of one pack; for one thread.
 
     Attributes:
@@ -120,11 +137,6 @@ class Linker:
         rankers: by type.
         dense: whether names are also found by vectors.
     """
-
-    name = STEP
-    needs: frozenset[str] = frozenset({"mentions"})
-    gives: frozenset[str] = frozenset({"links"})
-    drops: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -192,10 +204,6 @@ class Linker:
         order = manifest.order or ()
         return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
 
-    def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`, for pipelines."""
-        return self.predict(documents)
-
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links for the mentions without links of each document, as far as the pack covers their types.
 
@@ -223,38 +231,22 @@ class Linker:
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """The answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._answering.ontology
-        starts = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
-        some = starts[1:] > starts[:-1]
-        best = np.full(len(found.units), -1)
-        best[some] = ranked.order[starts[:-1][some]]
-        names = self._answering.told(found.concepts[best[some]], found.terms[best[some]])
-        scores = [None if math.isnan(one) else one for one in ranked.scores[best[some]].tolist()]
-        of_best = iter(zip(scores, found.tiers[best[some]].tolist(), strict=True))
-        nil = [None if math.isnan(one) else one for one in ranked.nil.tolist()]
-        firsts = zip(starts[:-1].tolist(), ranked.alike.tolist(), strict=True)
-        for row, threshold, none, (start, several) in zip(
-            best.tolist(), ranked.thresholds.tolist(), nil, firsts, strict=True
-        ):
-            if row < 0:
-                yield (nil_link(none, ontology),)
-                continue
-            (curie, label, same), (score, tier) = next(names), next(of_best)
-            if score is not None and score < threshold:
-                yield (nil_link(none, ontology),)
-            elif several > 1:
-                yield self._undecided(ranked, start, several)
+        starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
+        some = np.flatnonzero(starts < ends)
+        is_given = ~(ranked.scores[ranked.order[starts[some]]] < ranked.thresholds[some])  # also without a probability
+        counts = np.zeros(len(found.units), dtype=np.int64)
+        counts[some[is_given]] = np.maximum(ranked.alike[some[is_given]], 1)
+        rows = spread(starts, starts + counts, ranked.order)[1]
+        names = self._answering.told(found.concepts[rows], found.terms[rows])
+        said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
+        for count, nil in zip(counts.tolist(), ranked.nil.tolist(), strict=True):
+            if not count:
+                yield (nil_link(_known(nil), ontology),)
             else:
-                yield (link_to(curie, label, TIERS[tier], score, same),)
-
-    def _undecided(self, ranked: Ranked, start: int, several: int) -> tuple[Link, ...]:
-        """The links of candidates that cannot be told apart."""
-        rows = ranked.order[start : start + several]
-        named = self._answering.told(ranked.found.concepts[rows], ranked.found.terms[rows])
-        scores = ranked.scores[rows].tolist()
-        return tuple(
-            link_to(curie, label, AMBIGUOUS, score, same)
-            for (curie, label, same), score in zip(named, scores, strict=True)
-        )
+                yield tuple(
+                    link_to(curie, label, TIERS[tier] if count == 1 else AMBIGUOUS, _known(score), same)
+                    for (curie, label, same), tier, score in islice(said, count)
+                )
 
     def _asked(self, document: Document) -> list[int]:
         """The numbers of the mentions that are linked."""
@@ -324,10 +316,8 @@ class Linker:
             units = np.flatnonzero(kinds == kind)
             own = stated[np.isin(found.owners[stated], units)]
             owners = np.searchsorted(units, found.owners[own])
-            values = self.inputs(found, features, own, ranker.vocabularies)
-            weights = np.array(
-                [ranker.weights.get(name, 0.0) for name in inputs_of(ranker.vocabularies, dense=self.dense)]
-            )
+            values = self.inputs(found, features, own)
+            weights = np.array([ranker.weights.get(name, 0.0) for name in inputs_of(dense=self.dense)])
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
             told[own], nil[units] = corrected(scores[own], none, owners, ranker.correction(given[units]))
             thresholds[units] = ranker.thresholds(given[units])
@@ -338,15 +328,9 @@ class Linker:
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
         )
 
-    def inputs(self, found: Gathered, features: Floats, rows: Ints, vocabularies: Sequence[str] = ()) -> Floats:
+    def inputs(self, found: Gathered, features: Floats, rows: Ints) -> Floats:
         """The features of some candidates, in the order of `inputs_of`."""
-        numbers = {prefix: number for number, prefix in enumerate(self._gatherer.prefixes)}
-        own = self._gatherer.prefix_of[found.concepts[rows]]
-        columns = [own == numbers.get(prefix, -1) for prefix in vocabularies]
-        dense = of_dense(found)[rows] if self.dense else np.empty((len(rows), 0))
-        return np.concatenate(
-            [features[rows], dense, np.array(columns, dtype=np.float64).reshape(len(columns), len(rows)).T], axis=1
-        )
+        return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -354,7 +338,6 @@ class Linker:
         best = candidates[0].probability if candidates else None
         answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
         several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
-        nil = None if np.isnan(ranked.nil[number]) else float(ranked.nil[number])
         return Decision(
             mention=unit.mention,
             part=unit.part,
@@ -362,7 +345,7 @@ class Linker:
             type=unit.type,
             pack=self.pack.manifest.name,
             candidates=candidates,
-            nil=nil,
+            nil=_known(float(ranked.nil[number])),
             answer=answer and not several,
             ambiguous=several,
         )
@@ -371,11 +354,9 @@ class Linker:
         found = ranked.found
         concept, term = int(found.concepts[row]), int(found.terms[row])
         unit = found.units[int(found.owners[row])]
-        vocabularies = ranker.vocabularies if ranker is not None else ()
-        values = self.inputs(found, ranked.features, np.array([row]), vocabularies)[0].tolist()
-        names = inputs_of(vocabularies, dense=self.dense)
+        values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
+        names = inputs_of(dense=self.dense)
         features = {name: value for name, value in zip(names, values, strict=True) if value}
-        score = float(ranked.scores[row])
         surfaces = self.pack.active
         ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
         return Candidate(
@@ -385,8 +366,12 @@ class Linker:
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
             ways=told(int(found.ways[row]), surface=unit.surface, question=unit.question),
-            probability=None if np.isnan(score) else score,
+            probability=_known(float(ranked.scores[row])),
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
+
+
+def _known(probability: float) -> float | None:
+    return None if math.isnan(probability) else probability

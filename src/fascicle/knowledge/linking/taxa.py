@@ -100,12 +100,9 @@ class Species:
         own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
         return Near(self._taxa[nearest], frozenset(own))
 
-    def likely(self, start: int) -> str:
-        """The species that a gene at a place most likely belongs to; human if the text names none."""
-        return _likely(self.near(start))
 
-
-def _likely(around: Near) -> str:
+def likely(around: Near) -> str:
+    """The species that a gene most likely belongs to by what stands around it; human if the text names none."""
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
@@ -129,7 +126,7 @@ def agreement(species: Species, around: Near, taxon: str, known: Collection[str]
         return other == taxon if taxon else bool(other) and other not in known
 
     return (
-        float(same(_likely(around))),
+        float(same(likely(around))),
         float(same(around.nearest)),
         float(any(map(same, around.sentence))),
         sum(share for other, share in species.shares.items() if same(other)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -31,6 +32,7 @@ _KINDS: Final[Mapping[str, NameKind]] = MappingProxyType(
     }
 )
 _LISTS: Final[tuple[NameKind, ...]] = ("label", "exact", "abbreviation", "narrow", "broad", "related")
+_PREDICATE: Final = re.compile("[A-Za-z]+:[A-Za-z]+")  # in front of a reference
 _REMEMBERED: Final = 1_000
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
@@ -136,14 +138,18 @@ class _Rows:
         self._kinds: dict[tuple[str, str], NameKind] = {}
 
     def take(self, row: Row, draft: Draft) -> str:
-        """Adds what a row says; returns the reason if it says nothing."""
+        """Adds what a row says; returns the reason if it says nothing.
+
+        One with neither a name nor a kind of name is about the concept alone.
+        """
         draft.place, cells = row.place, row.cells
         if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
             return "placeholder"
-        if self._name is not None:
-            if not cells[self._name]:
+        one = self._one
+        if self._name is not None and not cells[self._name]:
+            if "kind" not in one or cells[one["kind"]]:
                 return "no-name"
-            one = self._one
+        elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
             draft.name(self._text(cells[self._name]), kind, language=language)
@@ -162,8 +168,10 @@ class _Rows:
         elif key == "replaced_by":
             draft.replaced(text)
         else:
-            predicate = EXACT_MATCH if self._layout.equal else XREF
-            draft.reference(text, predicate, prefix=self._layout.table.reference_prefix)
+            said, _, other = text.rpartition(" ")
+            if not _PREDICATE.fullmatch(said):
+                said, other = EXACT_MATCH if self._layout.equal else XREF, text
+            draft.reference(other, said, prefix=self._layout.table.reference_prefix)
 
     def _describe(self, cells: list[str], draft: Draft) -> None:
         for key, column in self._one.items():
