@@ -232,39 +232,6 @@ def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> 
         copy_dense(index.dense, folder)
 
 
-@contextmanager
-def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[Exported | None]:
-    """The encoder of the settings as files that last for the block; ``None`` without one.
-
-    Nothing else is done before it is sure that the vectors of all packs have room.
-
-    Args:
-        settings: of the fit.
-        packs: open.
-        place: folder in which the linker will be.
-
-    Raises:
-        UsageError: no index, no pack with a type, or no room.
-        ModelError: there is no such encoder, or it cannot be exported.
-        MissingExtraError: PyTorch is not installed.
-    """
-    if settings.dense is None:
-        yield None
-        return
-    _check(settings.dense, packs, indexed=settings.indexed)
-    try:
-        from fascicle.models.export.names import export_names
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("train", error.name or "torch") from None
-    with tempfile.TemporaryDirectory() as name:
-        graph, tokenizer = Path(name) / "encoder.onnx", Path(name) / "tokenizer.json"
-        pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
-        found = Exported(graph, tokenizer, pad)
-        names = sum(len(planned(pack, settings.dense.types).surfaces) for pack in packs)
-        check_size(names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes)
-        yield found
-
-
 def _check(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
     if not indexed:
         raise UsageError(
@@ -273,8 +240,3 @@ def _check(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> Non
     known = {kind for pack in packs for kind in pack.types}
     if unknown := sorted(set(dense.types) - known):
         raise UsageError(f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}")
-
-
-def _existing(place: Path) -> Path:
-    """The folder itself, or the nearest above it that is there."""
-    return next(one for one in (place, *place.parents) if one.is_dir())
