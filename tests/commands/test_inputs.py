@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.soup import average_models
 
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, RecipeError
@@ -75,8 +74,7 @@ def test_models_made_of_it(cli: Cli, run: Path, toy_corpus: Path, tmp_path: Path
     assert cli("calibrate", run, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
     assert cli("export", run, "-o", tmp_path / "onnx").code == 0
     assert cli("ensemble", "union", tmp_path / "calibrated", tmp_path / "onnx", "-o", tmp_path / "both").code == 0
-    average_models([run / "best", tmp_path / "calibrated"], tmp_path / "mean")
-    for name in ("calibrated", "onnx", "both", "mean"):
+    for name in ("calibrated", "onnx", "both"):
         assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == best, name
 
 
@@ -185,8 +183,7 @@ def test_a_pack_as_an_input(
     assert cli("export", best, "-o", tmp_path / "onnx").code == 0
     dev = ("--documents", "sentence", "--method", "isotonic")
     assert cli("calibrate", best, toy_corpus, "-o", tmp_path / "calibrated", *dev).code == 0
-    average_models([best, tmp_path / "calibrated"], tmp_path / "mean")
-    for name in ("onnx", "calibrated", "mean"):
+    for name in ("onnx", "calibrated"):
         assert said((tmp_path / name).rename(tmp_path / f"{name}-moved")) == expected, name
 
 

@@ -20,7 +20,6 @@ from tests.support.reading import pieces_of
 
 torch = pytest.importorskip("torch")
 
-from benchmarks.soup import average_models  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 from torch import Tensor  # noqa: E402
 
@@ -538,21 +537,6 @@ def test_a_type_encoder_of_its_own_has_the_rates_of_an_encoder(made: Any) -> Non
             assert rates[id(parameter)] == rates[id(named[f"encoder.{name.removeprefix('heads.binder.types.own.')}"])]
     assert rates[id(given.head.scorer.text["first"].weight)] == 1e-2
     assert {rates[id(p)] for p in given.head.types.parameters()} == {1e-3, 5e-4, 2.5e-4}
-
-
-def test_the_mean_of_models_has_vectors_of_its_own(made: Any, tmp_path: Path) -> None:
-    given = made(type_view="description")
-    save(given, tmp_path / "one")
-    for _ in given.trainer(epochs=2).run():
-        pass
-    save(given, tmp_path / "two")
-    average_models([tmp_path / "one", tmp_path / "two"], tmp_path / "mean")
-    tensors = [load_file(tmp_path / name / "model.safetensors") for name in ("one", "two", "mean")]
-    mean = load_model(tmp_path / "mean", read_manifest(tmp_path / "mean")).head("binder")
-    assert isinstance(mean, BinderHead)
-    torch.testing.assert_close(tensors[2]["heads.binder.vectors"], fresh_vectors(mean))
-    plain = (tensors[0]["heads.binder.vectors"] + tensors[1]["heads.binder.vectors"]) / 2
-    assert not torch.allclose(plain, tensors[2]["heads.binder.vectors"], atol=1e-4)
 
 
 # Decisions

@@ -25,8 +25,8 @@ from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.tasks.link import explain, link
 
 _LINKER = (
-    "a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first that knows "
-    f"a concept for a mention answers; default: {DEFAULT_LINKER}"
+    "a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first that "
+    f"knows a concept for a mention answers; default: {DEFAULT_LINKER}"
 )
 
 

@@ -230,13 +230,3 @@ def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> 
         shutil.copyfile(source / name, folder / name)
     if with_dense and index.dense is not None:
         copy_dense(index.dense, folder)
-
-
-def _check(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
-    if not indexed:
-        raise UsageError(
-            "vectors of names belong to an index: ask for a linker that is not small, or for one without vectors"
-        )
-    known = {kind for pack in packs for kind in pack.types}
-    if unknown := sorted(set(dense.types) - known):
-        raise UsageError(f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}")
