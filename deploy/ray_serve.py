@@ -81,10 +81,10 @@ def application(args: dict[str, str]) -> Application:
         from starlette.routing import Route
 
         from fascicle.serving.app import create_app
-        from fascicle.serving.opening import openings
+        from fascicle.serving.server import openings
         from fascicle.serving.routes.table import ROUTES
         from fascicle.settings.serving import ServeSettings
-        from fascicle.tasks.serve import read_token
+        from fascicle.verbs.serve import read_token
 
         token = read_token(token_file)
         settings = ServeSettings(workers=wanted.workers, queue=wanted.queue, token=token)

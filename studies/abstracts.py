@@ -21,11 +21,11 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.experiments.results import scores_of
 from fascicle.formats.files import read
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.results import scores_of
 from studies.common import write_result
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
@@ -58,7 +58,7 @@ def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, A
     """A result whose counts are of abstracts and whose interval draws these; unchanged where no abstracts are known.
 
     Args:
-        result: of one run, see ``fascicle.experiments.results``.
+        result: of one run, see ``fascicle.training.experiments.results``.
         parts: of ``results/abstracts.json``: SHA-256 of a test file -> ``"sentences"`` of each abstract.
     """
     counts = result.get("test_counts")

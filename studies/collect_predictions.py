@@ -20,9 +20,9 @@ from pathlib import Path
 import msgspec
 from benchmarks.prediction_files import write
 
+from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.files.source import Source
 from fascicle.errors import InputError, OutputError
-from fascicle.files.atomic import atomic_text_writer
-from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read
 
 _KEPT = ("recipe", "seed", "types", "data")

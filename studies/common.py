@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
-from fascicle.files.atomic import atomic_text_writer
 from fascicle.formats import write
 from fascicle.training.engine.environment import describe_environment
 

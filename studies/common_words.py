@@ -5,7 +5,7 @@ usage: FASCICLE_DATA=... python -m studies.common_words
 A word is common if it is common everywhere: its rank is that of its share of paragraphs in the collection in which it
 is rarest but one. So words of every kind of text come first, and those of one field, such as names of drugs, come late
 or not at all. Words that stand with a capital or in capitals in more than half of their uses are left out. The script
-writes ``src/fascicle/knowledge/pack/common_words.txt``, the most common first.
+writes ``src/fascicle/terms/pack/common_words.txt``, the most common first.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fascicle.files.atomic import output
-from fascicle.files.source import suffix
+from fascicle.core.files.atomic import output
+from fascicle.core.files.source import suffix
 from fascicle.formats.predictions import Prediction, json_line
 from fascicle.formats.tables import CSV, TSV
 

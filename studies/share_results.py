@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.errors import InputError
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.experiments.hashes import data_hashes, recipe_hash
-from fascicle.experiments.results import read_result, write_result
+from fascicle.training.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.results import read_result, write_result
 from studies.common import RESULTS
 
 

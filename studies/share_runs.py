@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.settings.recipes.recogniser import DecisionSettings, Recipe
 from fascicle.training.engine.folder import recipe_text
+from fascicle.training.experiments.grid import GridRun, read_grid
 
 
 def main() -> None:

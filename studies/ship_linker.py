@@ -25,12 +25,12 @@ import numpy as np
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
-from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
-from fascicle.knowledge.linking.fitting import FitSettings, fit_linker
-from fascicle.knowledge.linking.folder import LinkerManifest, Ranker, write_linker
-from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.pack.pack import Pack
+from fascicle.linking.fitting import FitSettings, fit_linker
+from fascicle.linking.folder import LinkerManifest, Ranker, write_linker
+from fascicle.linking.opening import find
 from fascicle.settings.folders.described import CARD
+from fascicle.terms.abbreviations.finder import AbbreviationFinder
+from fascicle.terms.pack.pack import Pack
 from studies.common import ROOT, write_result
 from studies.concepts.corpora import SOURCES, documents
 from studies.concepts.mentions import found as found_by

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.core.document import Document
-from fascicle.files.owned import RECORD
+from fascicle.core.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
-from fascicle.tasks.export import export
 from fascicle.text.annotator import Annotator
+from fascicle.verbs.export import export
 from studies.common import ROOT, write_result
 from studies.six import rows
 from studies.six.assembling import fitted, rewritten

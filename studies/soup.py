@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from safetensors.torch import load_file, save_file
 
+from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import ModelError
-from fascicle.files.atomic import atomic_folder
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import WEIGHTS, load_model
 from fascicle.settings.folders.manifest import Manifest, check_files, read_manifest, write_manifest

@@ -85,7 +85,7 @@ def test_a_device_that_is_not_there_is_refused() -> None:
 
 def test_verbs_come_when_they_are_used() -> None:
     code = (
-        "import sys, fascicle; before = 'fascicle.tasks' in sys.modules; fascicle.evaluate;"
+        "import sys, fascicle; before = 'fascicle.verbs.tasks' in sys.modules; fascicle.evaluate;"
         "print(before, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import torch
 from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import MANIFEST
-from fascicle.tasks.ensemble import ensemble as save_ensemble
+from fascicle.verbs.ensemble import ensemble as save_ensemble
 
 TEXT = "aspirin caused pain"
 SHIPPED = "biomed"

@@ -21,8 +21,8 @@ from tests.pages import blocks
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
-from fascicle.models.families import make_head
 from fascicle.models.heads.contract import Basis
+from fascicle.models.model import make_head
 from fascicle.settings.heads import HEADS, AnyHead, HeadSettings
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import (

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from fascicle.errors import FascicleError, ModelError
-from fascicle.loading import load, places, read_manifest
-from fascicle.loading.places import as_path, find_model, shipped_models
+from fascicle.loading import load, read_manifest
+from fascicle.runtime import places
+from fascicle.runtime.places import as_path, find_model, shipped_models
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER

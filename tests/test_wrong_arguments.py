@@ -13,21 +13,21 @@ from typing import Any
 import pytest
 
 import fascicle
-from fascicle.combination.rules import RuleRequest
-from fascicle.commands.saying import with_options
 from fascicle.core.document import Document, Link, Mention, Patch
-from fascicle.doctor.settings import CheckSettings
 from fascicle.errors import FascicleError, InputError, UsageError
+from fascicle.evaluation.doctor.report import CheckSettings
+from fascicle.evaluation.systems.model import ModelRequest
+from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.jsonl import JsonlOptions
 from fascicle.formats.requests import ReadRequest
 from fascicle.formats.unread import fields_argument
 from fascicle.loading import load
-from fascicle.systems.model import ModelRequest
-from fascicle.systems.predictions import PredictionRequest
-from fascicle.tasks.calibrate import CalibrateSettings
-from fascicle.tasks.combine import TextsRequest
-from fascicle.tasks.compare import CompareSettings
-from fascicle.tasks.evaluate_links import LinkSettings
+from fascicle.runtime.combination.rules import RuleRequest
+from fascicle.verbs.console import with_options
+from fascicle.verbs.tasks.calibrate import CalibrateSettings
+from fascicle.verbs.tasks.combine import TextsRequest
+from fascicle.verbs.tasks.compare import CompareSettings
+from fascicle.verbs.tasks.evaluate_links import LinkSettings
 
 WRONG: tuple[Any, ...] = (None, 3, ["x"], b"..", {}, 0.5, object())
 CALLS = {
@@ -358,7 +358,7 @@ def test_a_model_says_what_it_is(model: Any) -> None:
 
 
 # Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
-OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "reports/comparison_table.py")
+OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "evaluation/reports/comparison_table.py")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*+(?!:)")  # no property of CSS
 COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 

@@ -23,10 +23,10 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import fascicle
-import fascicle.systems
-import fascicle.tasks
+import fascicle.evaluation.systems
+import fascicle.verbs.tasks
 from fascicle.cli import build_parser
-from fascicle.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import CHECKS
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reference import (
     DISTILLATION,
@@ -159,7 +159,7 @@ def api() -> str:
 def tasks() -> str:
     """Every public function and class of the rooms ``tasks`` and ``systems``, with the text of its docstring."""
     parts = []
-    for room in (fascicle.tasks, fascicle.systems):
+    for room in (fascicle.verbs.tasks, fascicle.evaluation.systems):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
             shown = f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   :show-inheritance:\n```"
             parts.append(f"## `{module.name}`\n\n{shown}")

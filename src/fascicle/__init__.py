@@ -13,26 +13,25 @@ from fascicle import errors
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:
-    from fascicle.client.asynchronous import AsyncClient
-    from fascicle.client.sync import Client
     from fascicle.core.document import Document, Event, Link, Mention, Patch, Section, TextMention
     from fascicle.core.patches import apply
     from fascicle.evaluation.scoring.inputs import layers
     from fascicle.evaluation.scoring.scores import Scores, score
     from fascicle.formats.files import read
     from fascicle.formats.outputs import write
-    from fascicle.knowledge.abbreviations.finder import find_abbreviations
     from fascicle.loading import load
-    from fascicle.tasks.annotate import annotate
-    from fascicle.tasks.calibrate import calibrate
-    from fascicle.tasks.check import check
-    from fascicle.tasks.combine import combine
-    from fascicle.tasks.compare import compare
-    from fascicle.tasks.evaluate import evaluate
-    from fascicle.tasks.evaluate_links import evaluate_links
-    from fascicle.tasks.export import export
-    from fascicle.tasks.link import link
+    from fascicle.serving.client.clients import AsyncClient, Client
+    from fascicle.terms.abbreviations.finder import find_abbreviations
     from fascicle.training.run import train_recipe as train
+    from fascicle.verbs.corpus_check import check
+    from fascicle.verbs.export import export
+    from fascicle.verbs.link import link
+    from fascicle.verbs.tasks.annotate import annotate
+    from fascicle.verbs.tasks.calibrate import calibrate
+    from fascicle.verbs.tasks.combine import combine
+    from fascicle.verbs.tasks.compare import compare
+    from fascicle.verbs.tasks.evaluate import evaluate
+    from fascicle.verbs.tasks.evaluate_links import evaluate_links
 
 __version__ = VERSION
 
@@ -71,7 +70,7 @@ __all__ = [
 _LATE: Final = MappingProxyType(
     {
         **{
-            verb: f"fascicle.tasks.{verb}:{verb}"
+            verb: f"fascicle.verbs.tasks.{verb}:{verb}"
             for verb in (
                 "annotate",
                 "calibrate",
@@ -92,12 +91,12 @@ _LATE: Final = MappingProxyType(
         "load": "fascicle.loading:load",
         "read": "fascicle.formats.files:read",
         "write": "fascicle.formats.outputs:write",
-        "AsyncClient": "fascicle.client.asynchronous:AsyncClient",
-        "Client": "fascicle.client.sync:Client",
+        "AsyncClient": "fascicle.serving.client.clients:AsyncClient",
+        "Client": "fascicle.serving.client.clients:Client",
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
         "score": "fascicle.evaluation.scoring.scores:score",
         "layers": "fascicle.evaluation.scoring.inputs:layers",
-        "find_abbreviations": "fascicle.knowledge.abbreviations.finder:find_abbreviations",
+        "find_abbreviations": "fascicle.terms.abbreviations.finder:find_abbreviations",
         "train": "fascicle.training.run:train_recipe",
     }
 )

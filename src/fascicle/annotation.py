@@ -21,7 +21,7 @@ from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
 
 if TYPE_CHECKING:
-    from fascicle.files.part import PartFile
+    from fascicle.core.files.part import PartFile
     from fascicle.text.annotator import Annotator
 
 

@@ -1,6 +1,6 @@
 """The command line: a table of commands, and what becomes of errors.
 
-Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``commands/``
+Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``verbs/``
 with a class ``Options`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
 Exit codes::
 
@@ -27,11 +27,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.commands.options import configure
-from fascicle.commands.parsing import Parser, add_command, commands_of, parse
-from fascicle.commands.process import EndedError, ended_cleanly, open_streams, uncollected
-from fascicle.commands.saying import say
 from fascicle.errors import FascicleError
+from fascicle.verbs.console import say
+from fascicle.verbs.options import configure
+from fascicle.verbs.parsing import Parser, add_command, commands_of, parse
+from fascicle.verbs.process import EndedError, ended_cleanly, open_streams, uncollected
 from fascicle.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -112,7 +112,7 @@ def build_parser(only: str | None = None) -> Parser:
     for name, help_text in COMMANDS.items():
         command = add_command(commands, name, help_text=help_text)
         if only in (None, name):
-            configure(command, import_module(f"fascicle.commands.{name}"))
+            configure(command, import_module(f"fascicle.verbs.{name}"))
     return parser
 
 

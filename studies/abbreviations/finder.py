@@ -20,8 +20,8 @@ from pathlib import Path
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
-from fascicle.knowledge.abbreviations.forms import by_letters, most_words
+from fascicle.terms.abbreviations.finder import find_abbreviations
+from fascicle.terms.abbreviations.forms import by_letters, most_words
 from studies.common import write_result
 
 FILE = "abbrev-ab3p/MED1250_labeled.gz"

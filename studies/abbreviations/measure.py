@@ -26,15 +26,15 @@ import msgspec
 from fascicle.core.document import GOLD, Document, Mention, Patch, canonical
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.experiments.grid import read_grid
 from fascicle.formats.files import read
 from fascicle.formats.sources import source_sha256
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
-from fascicle.knowledge.abbreviations.fitting import Found, fit_rules
-from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import AbbreviationRules
+from fascicle.terms.abbreviations.finder import find_abbreviations
+from fascicle.terms.abbreviations.fitting import Found, fit_rules
+from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.training.experiments.grid import read_grid
 from studies.abstracts import abstracts_of
 from studies.combining.measure import MORE, SYSTEMS, combined, part_of, rule_of
 from studies.common import GRIDS, RESULTS, paired, row, write_result

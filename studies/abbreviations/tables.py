@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.abbreviations.finder import NAME
 from studies.abbreviations.measure import SHIPPED, TEST
 from studies.tables.grids import NOT_RUN, markdown

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Sequence
 
 from fascicle.formats.requests import ReadRequest
-from fascicle.loading.places import find_model
 from fascicle.models.model import TorchScorer, load_model
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.opening import read_tokenizer
+from fascicle.runtime.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
-from fascicle.tasks.annotate import Listener
-from fascicle.tasks.label import LabelRequest, label_files
+from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.label import LabelRequest, label_files
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.errors import InputError
-from fascicle.experiments.grid import GridRun, read_grid
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.knowledge.abbreviations.fitting import Found
 from fascicle.loading import load_single
 from fascicle.models.export.folders import export_model
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.terms.abbreviations.fitting import Found
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import GridRun, read_grid
 from studies.abbreviations.measure import CORPORA, answers, fitted, in_abstracts, rules_of
 from studies.best.tables import FORMS, NAME
 from studies.common import GRIDS, paired, result, row, write_result

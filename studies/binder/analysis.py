@@ -25,23 +25,23 @@ from typing import Any
 import torch
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.files.source import Source
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.errors import mistakes
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import score
-from fascicle.experiments.hashes import recipe_of
-from fascicle.files.atomic import atomic_text_writer
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.labelling.distant import weak_labels
 from fascicle.loading import read_manifest
 from fascicle.models.model import TOKENIZER, TorchScorer, load_model
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import Part, read_part
+from fascicle.training.experiments.hashes import recipe_of
+from fascicle.training.labelling.distant import weak_labels
 from studies import common
 from studies.binder.densities import Histogram, Panel, panels_as_dict
 from studies.binder.partly_right import PartlyRight, partly_right, summary

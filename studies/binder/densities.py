@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fascicle.core.arrays import Floats, Ints
-from fascicle.reports.plots.densities import SCHEMA
+from fascicle.evaluation.reports.plots.densities import SCHEMA
 
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
 

@@ -1,6 +1,6 @@
 """How right are the labels that a dictionary gives? The weak labels of BC5CDR against the human ones.
 
-The two rules of `fascicle.knowledge` with the dictionaries of AutoNER, on the official train, dev and test parts;
+The two rules of `fascicle.terms` with the dictionaries of AutoNER, on the official train, dev and test parts;
 `core` is the rule of three casings without the dictionary of untyped phrases. Mentions are counted, and beside them
 words, since others do not say which of the two they count. Human labels are read here and nowhere else in distant
 supervision. Beside the scores stand what others report for the same dictionary. Run
@@ -24,8 +24,8 @@ from fascicle.core.spans import overlaps
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
-from fascicle.knowledge.matching.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.knowledge.matching.matcher import SOURCE, Matcher
+from fascicle.terms.matching.dictionary import PHRASES, Entry, read_dictionary
+from fascicle.terms.matching.matcher import SOURCE, Matcher
 from fascicle.text.segment import RULES_1
 from studies.common import row, write_result
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.results import read_result, scores_of
+from fascicle.training.experiments.results import read_result, scores_of
 from studies.abstracts import drawing_abstracts
 from studies.tables.grids import NOT_RUN, markdown, points
 

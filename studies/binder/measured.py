@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.binder.paper import ALL, BREAKDOWN, SPEED
 from studies.tables.grids import NOT_RUN, markdown
 

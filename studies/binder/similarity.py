@@ -15,11 +15,11 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import GOLD, Document
-from fascicle.decoding.kinds import nothing_of
+from fascicle.core.session import length_sorted_batches
 from fascicle.models.heads.binder import BinderHead
 from fascicle.models.model import TorchScorer
-from fascicle.nn.contrast import TOO_WIDE
-from fascicle.runtime.session import length_sorted_batches
+from fascicle.models.nn.contrast import TOO_WIDE
+from fascicle.runtime.decoding.kinds import nothing_of
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, ReadsDocuments, read_documents

@@ -13,8 +13,8 @@ from typing import Any
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import Measure, bootstrap_difference
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import read_result, scores_of
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import read_result, scores_of
 from studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
 from studies.bundling.hierarchical import bootstrap_pooled
 from studies.tables.grids import MISSING, NOT_RUN, Row, markdown, over_seeds, points, rows_of

@@ -31,13 +31,13 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.experiments.hashes import recipe_of
 from fascicle.loading import load
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import TypeDescriptions, read_types
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.hashes import recipe_of
 from studies import common
 from studies.common import row, write_result
 

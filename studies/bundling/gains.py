@@ -18,8 +18,8 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import scores_of
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import scores_of
 from studies.bundling.hierarchical import Pair
 from studies.tables.grids import Row, Value, rows_of
 

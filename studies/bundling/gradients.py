@@ -35,11 +35,11 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import FascicleError, UsageError
-from fascicle.experiments.grid import GridRun, read_grid
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.model import NerModel
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.loop import EpochDone, Trainer
+from fascicle.training.experiments.grid import GridRun, read_grid
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 from studies.common import GRIDS, write_result

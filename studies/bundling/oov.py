@@ -18,10 +18,10 @@ from typing import Any
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.experiments.grid import Grid, read_grid
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.common import GRIDS, write_result
 
 

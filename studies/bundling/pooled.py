@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.errors import InputError
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.results import read_result
 from studies.bundling.gains import SINGLES, Corpus, corpora_of
 from studies.bundling.hierarchical import Pair, bootstrap_pooled
 from studies.common import GRIDS, write_result

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import read_result
 from studies.tables.grids import NOT_RUN, Row, markdown, over_seeds, rows_of
 
 Key = tuple[str, str, str, str]  # corpus, system, variant, head

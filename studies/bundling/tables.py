@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import read_result
 from studies.bundling.gains import (
     FEWEST,
     MODELS,

@@ -31,12 +31,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fascicle.combination.align import System, Votes, align
-from fascicle.combination.rules import majority
 from fascicle.core.document import Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import read_grid
+from fascicle.runtime.combination.align import System, Votes, align
+from fascicle.runtime.combination.rules import majority
+from fascicle.training.experiments.grid import read_grid
 from studies.combining.agreement_filter import AgreementFilter, fit_agreement
 from studies.combining.measure import PLACE, SYSTEMS, Found, Part, combined, part_of, rule_of, singles
 from studies.common import GRIDS, row, write_result

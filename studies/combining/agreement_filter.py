@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.combination.align import Votes
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
+from fascicle.runtime.combination.align import Votes
 
 PENALTIES: Final = (0.1, 1.0, 10.0, 100.0)
 FOLDS: Final = 5

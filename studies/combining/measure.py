@@ -28,23 +28,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fascicle.combination.align import System, align
-from fascicle.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.files.source import Source
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.comparison.search import search
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import MEASURES, bootstrap_difference
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.files.atomic import atomic_text_writer
-from fascicle.files.source import Source
 from fascicle.formats.files import read as read_documents
 from fascicle.formats.predictions import Prediction, read
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
+from fascicle.runtime.combination.align import System, align
+from fascicle.runtime.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.abstracts import ABSTRACTS, abstracts_of, by_abstract
 from studies.collect_predictions import steady
 from studies.common import GRIDS, RESULTS, row, write_result

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fascicle.evaluation.uncertainty.intervals import MEASURES
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import read_result
 from studies.bundling.study_tables import dev_of
 from studies.tables.grids import MISSING, markdown, over_seeds
 

@@ -17,13 +17,13 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats
-from fascicle.decoding.calibration import interpolated
 from fascicle.evaluation.calibration.fitting import fit_isotonic
 from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.knowledge.linking.calibrating import fit_calibration
-from fascicle.knowledge.linking.fitting import teach
-from fascicle.knowledge.linking.ranking import Table, first, fit, of_units, unseen
-from fascicle.knowledge.pack.pack import Pack
+from fascicle.linking.fitting import teach
+from fascicle.linking.folder import fit_calibration
+from fascicle.linking.ranking import Table, first, fit, of_units, unseen
+from fascicle.runtime.decoding.calibration import interpolated
+from fascicle.terms.pack.pack import Pack
 from studies.common import write_result
 from studies.concepts.worth import Said, stated
 from studies.ship_linker import PACK, SETTINGS, fitting_texts

@@ -28,7 +28,7 @@ import json, resource, sys, time
 from fascicle.formats import read
 documents = [one for path in sys.argv[1:] for one in read(path)]
 start = time.perf_counter()
-from fascicle.knowledge.linking.opening import find
+from fascicle.linking.opening import find
 linker = find("basic").opened()
 linker.predict(documents[:1])
 opened = time.perf_counter()

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
-from fascicle.knowledge.linking.opening import find
+from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.tasks.link_cases import concepts_of
+from fascicle.verbs.tasks.link_cases import concepts_of
 from studies.common import result, write_result
 from studies.concepts.corpora import everything
 from studies.concepts.neutral import Asked, answers, by_hash

@@ -13,10 +13,10 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.knowledge.abbreviations.pairs import Pairs
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.terms import NAME_KINDS
-from fascicle.tasks.link_cases import concepts_of
+from fascicle.terms.abbreviations.finder import Pairs
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import NAME_KINDS
+from fascicle.verbs.tasks.link_cases import concepts_of
 from studies.linking.rivals import Entry, grounder, species_of
 
 

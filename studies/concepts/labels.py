@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from fascicle.knowledge.linking.opening import find
-from fascicle.knowledge.pack import layout
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.sets import prefix_numbers
+from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
 from studies.common import write_result
 from studies.concepts.neutral import Asked, answers, by_hash
 from studies.concepts.same import Same

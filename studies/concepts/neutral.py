@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.knowledge.linking.opening import Linking
+from fascicle.linking.opening import Linking
 
 _BEFORE: Final = "We looked at "
 _AFTER: Final = " again"

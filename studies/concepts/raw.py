@@ -19,7 +19,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
-from fascicle.knowledge.linking.opening import find
+from fascicle.linking.opening import find
 from fascicle.loading import load
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings

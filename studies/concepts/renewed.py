@@ -17,7 +17,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.knowledge.pack.pack import Pack
+from fascicle.terms.pack.pack import Pack
 
 _LIST: Final = "dict-mesh-names-derived/scr-descriptor-candidates.tsv.gz"
 

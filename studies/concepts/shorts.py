@@ -23,10 +23,10 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.formats import read, write
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
-from fascicle.knowledge.linking.opening import find
+from fascicle.linking.opening import find
 from fascicle.loading import load_single
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.terms.abbreviations.finder import find_abbreviations
 from studies.common import write_result
 from studies.concepts.neutral import Asked, answers, by_hash
 from studies.concepts.same import Same

@@ -11,7 +11,7 @@ from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.uncertainty.intervals import drawn_documents, interval_of, weights_of
-from fascicle.tasks.link_cases import concepts_of
+from fascicle.verbs.tasks.link_cases import concepts_of
 
 RESAMPLES: Final = 1000
 SURE: Final = 0.9

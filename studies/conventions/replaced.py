@@ -22,9 +22,9 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.experiments.grid import read_grid
 from fascicle.formats import write
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.grid import read_grid
 from fascicle.training.several import read_all
 
 SHARE: Final = 0.1

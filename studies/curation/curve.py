@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import fascicle
-from fascicle.client.calls import Call
 from fascicle.core import codec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.formats.files import read
+from fascicle.serving.client.calls import Call
 from studies.common import RESULTS, write_result
 
 RESULT = "curation-curve"

@@ -24,18 +24,18 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch
-from fascicle.decoding.calibration import calibrated
-from fascicle.decoding.document.deciding import decided, may_be_name
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
-from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
+from fascicle.runtime.decoding.calibration import calibrated
+from fascicle.runtime.decoding.document.deciding import decided, may_be_name
 from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
+from fascicle.terms.abbreviations.resolving import resolved
 from fascicle.text.segment import segmenter
 from studies.common import paired, result, write_result
 from studies.decision.development import CELLS, NCBI

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document
-from fascicle.files.source import Source
+from fascicle.core.files.source import Source
 from fascicle.formats import read
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.settings.folders.manifest import read_manifest, write_manifest

@@ -20,16 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.files.source import Source
 from fascicle.evaluation.breakdown.attributes import Ruler
 from fascicle.evaluation.breakdown.buckets import Bucketing
 from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake, mistakes
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import percentiles
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.bundling.gains import MODELS
 from studies.common import GRIDS, write_result
 from studies.tables.grids import Row, rows_of

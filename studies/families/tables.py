@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.families.reports import MEASURES, NAME, PAIRS
 from studies.tables.grids import NOT_RUN, markdown
 

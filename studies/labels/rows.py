@@ -21,9 +21,9 @@ from typing import Any
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.experiments.results import read_result
 from fascicle.formats import read
 from fascicle.loading import load
+from fascicle.training.experiments.results import read_result
 from studies.common import paired, write_result
 from studies.common import row as facts_of
 from studies.tables.grids import NOT_RUN, markdown

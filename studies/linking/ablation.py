@@ -15,14 +15,13 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.scores import link_difference, link_intervals, score_links
-from fascicle.knowledge.linking.features import FEATURES
-from fascicle.knowledge.linking.fitting import FitSettings, Taught, fit_rankers, teach
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.linking.ordering import Ranked
-from fascicle.knowledge.linking.ranking import Table
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link_cases import Reference, linked
+from fascicle.linking.features import FEATURES
+from fascicle.linking.fitting import FitSettings, Taught, fit_rankers, teach
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
+from fascicle.linking.ranking import Ranked, Table
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.tasks.link_cases import Reference, linked
 from studies.linking.corpora import STUDIES, documents
 from studies.linking.measure import RESAMPLES, each_corpus, opened, parser_of, reference_of
 

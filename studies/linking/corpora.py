@@ -13,7 +13,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.formats.files import read
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
+from fascicle.terms.abbreviations.finder import find_abbreviations
 from studies.packs.gold import CORPORA, Corpus, craft, renamed
 
 Part = Literal["fit", "dev", "test"]

@@ -18,13 +18,13 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.evaluation.links.report import LinkSystem
-from fascicle.knowledge.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, planned
-from fascicle.knowledge.linking.encoding import NameEncoder, largest
-from fascicle.knowledge.linking.fitting import fit_linker
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.pack.arrays import mapped
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link_cases import cases_of_linker
+from fascicle.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, planned
+from fascicle.linking.encoding import NameEncoder, largest
+from fascicle.linking.fitting import fit_linker
+from fascicle.linking.index import NameIndex
+from fascicle.terms.pack.arrays import mapped
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.tasks.link_cases import cases_of_linker
 from studies.linking.corpora import Part, documents
 from studies.linking.measure import (
     fitted_linker,

@@ -19,11 +19,11 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.evaluation.links.report import LinkSystem, links_report
-from fascicle.knowledge.linking.fitting import Fitted, fit_linker
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link_cases import Reference, Seen, cases_of_linker
+from fascicle.linking.fitting import Fitted, fit_linker
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.tasks.link_cases import Reference, Seen, cases_of_linker
 from fascicle.version import VERSION
 from studies.linking.corpora import NAMES, documents
 from studies.linking.rivals import Rivals

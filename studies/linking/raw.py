@@ -15,13 +15,13 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
 from fascicle.evaluation.links.report import LinkSystem
-from fascicle.knowledge.linking.fitting import fit_linker
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.pack.pack import Pack
+from fascicle.linking.fitting import fit_linker
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
 from fascicle.loading import load
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, concepts_of
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, concepts_of
 from studies.linking.corpora import documents
 from studies.linking.measure import each_corpus, fitted_linker, opened, parser_of, reference_of, report_of
 

@@ -20,14 +20,14 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
-from fascicle.knowledge.abbreviations.pairs import Pairs
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.taxa import HUMAN, Species
-from fascicle.knowledge.pack.arrays import spread
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.pack.sets import prefix_numbers
-from fascicle.knowledge.terms import NAME_KINDS
-from fascicle.tasks.link_cases import Reference, linked
+from fascicle.linking.features import HUMAN, Species
+from fascicle.linking.index import NameIndex
+from fascicle.terms.abbreviations.finder import Pairs
+from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.terms import NAME_KINDS
+from fascicle.verbs.tasks.link_cases import Reference, linked
 
 _MOST: Final = 64  # concepts
 _NEAREST: Final = 30  # names, as scispaCy takes them

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fascicle.evaluation.links.scores import ALONE
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.linking.ablation import GROUPS, SOURCES
 from studies.tables.grids import NOT_RUN, markdown
 

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.source import Source
 from fascicle.core.spans import overlaps
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.files.source import Source
 from fascicle.formats import predictions, read
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.drawing import legend, look
+from fascicle.evaluation.reports.plots.canvas import save, sheet
+from fascicle.evaluation.reports.plots.drawing import legend, look
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.binder.tables import NAMES, NOISED, Found, noises
 from studies.common import GRIDS, ROOT
 from studies.noise.labels import SHARES

@@ -29,9 +29,9 @@ import numpy as np
 
 from fascicle.core import codec
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
-from fascicle.files.atomic import atomic_writer
 from fascicle.formats.files import read
 
 KINDS = ("drop", "shift", "flip")

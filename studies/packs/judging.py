@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fascicle.core.document import Document
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.recognising import PackRecogniser
 from studies.common import write_result
 
 NAME = "pack-judging"

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from fascicle.knowledge.keys.key import NORMALISER
-from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
-from fascicle.knowledge.pack.keying import KeyReader
-from fascicle.knowledge.pack.layout import OFF
-from fascicle.knowledge.pack.manifest import SourceFacts
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.scanning.building import build_table
-from fascicle.knowledge.terms import NAME_KINDS, ConceptRecord, Name
-from fascicle.tasks.index_build import build_pack
+from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.pack.layout import OFF
+from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.scanning.building import build_table
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, Name
+from fascicle.verbs.tasks.index_build import build_pack
 from studies.common import ROOT
 
 SOURCES = ROOT / "packs" / "biomed.toml"

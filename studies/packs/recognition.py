@@ -49,9 +49,9 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser
 from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.recognising import PackRecogniser
 from studies.common import paired, write_result
 from studies.packs.gold import NAMES, documents
 from studies.packs.literal import Literal

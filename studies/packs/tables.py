@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.packs.recognition import NAME
 from studies.tables.grids import NOT_RUN, markdown
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fascicle.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.common import GRIDS
 from studies.tables.grids import NOT_RUN, Row, markdown, rows_of
 

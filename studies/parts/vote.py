@@ -15,16 +15,16 @@ from typing import Any
 
 import msgspec
 
-from fascicle.combination.align import System, align
-from fascicle.combination.rules import combine, majority
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.core.mention import Mention
-from fascicle.experiments.grid import read_grid
-from fascicle.experiments.results import read_result
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
+from fascicle.runtime.combination.align import System, align
+from fascicle.runtime.combination.rules import combine, majority
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.folder import RECIPE
+from fascicle.training.experiments.grid import read_grid
+from fascicle.training.experiments.results import read_result
 from fascicle.training.recogniser.judging import SeveralCorpora
 from fascicle.training.recogniser.parts import read_data
 from studies.common import GRIDS, RESULTS, write_result

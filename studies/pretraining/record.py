@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from fascicle.files.atomic import atomic_text_writer
+from fascicle.core.files.atomic import atomic_text_writer
 from studies.common import RESULTS
 from studies.tables.grids import markdown
 

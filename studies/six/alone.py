@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from fascicle.evaluation.uncertainty.intervals import Difference
 from fascicle.loading import load
-from fascicle.tasks.export import export
 from fascicle.text.annotator import Annotator
+from fascicle.verbs.export import export
 from studies.common import RESULTS, paired, result, write_result
 from studies.common import row as facts_of
 from studies.six.corpora import TABLE_2, ScoredRow

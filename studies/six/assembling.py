@@ -8,7 +8,7 @@ from typing import Any
 
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
-from fascicle.tasks.export import export
+from fascicle.verbs.export import export
 from studies.six import thresholds
 from studies.six.deciding import decided, dev_answers, fit_abbreviations, fit_scores
 

@@ -28,7 +28,7 @@ from fascicle.core.document import Document
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.loading import load
-from fascicle.loading.places import find_model
+from fascicle.runtime.places import find_model
 from fascicle.text.annotator import Annotator
 from studies.common import result, write_result
 from studies.six.rows import stored

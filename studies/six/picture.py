@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.drawing import legend, look
+from fascicle.evaluation.reports.plots.canvas import save, sheet
+from fascicle.evaluation.reports.plots.drawing import legend, look
 from studies.common import RESULTS, ROOT, result
 from studies.six.tables import FULL, SHIPPED, mean_strict
 

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fascicle.loading import load
-from fascicle.loading.places import find_model
+from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest
-from fascicle.tasks.export import export
+from fascicle.verbs.export import export
 from studies.common import result, write_result
 from studies.six import rows
 from studies.six.assembling import rewritten

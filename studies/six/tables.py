@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.experiments.results import read_result
+from fascicle.training.experiments.results import read_result
 from studies.common import RESULTS, result
 from studies.six.corpora import BESIDE, ROWS, TABLE_2, ScoredRow
 from studies.six.spread import SEEDS, f1_of_further, f1_of_seeds

@@ -39,14 +39,13 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.models.span_typer import load_typer
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.typer import TyperRecipe
-from fascicle.tasks.vectors import sentences_of
+from fascicle.text.vectors.files import write_vectors
+from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.run import train
 from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer
 from fascicle.training.typer.scores import word_counts
-from fascicle.vectors.cooccurrence import count_cooccurrence
-from fascicle.vectors.files import write_vectors
-from fascicle.vectors.glove import GloveSettings, train_glove
+from fascicle.verbs.vectors import sentences_of
 from studies.common import RESULTS, write_result
 
 Split = tuple[list[Document], list[Document]]

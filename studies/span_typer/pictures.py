@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fascicle.evaluation.reports.plots.canvas import save, sheet
+from fascicle.evaluation.reports.plots.distribution_data import load_distributions
+from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.files import read
 from fascicle.models.span_typer import load_typer
-from fascicle.reports.plots.canvas import save, sheet
-from fascicle.reports.plots.distribution_data import load_distributions
-from fascicle.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
-from fascicle.reports.plots.learning import draw_learning, load_runs
 from fascicle.training.typer.scores import distributions_of, given_mentions
 from studies.common import HERE
 from studies.span_typer.measure import CORPORA

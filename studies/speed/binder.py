@@ -37,7 +37,6 @@ import torch
 
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
@@ -47,6 +46,7 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.loop import StepDone, precision_on
+from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.recogniser.parts import Parts, read_parts
 from studies.common import GRIDS, write_result
 from studies.speed.bundle import Pupil, pupil, ratio

@@ -36,7 +36,6 @@ import torch
 
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
-from fascicle.experiments.grid import Grid, read_grid
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
@@ -45,6 +44,7 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.loop import Trainer
+from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
 from studies.bundling.study_tables import GOALS

@@ -23,14 +23,14 @@ from pathlib import Path
 import numpy as np
 
 from fascicle.cli import main as fascicle
-from fascicle.combination.align import System, align
-from fascicle.combination.rules import Rule, combine
 from fascicle.core.document import Mention, canonical
 from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.comparison.search import Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats.predictions import Prediction
+from fascicle.runtime.combination.align import System, align
+from fascicle.runtime.combination.rules import Rule, combine
 from studies.common import take_turns, write_result
 from studies.prediction_files import write
 

@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from studies.common import write_result
 
 ROWS, WIDTH, TYPES, MENTIONS = 8, 384, 5, 10  # mentions of a window
@@ -82,7 +82,7 @@ def case_of(pieces: int, *, words: bool = False, dropout: float = 0.0) -> Case:
 
 
 def our_loss(case: Case, states: Tensor, types: Tensor) -> Tensor:
-    """By `fascicle.nn.contrast`, of other states and types if need be."""
+    """By `fascicle.models.nn.contrast`, of other states and types if need be."""
 
     def gathered(places: Tensor) -> Tensor:
         return states.gather(1, places[..., None].expand(-1, -1, states.shape[2]))

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 import torchcrf
 
-from fascicle.decoding.chains import viterbi
-from fascicle.nn.crf import LinearChainCrf
+from fascicle.models.nn.crf import LinearChainCrf
+from fascicle.runtime.decoding.chains import viterbi
 from studies.common import RESULTS, take_turns
 
 RESULT = RESULTS / "crf_speed.json"

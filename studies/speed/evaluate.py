@@ -35,9 +35,8 @@ from fascicle.evaluation.breakdown.errors import error_rates, mistakes
 from fascicle.evaluation.breakdown.examples import class_table
 from fascicle.evaluation.breakdown.layout import Lexicon, lexicon
 from fascicle.evaluation.report import build_report
-from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.inputs import layers, score_system
 from fascicle.evaluation.scoring.scores import Scores, score
-from fascicle.evaluation.scoring.systems import score_system
 from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read

@@ -17,16 +17,16 @@ import tempfile
 from pathlib import Path
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.files.source import Source
 from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import GridRun, read_grid
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import GridRun, read_grid
 from studies.common import RESULTS, write_result
 
 

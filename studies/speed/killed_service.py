@@ -35,12 +35,12 @@ from typing import Any
 import psutil
 
 import fascicle
-from fascicle.client.calls import FILE, Call, ServiceError
-from fascicle.client.settings import ClientSettings
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.serving.client.calls import FILE, Call, ServiceError
+from fascicle.serving.client.clients import ClientSettings
 from studies.common import write_result
 from studies.speed.runs import prepare
 

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import onnx
 
+from fascicle.core.session import load_onnxruntime, session_options
 from fascicle.loading import load_single
-from fascicle.loading.places import find_model
 from fascicle.models.export.optimise import merge
-from fascicle.runtime.session import load_onnxruntime, session_options
+from fascicle.runtime.places import find_model
 from studies.common import write_result
 from studies.speed import graphs
 from studies.speed.roofline import batches, sentences, texts_of

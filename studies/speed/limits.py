@@ -13,7 +13,7 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from fascicle.runtime.session import load_onnxruntime, session_options
+from fascicle.core.session import load_onnxruntime, session_options
 
 ROWS = 1024
 _REPEATS = 25

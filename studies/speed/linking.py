@@ -40,13 +40,13 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
-from fascicle.knowledge.linking.finding import Found
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.linking.finding import Found
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
 from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.abbreviations.finder import find_abbreviations
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.recognising import PackRecogniser
 from studies.common import ROOT, write_result
 from studies.speed.packs import abstracts
 from studies.speed.workers import Worker

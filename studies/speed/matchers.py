@@ -56,11 +56,11 @@ def names_of(folder: Path, most: int | None = None) -> list[str]:
 
 def _fascicle(folder: Path, names: Sequence[str]) -> Ready:
     from fascicle.core.document import Document
-    from fascicle.knowledge.keys.reader import TokenReader
-    from fascicle.knowledge.pack.pack import Pack
-    from fascicle.knowledge.portions import portions
-    from fascicle.knowledge.recognising import PORTION
-    from fascicle.knowledge.scanning.table import Table
+    from fascicle.terms.keys.reader import TokenReader
+    from fascicle.terms.pack.pack import Pack
+    from fascicle.terms.portions import portions
+    from fascicle.terms.recognising import PORTION
+    from fascicle.terms.scanning.table import Table
 
     started = time.process_time()
     pack = Pack.open(folder / "pack")
@@ -77,8 +77,8 @@ def _fascicle(folder: Path, names: Sequence[str]) -> Ready:
 
 def _mentions(folder: Path, names: Sequence[str]) -> Ready:
     from fascicle.core.document import Document
-    from fascicle.knowledge.pack.pack import Pack
-    from fascicle.knowledge.recognising import PackRecogniser
+    from fascicle.terms.pack.pack import Pack
+    from fascicle.terms.recognising import PackRecogniser
 
     started = time.process_time()
     recogniser = PackRecogniser({"pack": Pack.open(folder / "pack")})

@@ -26,13 +26,13 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.session import TOKENS_A_THREAD
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats.files import read
 from fascicle.loading import load_single
-from fascicle.loading.places import find_model
+from fascicle.runtime.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.session import TOKENS_A_THREAD
 from studies.common import paired, write_result
 
 RUNTIMES = ("ONNX Runtime", "OpenVINO", "OpenVINO, few shapes")

@@ -24,9 +24,9 @@ import torch
 from tokenizers import Tokenizer
 
 from fascicle.core.document import Document
+from fascicle.core.session import load_onnxruntime
 from fascicle.loading import load_single
 from fascicle.models.export.graph import export_onnx
-from fascicle.runtime.session import load_onnxruntime
 from studies.common import write_result
 from studies.speed.roofline import sentences
 

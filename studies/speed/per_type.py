@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from fascicle.core.document import Document
+from fascicle.core.session import length_sorted_batches
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.binder import TypeTexts
-from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents

@@ -32,14 +32,14 @@ import fascicle.text.pieces as cutting
 import fascicle.text.reading as reading
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
+from fascicle.core.session import OnnxSession, length_sorted_batches, load_onnxruntime, session_options, usable_cores
 from fascicle.core.stream import chunks
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write
 from fascicle.loading import load_single
-from fascicle.loading.places import find_model
+from fascicle.runtime.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.session import OnnxSession, length_sorted_batches, load_onnxruntime, session_options, usable_cores
 from studies.common import write_result
 from studies.speed import limits
 

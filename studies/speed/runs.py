@@ -33,8 +33,8 @@ from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.running.run import Progress, Run
-from fascicle.running.supervisor import Supervisor
+from fascicle.pipeline.running.run import Progress, Run
+from fascicle.pipeline.running.supervisor import Supervisor
 from studies.common import ROOT, take_turns, write_result
 
 EXAMPLES = ROOT / "examples"

@@ -31,9 +31,9 @@ from typing import Any
 import psutil
 
 import fascicle
-from fascicle.client.settings import ClientSettings
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.serving.client.clients import ClientSettings
 from fascicle.text.annotator import Annotator
 from studies.common import write_result
 from studies.speed.runs import texts

@@ -24,7 +24,7 @@ import torch
 from fascicle.core.document import GOLD
 from fascicle.evaluation.scoring.scores import score
 from fascicle.models.model import TorchScorer
-from fascicle.nn.dropout import QuickDropout
+from fascicle.models.nn.dropout import QuickDropout
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.training.engine import loop
 from fascicle.training.recogniser.parts import Parts, read_parts

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import scores_of
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import scores_of
 from studies.tables.grids import NOT_RUN, Row, Value, markdown, points, rows_of
 
 SHOWN = 6  # of each corpus, beside the one that all are compared with

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fascicle.experiments.grid import read_grid
+from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS, RESULTS, result
 from studies.tables.grids import MISSING, interval, markdown, mean, minutes, rows_of, spread
 

@@ -17,9 +17,9 @@ from typing import Any
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import Interval, bootstrap_difference
-from fascicle.experiments.grid import Grid, GridRun
-from fascicle.experiments.hashes import recipe_hash
-from fascicle.experiments.results import other_conditions, read_result, scores_of
+from fascicle.training.experiments.grid import Grid, GridRun
+from fascicle.training.experiments.hashes import recipe_hash
+from fascicle.training.experiments.results import other_conditions, read_result, scores_of
 from studies.abstracts import drawing_abstracts
 
 MISSING = "not measured"

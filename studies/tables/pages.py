@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 
-from fascicle.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.abbreviations import tables as abbreviation_tables
 from studies.best import tables as best_tables
 from studies.binder import leads as binder_leads

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import scores_of
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import scores_of
 from studies.tables.grids import NOT_RUN, markdown, points, rows_of
 
 

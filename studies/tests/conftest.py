@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.commands.conftest import cli  # noqa: F401 - fixtures are found by their names
 from tests.conftest import (  # noqa: F401
     _cache,
     fascicle_data,
@@ -16,6 +15,7 @@ from tests.conftest import (  # noqa: F401
     toy_dictionary,
     toy_types,
 )
+from tests.verbs.conftest import cli  # noqa: F401 - fixtures are found by their names
 
 from studies.results_packs import PackError, unpack_all
 

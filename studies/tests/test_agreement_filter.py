@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.combination.align import System, Votes, align
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
+from fascicle.runtime.combination.align import System, Votes, align
 from studies.combining.agreement_filter import (
     best_threshold,
     features_of,

@@ -8,7 +8,7 @@ import pytest
 from tests.support.grids import both, make_grid, shown, store
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import Grid
+from fascicle.training.experiments.grid import Grid
 from studies.tables import best as tables
 from studies.tests.tables import cells
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from fascicle.errors import UsageError
-from fascicle.experiments.grid import read_grid
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.grid import read_grid
 from fascicle.training.recogniser.parts import read_parts
 from studies.common import GRIDS
 from studies.speed import binder as script

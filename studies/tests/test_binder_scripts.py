@@ -13,12 +13,12 @@ from tests.support.runs import finish
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
-from fascicle.experiments.grid import GridRun
+from fascicle.evaluation.reports.plots.densities import load_densities
 from fascicle.loading import load
-from fascicle.reports.plots.densities import load_densities
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
 from fascicle.training.corpus import read_part
+from fascicle.training.experiments.grid import GridRun
 from studies import common
 from studies.binder import analysis, distant, unseen_types
 from studies.common import GRIDS, ROOT
@@ -160,7 +160,7 @@ def test_descriptions_are_written_as_they_are_read(path: Path, tmp_path: Path) -
 
 
 def test_the_plan_of_unseen_types() -> None:
-    from fascicle.experiments.grid import read_grid
+    from fascicle.training.experiments.grid import read_grid
 
     grid = read_grid(GRIDS / "unseen.toml")
     known = read_types(ROOT / "recipes" / "types" / "bionlp13cg.toml").names

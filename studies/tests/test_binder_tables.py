@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.grids import ON_DEV, make_grid, store, write_json
 
-from fascicle.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.binder import leads, measured, paper
 from studies.binder import tables as made
 from studies.common import GRIDS, ROOT

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from fascicle.errors import UsageError
-from fascicle.experiments.grid import read_grid
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.grid import read_grid
 from fascicle.training.recogniser.parts import read_parts
 from studies.common import GRIDS
 from studies.speed import bundle as script

@@ -8,9 +8,9 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.experiments.grid import read_grid
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
+from fascicle.training.experiments.grid import read_grid
 from studies import common
 from studies.bundling import oov as script
 from studies.common import GRIDS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.grids import ON_DEV, make_grid, store
 
-from fascicle.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.grid import Grid, read_grid
 from studies.bundling import study_tables as made
 from studies.common import GRIDS
 from studies.tests.tables import cells, rows

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.grids import ON_DEV, both, make_grid, store, write_json
 
-from fascicle.experiments.grid import Grid
+from fascicle.training.experiments.grid import Grid
 from studies.bundling import gains, pooled, study_tables, tables
 from studies.bundling.hierarchical import bootstrap_pooled
 from studies.tests.tables import rows

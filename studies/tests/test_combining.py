@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.files.source import Source
 from fascicle.errors import InputError, OutputError
-from fascicle.experiments.grid import read_grid
-from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read
+from fascicle.training.experiments.grid import read_grid
 from studies import collect_predictions as collect_predictions
 from studies.combining import agreement, tables
 from studies.combining import measure as module

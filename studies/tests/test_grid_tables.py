@@ -11,8 +11,8 @@ import pytest
 from tests.support.grids import ON_DEV, both, make_grid, shown, store
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.results import scores_of
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.results import scores_of
 from studies.common import GRIDS
 from studies.tables import grids as tables
 from studies.tables import pages

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.experiments.grid import read_grid
 from fascicle.formats import read, write
 from fascicle.formats.weak_labels import End, Header, entry_of, packed, read_entries, read_labels
+from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS
 from studies.labels.open_texts import main, opened
 from studies.labels.rows import Row, facts, row_scores, table

@@ -12,13 +12,13 @@ from tests.support.linking import build_index, build_pack, corpus, document
 from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
-from fascicle.knowledge.linking.dense import DenseSettings
-from fascicle.knowledge.linking.fitting import FitSettings, fit_linker, fit_rankers, teach
-from fascicle.knowledge.linking.index import NameIndex
-from fascicle.knowledge.linking.linker import Linker
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link_cases import Reference, cases_of_linker
-from fascicle.tasks.linker_fit import fit_folder
+from fascicle.linking.dense import DenseSettings
+from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, teach
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.linker import fit_folder
+from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker
 from studies.linking import ablation, dense, measure, raw, rivals, tables
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.mention import Link, Mention
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import ConceptRecord, Cross, Name
 from studies.packs.gold import _annotations
 from studies.packs.literal import Literal, lowered
 from studies.packs.names import of_type, surfaces

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import COMMANDS, main
-from fascicle.files.tree import is_there
+from fascicle.core.files.tree import is_there
 from fascicle.settings.recipes.any import read_recipe
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.support.grids import grid_text
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.experiments.hashes import recipe_hash
-from fascicle.experiments.results import write_result
+from fascicle.training.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.hashes import recipe_hash
+from fascicle.training.experiments.results import write_result
 from studies.parts.cells import beside, cells_of, main, table
 from studies.parts.vote import cells
 from studies.tables.grids import dev_table, rows_of

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.experiments.grid import read_grid
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
+from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS, HERE, RESULTS
 
 PLANS = sorted(GRIDS.glob("*.toml"))

@@ -12,7 +12,7 @@ import pytest
 from tests.evaluation.test_oracles import Ranges, check_nervaluate, check_seqeval, ours
 
 from fascicle.core.document import Document, Mention
-from fascicle.files.source import Source
+from fascicle.core.files.source import Source
 from fascicle.formats.files import read
 from fascicle.formats.predictions import read as read_predictions
 from studies.common import RESULTS

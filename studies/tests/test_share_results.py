@@ -11,8 +11,8 @@ from tests.support.runs import read_json
 from studies import share_results as module
 
 pytest.importorskip("torch")
-from fascicle.experiments.grid import Grid
-from fascicle.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.grid import Grid
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 
 SYSTEMS = {
     "one": "training.learning_rate = 1e-4",

@@ -6,9 +6,9 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from tests.knowledge.linking.test_shipped import SHIPPED, answers, check_pairs
+from tests.linking.test_shipped import SHIPPED, answers, check_pairs
 
-from fascicle.knowledge.abbreviations.finder import find_abbreviations
+from fascicle.terms.abbreviations.finder import find_abbreviations
 from studies.abbreviations.finder import FILE, records
 
 

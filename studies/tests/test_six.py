@@ -15,10 +15,10 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
-from fascicle.experiments.grid import read_grid
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS, RESULTS, ROOT
 from studies.labels.rows import Row, row_scores
 from studies.six import alone, dial

@@ -24,19 +24,17 @@ from torch import Tensor
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.kinds import KINDS, limits_of
-from fascicle.decoding.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
-from fascicle.labelling.distant import LABELS, UNKNOWN
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
-from fascicle.models.families import FAMILIES
 from fascicle.models.heads.contract import IGNORED, Basis, put_weights
 from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
-from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
+from fascicle.models.model import FAMILIES, NerModel, TorchScorer, load_model, save_model
+from fascicle.runtime.decoding.kinds import KINDS, limits_of
+from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, decode_batch
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
     HEADS,
@@ -53,6 +51,7 @@ from fascicle.settings.heads import (
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.loop import Trainer
+from fascicle.training.labelling.distant import LABELS, UNKNOWN
 from fascicle.training.recogniser.data import TrainingSet, training_set
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare

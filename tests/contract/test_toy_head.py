@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.decoding.kinds import Kind
-from fascicle.decoding.spans import candidates
-from fascicle.decoding.tagger import ChainScores
 from fascicle.models.heads.contract import Head
-from fascicle.nn.contrast import ContrastForm, ContrastiveScorer
+from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer
+from fascicle.runtime.decoding.kinds import Kind
+from fascicle.runtime.decoding.spans import candidates
+from fascicle.runtime.decoding.tagger import ChainScores
 from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 
-from fascicle.core.document import Document, Link, Mention, unique
-from fascicle.core.html import FORBIDDEN
-from fascicle.core.marks import colour_of
-from fascicle.core.provenance import STEP, linked_by
+from fascicle.core.document import STEP, Document, Link, Mention, linked_by, unique
+from fascicle.core.marks import FORBIDDEN, colour_of
 
 
 def as_shown(text: str) -> str:

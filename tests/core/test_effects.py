@@ -10,8 +10,8 @@ import pytest
 
 import fascicle
 from fascicle.core.effects import CODES, HARMLESS, MEANING, effect_of, event_of, is_silent
-from fascicle.doctor.checks.reading import finding_of
-from fascicle.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.reading import finding_of
+from fascicle.evaluation.doctor.checks.table import CHECKS
 
 SOURCES = sorted(Path(fascicle.__file__).parent.rglob("*.py"))
 

@@ -12,7 +12,7 @@ import pytest
 
 import fascicle
 from fascicle import Document, Mention
-from fascicle.loading.places import shipped_models
+from fascicle.runtime.places import shipped_models
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "annotated.svg"

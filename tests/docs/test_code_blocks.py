@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import build_parser, main
-from fascicle.commands.parsing import Parser, parse
+from fascicle.verbs.parsing import Parser, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -17,7 +17,7 @@ pytest.importorskip("sphinx")
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import CHECKS
 from fascicle.settings.heads import HEADS
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_extensions" / "reference_pages.py"

@@ -7,7 +7,7 @@ from typing import Any
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
-from fascicle.evaluation.scoring.systems import score_system
+from fascicle.evaluation.scoring.inputs import score_system
 
 TEXT = "left and right ventricle of the heart, acute renal failure and pain after lithium or sodium valproate given"
 SCRIPT = "<script>window.hacked=1</script>"

@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fascicle.combination.align import System
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.runtime.combination.align import System
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"
 TYPES = ("Cell", "Gene", "gene")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.combination.align import System
 from fascicle.core.document import Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.scoring.scores import score
+from fascicle.runtime.combination.align import System
 
 from .strategies import SAID, cells_from
 

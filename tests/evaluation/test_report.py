@@ -14,16 +14,15 @@ from hypothesis import given
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.layout import lexicon
-from fascicle.evaluation.headline import BUCKETS_UNCORRECTED
-from fascicle.evaluation.report import ReportSettings, build_report
+from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
+from fascicle.evaluation.reports.markdown import escaped, markdown
+from fascicle.evaluation.reports.page.page import page
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
+from fascicle.evaluation.scoring.inputs import Scored, score_system
 from fascicle.evaluation.scoring.rules import RULES
 from fascicle.evaluation.scoring.scores import score
-from fascicle.evaluation.scoring.systems import Scored, score_system
 from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
 from fascicle.evaluation.uncertainty.significance import randomisation
-from fascicle.reports.markdown import escaped, markdown
-from fascicle.reports.page.page import page
 
 from .strategies import TEXT, Corpus, corpora, documents, mentions, sides
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.combination.align import System, align
-from fascicle.combination.rules import combine, k_of_n, majority, union, weighted
 from fascicle.core.document import Mention
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells
 from fascicle.evaluation.comparison.search import MOST, Candidate, Floors, choose, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
+from fascicle.runtime.combination.align import System, align
+from fascicle.runtime.combination.rules import combine, k_of_n, majority, union, weighted
 
 from .strategies import CASES, cells_from
 

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.subsets import (
-    Recall,
-    nesting,
-    subset_recall,
-    surfaces,
-)
+from fascicle.evaluation.scoring.rules import Recall, nesting, subset_recall, surfaces
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 

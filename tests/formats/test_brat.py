@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from fascicle.cli import main
 from fascicle.core.document import Document, Link, Mention
+from fascicle.core.files import tree
+from fascicle.core.files.owned import RECORD
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
-from fascicle.files import tree
-from fascicle.files.owned import RECORD
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.brat import BratOptions
 from fascicle.formats.brat_lines import document_id, file_name, parse_reference

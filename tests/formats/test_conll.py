@@ -226,7 +226,7 @@ def test_a_line_of_a_megabyte(tmp_path: Path) -> None:
 
 
 def test_a_line_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fascicle.files.source.MAX_LINE", 100)
+    monkeypatch.setattr("fascicle.core.files.source.MAX_LINE", 100)
     with pytest.raises(FormatError, match=r"line 2 is longer"):
         _read(tmp_path, "a\tO\n" + "x" * 200 + "\tO\n")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, OutputError
-from fascicle.files.source import Source
 from fascicle.formats.exclusions import HEADER, REASONS, Exclusion, read_exclusions, write_exclusions
 from fascicle.formats.predictions import text_hash
 

@@ -12,8 +12,8 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
-from fascicle.files.source import Source
 from fascicle.formats import FORMATS, ConllOptions, JsonlOptions, ReadReport, detect, read, unique_ids, write
 from fascicle.formats.catalogue import READABLE
 

@@ -12,8 +12,8 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
-from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ReadReport, read
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import SetAside

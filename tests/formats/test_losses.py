@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Change, Document, Link, Mention, Section, unique
-from fascicle.core.html import FORBIDDEN
+from fascicle.core.files.source import Source
+from fascicle.core.marks import FORBIDDEN
 from fascicle.core.mention import identifier_of
 from fascicle.errors import LossError, UsageError
-from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.catalogue import ANNOTATED, FORMATS
 from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds

@@ -127,8 +127,8 @@ def test_dangerous_xml_is_refused(tmp_path: Path, head: str, record: str, said: 
 
 @pytest.mark.parametrize("filler", ["<!--" + "x" * 3000, "<PubmedArticle>" + "x" * 3000, "<a b='" + "x" * 3000])
 def test_memory_is_bounded(tmp_path: Path, filler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fascicle.files.elements.MAX_RECORD", 1000)
-    monkeypatch.setattr("fascicle.files.elements._CHUNK", 100)
+    monkeypatch.setattr("fascicle.core.files.elements.MAX_RECORD", 1000)
+    monkeypatch.setattr("fascicle.core.files.elements._CHUNK", 100)
     path = tmp_path / "a.xml"
     path.write_text(f"<PubmedArticleSet>{filler}")
     with pytest.raises(FormatError, match=r"1,000 (?:characters|bytes)"):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fascicle.cli import main
 from fascicle.core.document import Document
+from fascicle.core.files import tree
 from fascicle.errors import FormatError, InputError
-from fascicle.files import tree
 from fascicle.formats import ReadReport, detect, read, sources, write
 from fascicle.formats.offset_tables import columns_in
 from fascicle.formats.report import SetAside

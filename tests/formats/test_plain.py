@@ -47,7 +47,7 @@ def test_binary_and_wrong_encodings(tmp_path: Path) -> None:
 
 
 def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fascicle.files.source.MAX_FILE", 10)
+    monkeypatch.setattr("fascicle.core.files.source.MAX_FILE", 10)
     path = tmp_path / "a.txt"
     path.write_text("x" * 11)
     with pytest.raises(FormatError, match="more than 10 bytes"):

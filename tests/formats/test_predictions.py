@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Mention
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.files.source import Source
 from fascicle.formats.outputs import write_predictions
 from fascicle.formats.predictions import Prediction, json_line, prediction_of, read, text_hash, write_tsv
 from fascicle.formats.requests import WriteRequest

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Link, Mention, Section, unique
+from fascicle.core.files.source import Source
 from fascicle.core.mention import identifier_of
-from fascicle.files.source import Source
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.collect import joined_document
 from fascicle.formats.predictions import Prediction, json_line, prediction_of, write_tsv

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Link, Mention
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
-from fascicle.files.source import Source
 from fascicle.formats.outputs import write_documents, write_predictions
 from fascicle.formats.predictions import columns_of, prediction_of, read
 from fascicle.formats.requests import WriteRequest

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Link, Mention
-from fascicle.core.provenance import STEP, linked_by
+from fascicle.core.document import STEP, Document, Link, Mention, linked_by
 from fascicle.formats import write
 from fascicle.formats.textview import TextView, ViewOptions
 

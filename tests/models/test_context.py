@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fascicle.core.document import Document
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.nn.pooling import POOLINGS
+from fascicle.models.nn.pooling import POOLINGS
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 transformers = pytest.importorskip("transformers")
 
+from fascicle.core.session import OnnxSession  # noqa: E402
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.models.export.graph import export_onnx, largest_difference  # noqa: E402
 from fascicle.models.export.optimise import merge, quantise  # noqa: E402
-from fascicle.runtime.session import OnnxSession  # noqa: E402
 
 SIZES = {
     "vocab_size": 100,

@@ -16,10 +16,10 @@ pytest.importorskip("torch")
 import torch
 
 from fascicle.errors import RecipeError
-from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis
-from fascicle.nn.contrast import LossWeights, contrastive_loss
-from fascicle.nn.spans import span_loss
+from fascicle.models.model import make_head
+from fascicle.models.nn.contrast import LossWeights, contrastive_loss
+from fascicle.models.nn.spans import span_loss
 from fascicle.settings.heads import (
     HEADS,
     BiaffineSettings,

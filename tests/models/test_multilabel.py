@@ -17,9 +17,9 @@ from sklearn.metrics import log_loss
 from tests.support.reading import manifest_of, whole_window
 
 from fascicle.core.document import Document, Mention
-from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.tagger import MultiLabelTagger, outside
+from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings

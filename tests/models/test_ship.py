@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
 
 from fascicle.core.document import Document  # noqa: E402
+from fascicle.core.session import OnnxSession  # noqa: E402
 from fascicle.errors import ModelError, OutputError, UsageError  # noqa: E402
 from fascicle.formats.files import read  # noqa: E402
 from fascicle.loading import load  # noqa: E402
@@ -23,7 +24,6 @@ from fascicle.models.export.optimise import (  # noqa: E402
     fix_scales,
     quantise,
 )
-from fascicle.runtime.session import OnnxSession  # noqa: E402
 
 HEADS: list[dict[str, Any]] = [
     {"family": "softmax", "pooling": "first"},

@@ -21,9 +21,9 @@ from tests.support.wide import wide_logits
 from torch import Tensor
 
 from fascicle.core.arrays import Ints
-from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans, SpanClassifier
+from fascicle.models.model import make_head
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.windows import Window, windows_of
 

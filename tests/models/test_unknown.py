@@ -20,9 +20,9 @@ import torch
 
 from fascicle.core.arrays import Ints
 from fascicle.core.spans import Span
-from fascicle.models.families import make_head
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.models.heads.tagger import SoftmaxTagger
+from fascicle.models.model import make_head
 from fascicle.settings.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import Limits, covered, unknown_units

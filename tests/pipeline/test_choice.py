@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
-from fascicle.decoding.selection import select
 from fascicle.pipeline.steps import Choice
+from fascicle.runtime.decoding.selection import select
 from fascicle.settings.steps import Keep
 
 TYPES = ("A", "B", "C")

@@ -14,15 +14,15 @@ from tests.support.linking import corpus
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FascicleError, RecipeError
 from fascicle.loading import load
-from fascicle.loading.places import shipped_models
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.runtime.places import shipped_models
 from fascicle.settings.pipeline import as_toml, read_pipeline
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.steps import STEPS, DictionaryStep
-from fascicle.tasks.index_build import build_pack
-from fascicle.tasks.link import link
-from fascicle.tasks.linker_fit import fit_folder
+from fascicle.verbs.link import link
+from fascicle.verbs.linker import fit_folder
+from fascicle.verbs.tasks.index_build import build_pack
 
 ABSTRACTS = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
 TEXT = "Aspirin helped; the severe headache went, the pain too."

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.loading import load_single
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import AbbreviationDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest
+from fascicle.terms.abbreviations.resolving import resolved
 from fascicle.text.annotator import Annotator
 
 LC = (30, 32)

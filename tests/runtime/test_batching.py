@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.session import length_sorted_batches
+from fascicle.core.session import length_sorted_batches
 
 lengths_lists = st.lists(st.integers(0, 600), max_size=80)
 bounds = st.integers(1, 2000)

@@ -12,13 +12,13 @@ from tests.support.linking import build_pack, corpus
 
 from fascicle.core.document import Document, Link, Mention, Patch
 from fascicle.errors import PackError, UsageError
-from fascicle.knowledge.linking import opening
+from fascicle.linking import opening
 from fascicle.loading import load
 from fascicle.runtime.choice import Chosen
 from fascicle.runtime.linked import Linked, linked
 from fascicle.settings.folders.vocabularies import shipped_linkers
-from fascicle.tasks.linker_fit import fit_folder
 from fascicle.text.annotator import Annotator
+from fascicle.verbs.linker import fit_folder
 
 SHIPPED = pytest.mark.skipif(not shipped_linkers(), reason="no linker is shipped")
 KNOWN = {"breast cancer": "Disease", "BC": "Disease", "STAT3": "Gene", "Paris": "Location", "worm": "Species"}

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.reading import TYPES, manifest_of, pieces_of
 
-from fascicle.decoding.decoders import MatchDecoder, Tables
-from fascicle.decoding.kinds import APART, KINDS, decoder_of
 from fascicle.errors import ModelError
+from fascicle.runtime.decoding.decoders import MatchDecoder, Tables
+from fascicle.runtime.decoding.kinds import APART, KINDS, decoder_of
 from fascicle.settings.heads import BinderSettings
 from fascicle.text.windows import Window, answers_for, windows_of
 

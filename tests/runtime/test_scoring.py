@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document
+from fascicle.core.session import OnnxSession, scored_batches
 from fascicle.loading import load_single
-from fascicle.loading.places import find_model
-from fascicle.runtime.session import OnnxSession, scored_batches
+from fascicle.runtime.places import find_model
 
 TEXT = "Lithium may cause nephrogenic diabetes insipidus in patients with hypertension. "
 DOCUMENTS = [Document(id=str(n), text=TEXT * (1 + n % 7) + f"Aspirin {n}.") for n in range(120)]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document
+from fascicle.core.session import OnnxSession
 from fascicle.errors import ModelError
 from fascicle.loading import load_single
-from fascicle.runtime.session import OnnxSession
 
 onnx = pytest.importorskip("onnx")
 
@@ -74,7 +74,7 @@ def test_opening_loads_no_torch_and_turns_telemetry_off(graph: Path, tmp_path: P
     home.mkdir()
     code = (
         "import os, sys\n"
-        "from fascicle.runtime.session import OnnxSession\n"
+        "from fascicle.core.session import OnnxSession\n"
         "assert 'onnxruntime' not in sys.modules and 'ORT_DISABLE_TELEMETRY' not in os.environ\n"
         f"OnnxSession.open({str(graph)!r})\n"
         "assert os.environ['ORT_DISABLE_TELEMETRY'] == '1'\n"

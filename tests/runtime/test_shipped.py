@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fascicle.loading import load
-from fascicle.loading.places import shipped_models
+from fascicle.runtime.places import shipped_models
 
 _SIX = {
     "Lithium caused nephrogenic diabetes insipidus.": {"Chemical": "Lithium", "Disease": "diabetes insipidus"},

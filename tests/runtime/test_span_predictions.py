@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.support.reading import manifest_of
 
 from fascicle.core.document import Document, Mention
-from fascicle.decoding.decoders import Tables
-from fascicle.decoding.selection import SpanDecoding
+from fascicle.runtime.decoding.decoders import Tables
+from fascicle.runtime.decoding.selection import SpanDecoding
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.heads import SpanSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings

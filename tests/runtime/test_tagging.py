@@ -11,11 +11,9 @@ import pytest
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.decoders import Tables
-from fascicle.decoding.tagger import ChainScores, TagDecision, tag_marginals
-from fascicle.knowledge.matching.dictionary import Entry
-from fascicle.knowledge.matching.matcher import Matcher
 from fascicle.runtime.choice import Chosen
+from fascicle.runtime.decoding.decoders import Tables
+from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, tag_marginals
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
@@ -28,6 +26,8 @@ from fascicle.settings.heads import (
 )
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.terms.matching.dictionary import Entry
+from fascicle.terms.matching.matcher import Matcher
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch

@@ -14,7 +14,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "run
 
 from standing import Poison, Standing, standing  # noqa: E402
 
-from fascicle.serving.opening import Opening  # noqa: E402
+from fascicle.serving.server import Opening  # noqa: E402
 from fascicle.settings.serving import ServeSettings  # noqa: E402
 
 NAMES = "Chemical\tAspirin\nChemical\tcaffeine\nDisease\theadache\nDisease\tpain\n"

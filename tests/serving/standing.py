@@ -42,7 +42,7 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True)
 class Poison:
-    """Opens a pipeline that does what its texts say; see ``tests/running/poison.py``."""
+    """Opens a pipeline that does what its texts say; see ``tests/pipeline/running/poison.py``."""
 
     seconds: float = 0.0
     limits: Limits = LIMITS

@@ -20,7 +20,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.opening import openings
+from fascicle.serving.server import openings
 
 pytestmark = pytest.mark.loopback
 TEXTS = [

@@ -23,12 +23,12 @@ from hypothesis import strategies as st
 from standing import Standing
 
 import fascicle
-from fascicle.client import calls
-from fascicle.client.calls import ServiceError
-from fascicle.client.settings import ClientSettings
 from fascicle.core.document import Document
 from fascicle.errors import InputError, UsageError
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.serving.client import calls
+from fascicle.serving.client.calls import ServiceError
+from fascicle.serving.client.clients import ClientSettings
 from fascicle.serving.records import Problem
 
 pytest.importorskip("httpx2")

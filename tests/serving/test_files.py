@@ -17,8 +17,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.tasks.link import explain, link
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.link import explain, link
 
 pytestmark = pytest.mark.loopback
 DOCUMENT = Document(id="12", text="Aspirin is for pain.", mentions=(Mention(((0, 7),), "Chemical"),))

@@ -13,8 +13,8 @@ import pytest
 from standing import Standing, standing
 from tests.pages import blocks
 
-from fascicle.serving.opening import Opening
 from fascicle.serving.routes.table import ROUTES
+from fascicle.serving.server import Opening
 from fascicle.settings.folders.vocabularies import demo_pipeline
 
 pytest.importorskip("httpx2")

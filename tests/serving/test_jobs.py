@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.formats.files import read
 from fascicle.serving.jobs import Jobs
-from fascicle.serving.opening import Opening
+from fascicle.serving.server import Opening
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts two processes

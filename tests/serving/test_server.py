@@ -27,10 +27,10 @@ PROGRAM = """
 import sys
 from functools import partial
 from pathlib import Path
-from fascicle.serving.opening import Opening
+from fascicle.serving.server import Opening
 from fascicle.serving.server import run
 from fascicle.settings.serving import ServeSettings
-from fascicle.tasks.serve import read_token
+from fascicle.verbs.serve import read_token
 if __name__ == "__main__":
     folder, token = sys.argv[1], sys.argv[2]
     settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=read_token(token))

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
-from fascicle.experiments.hashes import all_values, changed_values, recipe_hash
 from fascicle.settings.heads import HEADS, Needs, SpanHeadSettings
 from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
 from fascicle.training.engine.folder import recipe_text
+from fascicle.training.experiments.hashes import all_values, changed_values, recipe_hash
 
 VALUES: dict[str, Any] = {
     "name": "several",

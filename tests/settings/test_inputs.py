@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
-from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.settings.folders.vocabularies import find_pack, is_pack
 from fascicle.settings.inputs import DictionaryFacts, InputFacts, InputSettings
 from fascicle.settings.recipes.any import parse_any, parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 
 VALUES: dict[str, Any] = {
     "name": "a",

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.evaluation.scoring.scores import Scores
-from fascicle.experiments.grid import Grid, read_grid
-from fascicle.experiments.hashes import recipe_hash
-from fascicle.experiments.results import scores_of
+from fascicle.training.experiments.grid import Grid, read_grid
+from fascicle.training.experiments.hashes import recipe_hash
+from fascicle.training.experiments.results import scores_of
 
 Counts = Sequence[Sequence[int]]  # true positives, false positives and false negatives of each test unit
 Named = Mapping[str, str] | Iterable[str]  # names, with the TOML of each if it has any

@@ -11,10 +11,10 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.knowledge.linking import similarity
-from fascicle.knowledge.linking.index import NameIndex, write_index
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+from fascicle.linking import similarity
+from fascicle.linking.index import NameIndex, write_index
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import ConceptRecord, Cross, Name
 
 HUMAN, MOUSE = "NCBITaxon:9606", "NCBITaxon:10090"
 CONCEPTS = {

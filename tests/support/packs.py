@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.knowledge.keys.key import NORMALISER as REAL_NORMALISER
-from fascicle.knowledge.pack import layout
-from fascicle.knowledge.pack.builder import BuildSettings, PackSource, Parts, build
-from fascicle.knowledge.pack.keying import KeyReader
-from fascicle.knowledge.pack.manifest import SourceFacts, read_manifest, write_manifest
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.scanning.building import build_table
-from fascicle.knowledge.terms import ConceptRecord, Cross, Name
+from fascicle.terms.keys.key import NORMALISER as REAL_NORMALISER
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.pack.manifest import SourceFacts, read_manifest, write_manifest
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.scanning.building import build_table
+from fascicle.terms.terms import ConceptRecord, Cross, Name
 
 NORMALISER = "test@1"
 Sources = dict[str, Sequence[ConceptRecord]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fascicle.core.tags import tag_scheme
-from fascicle.decoding.tagger import ChainScores, TagDecision
+from fascicle.runtime.decoding.tagger import ChainScores, TagDecision
 
 
 def chain_scores(n_tags: int) -> ChainScores:

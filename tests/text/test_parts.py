@@ -116,7 +116,7 @@ def test_the_shipped_model_answers_as_for_the_whole() -> None:
     strange = " \u0915\u094d\u0937 \U000e0041 " + "carbamazepine" * 40 + " \U0001f9ec "
     document = Document(id="1", text=strange.join(texts * 3))
     of_model = (model.manifest, model._tokenizer, model._scorer)
-    read = reader_of(fascicle.loading.places.find_model("biomed@1"), model.manifest)
+    read = reader_of(fascicle.runtime.places.find_model("biomed@1"), model.manifest)
     small, large = (ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9))
     (part_by_part,), (whole,) = small.predict([document]), large.predict([document])
     assert len(whole.add) > 100

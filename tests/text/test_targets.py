@@ -13,7 +13,7 @@ from tests.support.reading import TYPES, pieces_at
 
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
-from fascicle.decoding.tagger import tag_runs
+from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.text.targets import REASONS, Aligned, Limits, align
 from fascicle.text.windows import windows_of
 

@@ -47,8 +47,8 @@ import numpy as np
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.errors import FascicleError, InputError
-from fascicle.files.source import Source
 from fascicle.formats import (
     ConllOptions,
     JsonlOptions,
@@ -66,8 +66,8 @@ from fascicle.formats.exclusions import read_exclusions, write_exclusions
 from fascicle.formats.jats import JatsOptions
 from fascicle.formats.report import SetAside
 from fascicle.formats.text_tables import TextTableOptions
-from fascicle.knowledge.matching.dictionary import TsvOptions, read_dictionary
-from fascicle.vectors.files import read_vectors, write_vectors
+from fascicle.terms.matching.dictionary import TsvOptions, read_dictionary
+from fascicle.text.vectors.files import read_vectors, write_vectors
 
 SECONDS: Final = 20  # for one file
 MEMORY: Final = 3 * 2**30  # bytes of address space of a process

@@ -72,7 +72,7 @@ def test_what_gzip_unpacks_has_a_limit(tmp_path: Path, name: str, monkeypatch: p
     path.write_bytes(gzip.compress(BOMBS[name].encode()))
     assert len(list(read(path, format=name))) == 1
     for limit in ("MAX_LINE", "MAX_FILE"):
-        monkeypatch.setattr(f"fascicle.files.source.{limit}", 10_000)
+        monkeypatch.setattr(f"fascicle.core.files.source.{limit}", 10_000)
     with pytest.raises(InputError, match="10,000"):
         list(read(path, format=name))
 

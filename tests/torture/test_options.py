@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from fascicle.cli import build_parser, main
-from fascicle.commands.parsing import parse
 from fascicle.errors import UsageError
+from fascicle.verbs.parsing import parse
 
 NONSENSE = (
     *("", " ", "abc", "-1", "--", "nan", "inf", "1e999", "0x10", "1_000", "１２", "½", "é"),

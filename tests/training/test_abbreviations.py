@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fascicle.core.document import Document, Mention
-from fascicle.experiments.hashes import recipe_hash
 from fascicle.formats import write
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.hashes import recipe_hash
 from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]

@@ -10,12 +10,12 @@ import pytest
 
 from fascicle.cli import main
 from fascicle.errors import InputError, RecipeError
-from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats.files import read
 from fascicle.settings.recipes.any import AnyRecipe, parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.folder import recipe_text
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 
 NUMBERS = {"tokens": ["Anna", "went", "to", "New", "York"], "ner_tags": [1, 0, 0, 3, 4]}
 NAMES = "O,B-PER,I-PER,B-LOC,I-LOC"

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, RecipeError
-from fascicle.experiments.hashes import changed_values, recipe_hash
 from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import check_labels, choose_types, read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
+from fascicle.training.experiments.hashes import changed_values, recipe_hash
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
 

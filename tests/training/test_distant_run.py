@@ -17,10 +17,6 @@ from tests.support.grids import make_grid, write_json
 
 from fascicle.core.document import GOLD
 from fascicle.errors import FascicleError, FormatError, InputError, OutputError, RecipeError, UsageError
-from fascicle.experiments.grid import read_grid
-from fascicle.experiments.queue import examine
-from fascicle.experiments.results import result_of
-from fascicle.labelling.distant import unknown_ranges, weak_labels
 from fascicle.loading import read_manifest
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED
@@ -28,6 +24,10 @@ from fascicle.models.heads.tagger import CrfTagger
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import EpochScored, Note
+from fascicle.training.experiments.grid import read_grid
+from fascicle.training.experiments.queue import examine
+from fascicle.training.experiments.results import result_of
+from fascicle.training.labelling.distant import unknown_ranges, weak_labels
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe

@@ -14,7 +14,6 @@ import torch
 from tokenizers import Tokenizer
 
 from fascicle.errors import FascicleError, InputError, RecipeError
-from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats import read
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import Exclusion, write_exclusions
@@ -28,6 +27,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil, Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.distil.run import LayersCompared, LayersFinished, prepare_distil
 from fascicle.training.engine.loop import StepDone
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.run import run_recipe
 
 Make = Callable[..., DistilRecipe]

@@ -22,7 +22,6 @@ from fascicle.settings.heads import MultiLabelSettings, SoftmaxSettings
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
-from fascicle.tasks.ensemble import ensemble
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
 from fascicle.training.distil.data import FILE, Wanted, answers_of
@@ -30,6 +29,7 @@ from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.events import EpochScored, Finished
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
+from fascicle.verbs.ensemble import ensemble
 
 Make = Callable[..., DistilRecipe]
 TYPES = ("Chemical", "Disease")

@@ -7,8 +7,8 @@ import json
 import pytest
 import torch
 
-from fascicle.experiments.results import other_conditions
 from fascicle.training.engine.environment import describe_environment, differences, sources_sha256
+from fascicle.training.experiments.results import other_conditions
 
 
 def test_what_decides_the_last_digits_is_written_down() -> None:

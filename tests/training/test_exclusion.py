@@ -16,10 +16,8 @@ pytest.importorskip("torch")
 from fascicle.cli import main
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, OutputError, RecipeError
-from fascicle.experiments.hashes import data_hashes, recipe_hash
 from fascicle.formats import write
 from fascicle.formats.exclusions import Exclusion, write_exclusions
-from fascicle.labelling.distant import weak_labels
 from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
@@ -27,6 +25,8 @@ from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.exclusion import training_documents, without_excluded
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.labelling.distant import weak_labels
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
 

@@ -17,8 +17,8 @@ from tests.support.runs import finish
 
 from fascicle.cli import main
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.source import Source
 from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
-from fascicle.files.source import Source
 from fascicle.formats.predictions import Prediction, read, text_hash
 from fascicle.loading import load, load_filter
 from fascicle.models.export.folders import export_filter

@@ -12,7 +12,7 @@ from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.tagger import CrfTagger
 from fascicle.models.model import NerModel
-from fascicle.nn.pooling import InputVectors
+from fascicle.models.nn.pooling import InputVectors
 from fascicle.settings.heads import CrfSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.optim import WeightAverage, make_optimizer, parameter_groups, rate_factor

@@ -29,7 +29,7 @@ from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.engine.optim import RowGradients
 from fascicle.training.pretraining.events import PretrainingFinished, PretrainingScored
-from fascicle.training.pretraining.masking import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
+from fascicle.training.pretraining.run import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.support.runs import finish, metrics
 
+from fascicle.core.files.source import Source
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.loading import load, read_manifest
 from fascicle.settings.recipes.recogniser import Recipe

@@ -32,7 +32,6 @@ from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
-from fascicle.tasks.export import export
 from fascicle.training.engine.events import EpochScored, Finished, Note
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.recogniser.data import Mixture, TrainingSet, quotas
@@ -40,6 +39,7 @@ from fascicle.training.recogniser.judging import SeveralCorpora
 from fascicle.training.recogniser.parts import read_data
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
+from fascicle.verbs.export import export
 
 Maker = Callable[..., Recipe]
 DRUGS = {

@@ -13,13 +13,13 @@ from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
 
 from fascicle.errors import FascicleError, ModelError, OutputError, RecipeError
-from fascicle.experiments.hashes import data_hashes
 from fascicle.formats import read
 from fascicle.formats.conll import ConllOptions
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Note
+from fascicle.training.experiments.hashes import data_hashes
 from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]

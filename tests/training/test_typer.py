@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from fascicle.commands.typing_text import typing_text
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
 from fascicle.formats import read, write
+from fascicle.models.nn.span_reader import count_loss
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
-from fascicle.nn.span_reader import count_loss
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
@@ -25,6 +24,7 @@ from fascicle.training.run import run_recipe
 from fascicle.training.typer.data import TaughtSpans, typer_data
 from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
 from fascicle.training.typer.scores import GivenMention, distributions_of, given_mentions
+from fascicle.verbs.trained_text import typing_text
 
 _TEXT = "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
 WORDS = tuple(_TEXT.split())

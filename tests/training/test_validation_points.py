@@ -12,10 +12,10 @@ import torch
 from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
 
+from fascicle.core.files.source import Source
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
-from fascicle.files.source import Source
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part

@@ -25,10 +25,10 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
-from fascicle.tasks.label import LabelRequest, label_files
 from fascicle.training.recogniser.parts import read_data
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
+from fascicle.verbs.tasks.label import LabelRequest, label_files
 
 Maker = Callable[..., Recipe]
 TEXTS = (

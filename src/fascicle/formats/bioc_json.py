@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.bioc import SOURCE, Entry, document_of, entry_of, holds_of
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.report import ReadReport, WriteReport

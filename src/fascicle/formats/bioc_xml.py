@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
-from fascicle.core.html import FORBIDDEN, faithful
+from fascicle.core.files.elements import elements
+from fascicle.core.files.source import Source, is_integer
+from fascicle.core.marks import FORBIDDEN, faithful
 from fascicle.core.wording import shortened
 from fascicle.errors import FormatError, Place
-from fascicle.files.elements import elements
-from fascicle.files.source import Source, is_integer
 from fascicle.formats.bioc import (
     SOURCE,
     STEP,

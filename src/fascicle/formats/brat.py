@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from fascicle.core.document import Document, Link
+from fascicle.core.files.source import Source
+from fascicle.core.files.tree import Tree, open_tree, suffix_of
 from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
-from fascicle.files.source import Source
-from fascicle.files.tree import Tree, open_tree, suffix_of
 from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader

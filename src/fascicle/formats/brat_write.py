@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from fascicle.core.document import Document, Link, Mention
+from fascicle.core.files.atomic import check_folder, check_target
+from fascicle.core.files.source import STDIN
+from fascicle.core.files.tree import suffix_of
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError, UsageError
-from fascicle.files.atomic import check_folder, check_target
-from fascicle.files.source import STDIN
-from fascicle.files.tree import suffix_of
 from fascicle.formats.brat_lines import (
     NO_ONTOLOGY,
     NOTE,

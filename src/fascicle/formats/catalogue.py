@@ -17,8 +17,8 @@ from typing import Final, cast
 
 import fascicle.plugins as plugins
 from fascicle.core import contracts
+from fascicle.core.files.source import suffix
 from fascicle.errors import PluginError, UsageError
-from fascicle.files.source import suffix
 from fascicle.formats import plugged
 from fascicle.formats.handlers import Reader, Writer
 

@@ -13,14 +13,14 @@ from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.files.encodings import by_mark
+from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.files.encodings import by_mark
-from fascicle.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
 from fascicle.formats.collect import TokenMention, joined_document
-from fascicle.formats.grouping import sound
 from fascicle.formats.handlers import Reader
+from fascicle.formats.jsonl import sound
 from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
 

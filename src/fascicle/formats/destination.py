@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.folder_run import OutputFiles
+from fascicle.core.files.part import part_of
+from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.source import STDIN, stem
 from fascicle.errors import UsageError
-from fascicle.files.apart import Inputs
-from fascicle.files.folder_run import OutputFiles
-from fascicle.files.part import part_of
-from fascicle.files.pipes import descriptor_of
-from fascicle.files.source import STDIN, stem
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.requests import STDOUT, Input, WriteRequest
 

@@ -14,9 +14,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.tags import is_tag
-from fascicle.errors import FormatError, InputError
-from fascicle.files.encodings import (
+from fascicle.core.files.encodings import (
     AUTO,
     binary_kind,
     head_text,
@@ -26,9 +24,11 @@ from fascicle.files.encodings import (
     package_kind,
     root_of,
 )
-from fascicle.files.pipes import is_pipe, refuse_pipe
-from fascicle.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
-from fascicle.files.tree import archive_of, open_tree, suffix_of
+from fascicle.core.files.pipes import is_pipe, refuse_pipe
+from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
+from fascicle.core.files.tree import archive_of, open_tree, suffix_of
+from fascicle.core.tags import is_tag
+from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.predictions import columns_of

@@ -7,17 +7,48 @@ the probabilities of none and of each type in the order of the first line, or wi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, TypeVar
 
 import msgspec
 
+from fascicle.core.files.atomic import output
+from fascicle.core.files.source import Source, lines
 from fascicle.core.spans import Fragments
-from fascicle.errors import FormatError, Place
-from fascicle.files.atomic import output
-from fascicle.formats.headed import open_headed
+from fascicle.errors import FormatError, InputError, Place
+
+H = TypeVar("H")
+
+
+def open_headed(
+    path: str | Path, header_of: Callable[[str], H], *, what: str, make: str
+) -> tuple[H, Iterator[tuple[int, str]]]:
+    """Reads the first line of a file.
+
+    Args:
+        path: of the file.
+        header_of: the first line -> what it says.
+        what: such a file is called in sentences, with its article.
+        make: how one is made, for sentences.
+
+    Returns:
+        What the first line says, and the others with their numbers.
+
+    Raises:
+        InputError: the file cannot be read, or is empty.
+        FormatError: the first line is not one of such a file.
+    """
+    numbered = lines(Source(path=str(path)))
+    first = next(numbered, None)
+    if first is None:
+        raise InputError(f"{path} is empty; {make}", file=str(path), code="empty")
+    try:
+        return header_of(first[1]), numbered
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not {what} ({error}); {make}", file=str(path)) from None
+
 
 SCHEMA: Final = 1
 SUFFIXES: Final = (".jsonl", ".jsonl.gz")

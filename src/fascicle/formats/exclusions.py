@@ -18,10 +18,10 @@ from typing import Final
 
 import msgspec
 
+from fascicle.core.files.atomic import output
+from fascicle.core.files.source import Source, lines
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
-from fascicle.files.atomic import output
-from fascicle.files.source import Source, lines
 
 REASONS: Final = ("duplicate", "near-duplicate", "shared-sentence")
 _ESCAPES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

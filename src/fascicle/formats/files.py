@@ -13,9 +13,9 @@ import msgspec
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import Source, stem
 from fascicle.errors import InputError, UsageError
-from fascicle.files.encodings import AUTO
-from fascicle.files.source import Source, stem
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Section
+from fascicle.core.files.atomic import check_target
+from fascicle.core.files.source import STDIN, Source
 from fascicle.core.wording import shortened
 from fascicle.errors import InputError, UsageError
-from fascicle.files.atomic import check_target
-from fascicle.files.source import STDIN, Source
 from fascicle.formats.losses import LENIENT, Holds, Said, Strictness, held_part
 from fascicle.formats.report import ReadReport, WriteReport
 

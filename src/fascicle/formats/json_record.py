@@ -10,10 +10,10 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link
 from fascicle.core.effects import event_of
+from fascicle.core.files.source import Source
 from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
-from fascicle.files.source import Source
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
 from fascicle.formats.label_names import named, prefixed
 from fascicle.formats.report import ReadReport

@@ -14,10 +14,10 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
+from fascicle.core.files.source import Source
 from fascicle.core.mention import is_curie
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError
-from fascicle.files.source import Source
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.jsonl import records

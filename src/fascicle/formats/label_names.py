@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, UsageError
-from fascicle.files.source import STDIN, Source, whole_text
 
 INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"

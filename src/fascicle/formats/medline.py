@@ -14,10 +14,10 @@ from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.files.elements import elements
+from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
-from fascicle.files.elements import elements
-from fascicle.files.source import Source
 from fascicle.formats.handlers import Reader
 from fascicle.formats.mixed import characters, kind_of, put_together, unread_fields
 from fascicle.formats.report import ReadReport

@@ -7,8 +7,8 @@ from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport

@@ -14,11 +14,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
+from fascicle.core.files.tree import archive_of, open_tree
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
-from fascicle.files.tree import archive_of, open_tree
 from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.predictions import columns_of
 

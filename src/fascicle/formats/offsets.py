@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from fascicle.core.document import Document, Event
+from fascicle.core.files.source import Source
+from fascicle.core.files.tree import Tree, open_tree
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
-from fascicle.files.source import Source
-from fascicle.files.tree import Tree, open_tree
 from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
-from fascicle.files.atomic import Opened, atomic_folder, output
+from fascicle.core.files.atomic import Opened, atomic_folder, output
 from fascicle.formats.catalogue import Format
 from fascicle.formats.handlers import check_options, write_each
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names

@@ -16,10 +16,10 @@ import msgspec
 
 from fascicle.core.codec import held_against
 from fascicle.core.document import Document, Mention, Section
+from fascicle.core.files.atomic import check_folder
+from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
-from fascicle.files.atomic import check_folder
-from fascicle.files.source import STDIN, Source
 from fascicle.formats.handlers import Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source, whole_text
 from fascicle.errors import InputError, UsageError
-from fascicle.files.source import Source, whole_text
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import Holds
 from fascicle.formats.report import ReadReport, WriteReport

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, NoReturn
 
 from fascicle.core import contracts
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.core.spans import are_tuples
 from fascicle.errors import FascicleError, InputError, PluginError
-from fascicle.files.source import Source
 from fascicle.formats.handlers import Encode, Put
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.report import ReadReport, WriteReport

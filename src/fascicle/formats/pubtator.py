@@ -14,10 +14,10 @@ from typing import Final
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
+from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.core.mention import link_of, told
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, checked_name
 from fascicle.formats.losses import Holds

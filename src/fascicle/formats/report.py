@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from fascicle.core.document import Document, Event, Mention
+from fascicle.core.files.encodings import BY_MARK
+from fascicle.core.files.source import Meter
 from fascicle.core.tags import TagCensus
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
-from fascicle.files.encodings import BY_MARK
-from fascicle.files.source import Meter
 
 STEP: Final = "reading"
 _REMEMBERED: Final = 100  # sentences; the count goes on

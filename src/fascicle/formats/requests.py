@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.document import Document
+from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import STDIN, suffix
+from fascicle.core.files.tree import is_unicode
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.files.encodings import AUTO
-from fascicle.files.source import STDIN, suffix
-from fascicle.files.tree import is_unicode
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
 from fascicle.formats.files import documents_of as documents_in
 from fascicle.formats.files import sources_of, unique_ids

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from fascicle.core.files.source import STDIN
+from fascicle.core.files.tree import archive_of, has_suffix_below, is_there, open_tree, suffix_of, tree_sha256
 from fascicle.errors import InputError
-from fascicle.files.source import STDIN
-from fascicle.files.tree import archive_of, has_suffix_below, is_there, open_tree, suffix_of, tree_sha256
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.offset_tables import OffsetTable, tables_of

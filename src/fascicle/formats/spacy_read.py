@@ -15,10 +15,10 @@ import numpy as np
 
 from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import event_of
+from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.core.mention import link_of
 from fascicle.core.spans import Span
 from fascicle.errors import FormatError, Place
-from fascicle.files.source import MAX_FILE, Source
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport

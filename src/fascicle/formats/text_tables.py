@@ -18,9 +18,9 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
-from fascicle.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged

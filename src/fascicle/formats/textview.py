@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, merged
 from fascicle.core.mention import identifier_of
-from fascicle.core.provenance import merged
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Put, Writer

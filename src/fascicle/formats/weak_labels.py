@@ -26,7 +26,7 @@ from fascicle.core.arrays import Bools, Floats, Floats32, Ints
 from fascicle.core.document import Document
 from fascicle.core.tags import tag_scheme
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.headed import open_headed
+from fascicle.formats.distributions import open_headed
 from fascicle.text.annotator import Meaning, words_of
 from fascicle.text.segment import segmenter
 

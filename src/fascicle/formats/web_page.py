@@ -17,11 +17,10 @@ from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
-from fascicle.core.html import FORBIDDEN, Html, faithful, tag
-from fascicle.core.marks import shown, style
+from fascicle.core.files.encodings import AUTO, by_mark
+from fascicle.core.files.source import STDIN, Source, whole_text
+from fascicle.core.marks import FORBIDDEN, Html, faithful, shown, style, tag
 from fascicle.errors import FormatError, MissingExtraError, UsageError
-from fascicle.files.encodings import AUTO, by_mark
-from fascicle.files.source import STDIN, Source, whole_text
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, Holds
 from fascicle.formats.mixed import collapsed, put_together

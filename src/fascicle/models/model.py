@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 import msgspec
 import torch
@@ -23,14 +24,54 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.encoder import Encoder, without_pooler
-from fascicle.models.families import make_head
+from fascicle.models.heads.binder import BinderHead
 from fascicle.models.heads.contract import Basis, Head
-from fascicle.nn.pooling import InputVectors
+from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
+from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
+from fascicle.models.nn.pooling import InputVectors
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
+from fascicle.settings.heads import (
+    BiaffineSettings,
+    BinderSettings,
+    CrfSettings,
+    HeadSettings,
+    MultiLabelSettings,
+    SoftmaxSettings,
+    SpanSettings,
+)
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch, of_level
+
+FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxyType(
+    {
+        BiaffineSettings: BiaffineSpans,
+        BinderSettings: BinderHead,
+        CrfSettings: CrfTagger,
+        MultiLabelSettings: MultiLabelTagger,
+        SoftmaxSettings: SoftmaxTagger,
+        SpanSettings: LinearSpans,
+    }
+)
+
+
+def make_head(settings: HeadSettings, basis: Basis) -> Head:
+    """A fresh head.
+
+    Args:
+        settings: of the head, with what ``train`` finds; the class itself counts, not what it inherits from.
+        basis: what it is built on.
+
+    Raises:
+        ModelError: a class that this release has no head for.
+        RecipeError: the encoder cannot read what the head reads of the types.
+    """
+    maker = FAMILIES.get(type(settings))
+    if maker is None:
+        known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
+        raise ModelError(f"the family {settings.family!r} has no head in this release; it knows {known}")
+    return maker(settings, basis)
 
 
 class Trainable(nn.Module, ABC):

@@ -20,10 +20,10 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.spans import Fragments, Span
-from fascicle.decoding.selection import select
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.model import check_tensors
-from fascicle.nn.span_reader import SpanBatch, SpanReader, span_batch
+from fascicle.models.nn.span_reader import SpanBatch, SpanReader, span_batch
+from fascicle.runtime.decoding.selection import select
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.recipes.typer import (
     TYPER,

@@ -15,9 +15,9 @@ from torch import nn
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
-from fascicle.decoding.kinds import Kind, Kinds
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.encoder import Encoder, fetched, reading_tokenizer
+from fascicle.runtime.decoding.kinds import Kind, Kinds
 from fascicle.runtime.labels import LabelDecoder, tags_of_labels, types_of_tags
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Decision, Manifest

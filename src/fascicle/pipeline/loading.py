@@ -82,10 +82,10 @@ def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
 
 
 def _dictionary(settings: DictionaryStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.knowledge.pack.pack import Pack
-    from fascicle.knowledge.recognising import PackRecogniser
     from fascicle.pipeline.steps import LINKED, MENTIONS, Recognise
     from fascicle.settings.recognition import RecognitionSettings
+    from fascicle.terms.pack.pack import Pack
+    from fascicle.terms.recognising import PackRecogniser
 
     chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
     predictor = PackRecogniser({settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen))
@@ -94,20 +94,20 @@ def _dictionary(settings: DictionaryStep, pipeline: PipelineSettings) -> Any:
 
 
 def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.knowledge.abbreviations.finder import AbbreviationFinder
+    from fascicle.terms.abbreviations.finder import AbbreviationFinder
 
     return Own(AbbreviationFinder(), name=settings.name)
 
 
 def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.knowledge.linking.opening import find
+    from fascicle.linking.opening import find
 
     return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
 
 
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.combination.rules import RuleRequest
     from fascicle.pipeline.steps import Combine, fingerprint_of
+    from fascicle.runtime.combination.rules import RuleRequest
 
     request = RuleRequest(name=settings.rule, k=settings.k, weights=settings.weights or None, threshold=settings.share)
     rule = request.rule()

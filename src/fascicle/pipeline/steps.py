@@ -9,10 +9,10 @@ from typing import Protocol
 
 import msgspec
 
-from fascicle.combination.align import System, align
-from fascicle.combination.rules import Rule, combine
 from fascicle.core.contracts import Predictor, Step
 from fascicle.core.document import Document, Mention, Patch, overlapping_mentions
+from fascicle.runtime.combination.align import System, align
+from fascicle.runtime.combination.rules import Rule, combine
 from fascicle.settings.steps import Keep
 
 MENTIONS = frozenset({"mentions"})

@@ -17,20 +17,20 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.combination.align import System, Votes, align
-from fascicle.combination.rules import Rule, RuleRequest, combine
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
-from fascicle.decoding.document.deciding import decided
-from fascicle.decoding.selection import select
-from fascicle.knowledge.abbreviations.resolving import resolved
+from fascicle.runtime.combination.align import System, Votes, align
+from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
+from fascicle.runtime.decoding.document.deciding import decided
+from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.names import check_pack, knows
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
+from fascicle.terms.abbreviations.resolving import resolved
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
 from fascicle.text.segment import segmenter
 

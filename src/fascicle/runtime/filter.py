@@ -14,8 +14,8 @@ import numpy as np
 from fascicle.core.arrays import Floats, Floats32
 from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
 from fascicle.core.effects import event_of
+from fascicle.core.session import length_sorted_batches
 from fascicle.core.wording import counted
-from fascicle.runtime.session import length_sorted_batches
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer

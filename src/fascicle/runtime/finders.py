@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fascicle.errors import FascicleError, ModelError
-from fascicle.knowledge.finding import PackFinder, Together
-from fascicle.knowledge.matching.dictionary import read_dictionary
-from fascicle.knowledge.matching.matcher import Matcher, WordReader
-from fascicle.knowledge.pack.carried import PARTS, CarriedPack
-from fascicle.knowledge.recognising import PackLike
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import PACK_RULE, InputFacts
+from fascicle.terms.finding import PackFinder, Together
+from fascicle.terms.matching.dictionary import read_dictionary
+from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.pack.carried import PARTS, CarriedPack
+from fascicle.terms.recognising import PackLike
 from fascicle.text.inputs import Finder
 
 

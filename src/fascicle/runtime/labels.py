@@ -9,9 +9,9 @@ import numpy as np
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import decode_tags, is_tag, split_tag
-from fascicle.decoding.chains import geometric_mean
-from fascicle.decoding.decoders import Found, Tables
 from fascicle.errors import ModelError
+from fascicle.runtime.decoding.chains import geometric_mean
+from fascicle.runtime.decoding.decoders import Found, Tables
 from fascicle.text.windows import Window, stitch
 
 _OUTSIDE: Final = "O"

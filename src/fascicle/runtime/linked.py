@@ -16,7 +16,7 @@ from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pa
 from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
-    from fascicle.knowledge.linking.opening import Found, Linking, Places
+    from fascicle.linking.opening import Found, Linking, Places
 
 Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
 
@@ -50,7 +50,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
         raise UsageError(
             f"{predictor.name} links what it finds itself, and not in {ontology} alone; leave out the argument ontology"
         )
-    from fascicle.knowledge.linking.opening import find
+    from fascicle.linking.opening import find
 
     found = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
     if not found.covered(predictor.types):

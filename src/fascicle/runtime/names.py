@@ -15,7 +15,8 @@ import msgspec
 
 from fascicle.core.document import Document, Mention, Patch, canonical
 from fascicle.core.spans import Span
-from fascicle.decoding.document.deciding import (
+from fascicle.errors import ModelError
+from fascicle.runtime.decoding.document.deciding import (
     STOP,
     Knows,
     cells_of,
@@ -24,12 +25,11 @@ from fascicle.decoding.document.deciding import (
     may_be_name,
     may_be_read_again,
 )
-from fascicle.errors import ModelError
 from fascicle.settings.decision import DocumentDecision, NameDecision
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 
 if TYPE_CHECKING:
-    from fascicle.knowledge.recognising import PackRecogniser
+    from fascicle.terms.recognising import PackRecogniser
 
 _WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not tell families from genes
 Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
@@ -109,15 +109,15 @@ def check_pack(rules: DocumentDecision, *, model: str) -> None:
 @cache
 def _recogniser(name: str) -> PackRecogniser:
     """A shipped pack, which is opened once. Most texts are no names, and start without what finds names."""
-    from fascicle.knowledge.opening import open_packs
+    from fascicle.terms.opening import open_packs
 
     return open_packs([find_pack(name)])
 
 
 @cache
 def _known(name: str) -> Knows:
-    from fascicle.knowledge.known import KnownNames
-    from fascicle.knowledge.pack.pack import Pack
+    from fascicle.terms.known import KnownNames
+    from fascicle.terms.pack.pack import Pack
 
     return KnownNames(Pack.open(find_pack(name)))
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fascicle.core.session import OnnxSession
 from fascicle.errors import ModelError, RecipeError
-from fascicle.runtime.session import OnnxSession
 from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, TokenizerFacts, check_files
 from fascicle.settings.types import read_types
 

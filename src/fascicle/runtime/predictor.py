@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import GOLD, Document, Patch
+from fascicle.core.session import scored_batches
 from fascicle.core.stream import chunks
-from fascicle.decoding.decoders import Decoder, Found, Tables
-from fascicle.decoding.distributions import GoldDistribution, Prober
-from fascicle.decoding.document.deciding import decided
-from fascicle.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
-from fascicle.knowledge.abbreviations.resolving import resolved
 from fascicle.runtime.answer import Answer, Unseen
+from fascicle.runtime.decoding.decoders import Decoder, Found, Tables
+from fascicle.runtime.decoding.distributions import GoldDistribution, Prober
+from fascicle.runtime.decoding.document.deciding import decided
+from fascicle.runtime.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
 from fascicle.runtime.names import check_pack, knows, with_cells, with_names
-from fascicle.runtime.session import scored_batches
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.terms.abbreviations.resolving import resolved
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, at_words, words_of
 from fascicle.text.characters import plain
 from fascicle.text.pieces import PieceTokenizer

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats32, Ints
-from fascicle.runtime.session import OnnxSession
+from fascicle.core.session import OnnxSession
 from fascicle.settings.folders.manifest import Manifest, TypesGraph
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.types import TypeDescriptions

@@ -15,10 +15,10 @@ from fascicle.errors import FascicleError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.pipeline.running.folder import MANIFEST, RunFolder
+from fascicle.pipeline.running.report import Totals
+from fascicle.pipeline.running.run import Progress, Run
 from fascicle.pipeline.workers.child import Channel, log_fault
-from fascicle.running.folder import MANIFEST, RunFolder
-from fascicle.running.report import Totals
-from fascicle.running.run import Progress, Run
 from fascicle.serving.work import OpenPipeline
 from fascicle.settings.pipeline import Limits, Shards
 

@@ -19,8 +19,8 @@ from typing import BinaryIO, Final, Literal
 
 import msgspec
 
+from fascicle.core.files import locks
 from fascicle.errors import OutputError
-from fascicle.files import locks
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.workers.process import EndedError, Process
 from fascicle.serving import job

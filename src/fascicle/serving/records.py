@@ -7,9 +7,9 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.knowledge.linking.linker import Decision
-from fascicle.knowledge.pack.pack import Concept
+from fascicle.linking.linker import Decision
 from fascicle.serving.messages import PipelineFacts
+from fascicle.terms.pack.pack import Concept
 
 Status = Literal["done", "refused", "failed", "timed_out"]
 

@@ -4,20 +4,263 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
-from fascicle.errors import FascicleError
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from fascicle.errors import FascicleError, UsageError
+from fascicle.linking.opening import Linking, find
+from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.app import app_of
-from fascicle.serving.connections import Config, Connections, Server, most_connections
 from fascicle.serving.log import Once, log
 from fascicle.serving.log import Server as ServerLog
-from fascicle.serving.opening import Opening
 from fascicle.serving.service import Service
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
+from fascicle.settings.pipeline import PIPELINE, Limits, read_pipeline
+from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.serving import ServeSettings
+from fascicle.terms.abbreviations.finder import AbbreviationFinder
+from fascicle.text.annotator import Annotator
+
+_BATCH: Final = 32  # connections that are taken at once, before any of them can be refused
+_QUEUE: Final = 4_096  # connections that the system keeps until they are taken
+_SPARE: Final = 256  # descriptors for workers, files, and connections that are taken or closed at this moment
+
+
+def most_connections(wanted: int) -> int:
+    """As many connections as are wanted and as the descriptors of this process allow."""
+    try:
+        import resource
+    except ImportError:  # Windows has no limit of this kind
+        return wanted
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if soft == resource.RLIM_INFINITY else min(wanted, max(soft - _SPARE, soft // 4))
+
+
+@dataclass(eq=False)
+class Connections:
+    """All connections.
+
+    Attributes:
+        most: in all.
+        each: of one address.
+        seconds: that a client has for the headers of a request.
+        drop: is told why a connection is given up.
+    """
+
+    most: int
+    each: int
+    seconds: float
+    drop: Callable[[str], None]
+    _all: dict[Any, str] = field(default_factory=dict)
+    _silent: dict[Any, asyncio.TimerHandle] = field(default_factory=dict)
+    _count: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, one: Connection, address: str) -> None:
+        """Takes a connection; where there are too many, one that says nothing goes, or else this one."""
+        full = len(self._all) >= self.most
+        if full or self._count[address] >= self.each:
+            silent = (other for other in self._silent if full or self._all[other] == address)
+            if (gone := next(silent, None)) is None:
+                self._give_up(one, "full")
+                return
+            self._give_up(gone, "full")
+        self._all[one] = address
+        self._count[address] += 1
+        self.wait(one)
+
+    def wait(self, one: Connection) -> None:
+        """Begins the time for the headers of a request, unless it runs."""
+        if one in self._all and one not in self._silent:
+            later = asyncio.get_running_loop().call_later
+            self._silent[one] = later(self.seconds, self._give_up, one, "slow")
+
+    def speaks(self, one: Connection) -> None:
+        """Ends this time: the headers are there."""
+        if (timer := self._silent.pop(one, None)) is not None:
+            timer.cancel()
+
+    def leave(self, one: Connection) -> None:
+        """Forgets a connection."""
+        self.speaks(one)
+        if (address := self._all.pop(one, None)) is not None:
+            self._count[address] -= 1
+            if not self._count[address]:
+                del self._count[address]
+
+    def _give_up(self, one: Connection, why: str) -> None:
+        self.leave(one)
+        self.drop(why)
+        one.transport.abort()
+
+
+class Connection(H11Protocol):
+    """A connection that is one of `Connections`, which it finds in its configuration."""
+
+    config: Config
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Takes a place."""
+        super().connection_made(transport)
+        self.config.connections.enter(self, self.client[0] if self.client else "")
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on."""
+        super().data_received(data)
+        self._see()
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request."""
+        super().on_response_complete()
+        self._see()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Gives the place back."""
+        self.config.connections.leave(self)
+        super().connection_lost(exc)
+
+    def _see(self) -> None:
+        busy = self.cycle is not None and not self.cycle.response_complete
+        if busy and self.conn.our_state is not h11.ERROR:
+            self.config.connections.speaks(self)
+        else:
+            self.config.connections.wait(self)
+
+
+class Config(uvicorn.Config):
+    """The configuration of the server, with its connections."""
+
+    def __init__(self, app: Any, connections: Connections, **rest: Any) -> None:
+        """Takes them; see `uvicorn.Config`."""
+        super().__init__(app, http=Connection, loop="asyncio", backlog=_BATCH, **rest)
+        self.connections = connections
+
+
+class Server(uvicorn.Server):
+    """A server that takes few connections at once, and lets the system keep the others."""
+
+    def __init__(self, config: Config, ready: Callable[[], None] = lambda: None) -> None:
+        """Takes the configuration, and what is called when the server listens."""
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Listens."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(_QUEUE)
+        self._ready()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """Opens a pipeline, in whatever process it is called.
+
+    Attributes:
+        given: a pipeline, or what `fascicle.load` takes.
+        link: linker of a model, as `fascicle.load` takes it.
+    """
+
+    given: str
+    link: str | None = AUTO
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether this is a pipeline, and no model."""
+        place = Path(self.given).expanduser()
+        return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+
+    @property
+    def limits(self) -> Limits:
+        """What a batch and a worker may cost."""
+        return read_pipeline(self.given).limits if self.is_pipeline else Limits()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Texts to try it with: those with known answers."""
+        return tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
+
+    def __call__(self) -> Pipeline:
+        """Opens it.
+
+        Raises:
+            FascicleError: it cannot be opened.
+        """
+        if self.is_pipeline:
+            from fascicle.pipeline.loading import open_pipeline
+
+            return open_pipeline(self.given)
+        from fascicle.loading import load
+        from fascicle.pipeline.steps import LINKED, MENTIONS, Own, Recognise
+        from fascicle.runtime.places import packs_of
+
+        bare = self.link is None and packs_of((self.given,))
+        model = load(self.given, threads=1, recognition=RecognitionSettings(links=False) if bare else None)
+        gives = LINKED if "links" in model.gives else MENTIONS
+        step = Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
+        linker = self._linker(model)
+        steps = [] if linker is None else [Own(AbbreviationFinder(), name="abbreviations"), Own(linker, name="link")]
+        return Pipeline([step, *steps], name=self.name, segmenter=model.segmenter)
+
+    def _linker(self, model: Annotator) -> Linking | None:
+        """What links the mentions of a model, if anything does."""
+        is_asked = self.link is not None and self.link != AUTO
+        if self.link is None or (not is_asked and ("links" in model.gives or not shipped_linkers())):
+            return None
+        name = self.link if is_asked else DEFAULT_LINKER
+        found = find(name)
+        if found.covered(model.types):
+            return found.opened()
+        if is_asked:
+            raise UsageError(f"the packs of the linker {name} have no concepts of the types of {model.name}")
+        return None
+
+    @property
+    def name(self) -> str:
+        """Under which it is served."""
+        if self.is_pipeline:
+            return read_pipeline(self.given).name
+        return Path(self.given).expanduser().name if os.sep in self.given else self.given
+
+
+def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]:
+    """What opens each pipeline, by the name under which it is served.
+
+    Args:
+        given: pipelines and models; ``NAME=PATH`` gives one a name.
+        link: linker of models.
+
+    Raises:
+        UsageError: two with one name, an empty name, or a pipeline without links.
+        RecipeError: a pipeline that cannot be read.
+    """
+    found: dict[str, Opening] = {}
+    for one in given:
+        name, sign, path = one.partition("=")
+        opening = Opening(given=path if sign else one, link=link)
+        name = name if sign else opening.name
+        if not name or not opening.given:
+            raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
+        if link is None and opening.is_pipeline:
+            raise UsageError(
+                f"link=None is for models, and {opening.given} is a pipeline, whose file names its steps; leave the "
+                "steps that link out of it, or let each request ask for link=false"
+            )
+        if name in found:
+            raise UsageError(f"two pipelines are called {name!r}; give one another name with NAME=PATH")
+        found[name] = opening
+    return found
 
 
 def run(

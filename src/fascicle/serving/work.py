@@ -18,10 +18,8 @@ from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import ReadReport, SetAside, WriteReport
 from fascicle.formats.requests import WriteRequest
-from fascicle.knowledge.linking.linker import Decision, Linker
-from fascicle.knowledge.linking.opening import Linkers, Linking, unlinked
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.knowledge.recognising import PackRecogniser
+from fascicle.linking.linker import Decision, Linker
+from fascicle.linking.opening import Linkers, Linking, unlinked
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.rules import Rules
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
@@ -41,6 +39,8 @@ from fascicle.serving.messages import (
     WriteFile,
     Wrong,
 )
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.recognising import PackRecogniser
 
 OpenPipeline = Callable[[], Pipeline]
 Served = Pipeline | OpenPipeline

@@ -55,7 +55,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
         file: name of the copy in the folder, whose hash is among the files of the manifest. Of a term pack it is the
             manifest, and the names of its other files begin with it and a dot.
         names: rows of the copy.
-        rule: by which its names match, see ``knowledge/matching/names.py``; ``"pack"`` for those of a term pack.
+        rule: by which its names match, see ``terms/matching/names.py``; ``"pack"`` for those of a term pack.
     """
 
     name: str

@@ -56,7 +56,9 @@ class Limits(Settings, frozen=True, kw_only=True):
 
 
 class Shards(Settings, frozen=True, kw_only=True):
-    """How much is committed together, at most; the first shards of a run are smaller, see `fascicle.running.plan`.
+    """Upper limits of what is committed together.
+
+    The first shards of a run are smaller, see `fascicle.pipeline.running.plan`.
 
     Attributes:
         characters: of text in a shard, unless one document is longer.

@@ -20,10 +20,10 @@ from typing import Any, Final, Literal, Protocol
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.tree import is_there
 from fascicle.core.spans import overlaps
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
-from fascicle.files.tree import is_there
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.formats.sources import source_sha256

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.files.source import Source
 from fascicle.formats.exclusions import PROTECTED, Exclusion, read_exclusions, reasons_of
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part

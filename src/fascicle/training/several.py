@@ -19,11 +19,11 @@ from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import resolved
 from fascicle.formats.weak_labels import Header, read_header, read_labels
-from fascicle.labelling.teacher import SoftTags, soft_tags, taught
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
 from fascicle.training.exclusion import check_idle, without_listed
+from fascicle.training.labelling.teacher import SoftTags, soft_tags, taught
 
 
 @dataclass(frozen=True, kw_only=True)

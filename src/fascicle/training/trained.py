@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.loading.places import find_model
 from fascicle.models.encoder import Pretrained
 from fascicle.models.model import TOKENIZER, NerModel, load_model
-from fascicle.nn.pooling import InputVectors
+from fascicle.models.nn.pooling import InputVectors
 from fascicle.runtime.inputs import columns_of
+from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack

@@ -13,9 +13,9 @@ import pytest
 from standing import Reply, Standing, standing
 
 from fascicle.formats.files import read
-from fascicle.knowledge.curation.rules import read_rules
-from fascicle.serving.opening import Opening
+from fascicle.serving.server import Opening
 from fascicle.settings.serving import ServeSettings
+from fascicle.terms.curation.rules import read_rules
 
 pytestmark = pytest.mark.loopback
 TOKEN = "0123456789abcdef-secret"

@@ -10,7 +10,7 @@ import pytest
 from standing import Standing, standing
 from tests.serving.page.browsing import Opened, load
 
-from fascicle.serving.opening import Opening
+from fascicle.serving.server import Opening
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Literal
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.errors import UsageError
-from fascicle.evaluation.scoring.subsets import Surfaces
+from fascicle.evaluation.scoring.rules import Surfaces
 from fascicle.text.segment import RULES_1
 
 TextUnit = Literal["sentence", "document"]
@@ -91,7 +91,7 @@ class Lexicon:
         vocabulary: words as they stand.
         frequency: string -> gold mentions of it, of whatever type.
         consistency: (string, type) -> see above; pairs with 0 are left out.
-        surfaces: exact strings with their types, for ``fascicle.evaluation.scoring.subsets``.
+        surfaces: exact strings with their types, for ``fascicle.evaluation.scoring.rules``.
     """
 
     documents: int

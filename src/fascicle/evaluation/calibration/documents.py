@@ -13,11 +13,11 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Mention, Patch, identities
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.decoding.document.deciding import Knows, decided, knows_nothing
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
 from fascicle.evaluation.scoring.scores import Counts
+from fascicle.runtime.decoding.document.deciding import Knows, decided, knows_nothing
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing

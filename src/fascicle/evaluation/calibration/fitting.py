@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats
-from fascicle.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.reliability import (
     Judged,
@@ -24,6 +23,7 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.scores import Counts
+from fascicle.runtime.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures

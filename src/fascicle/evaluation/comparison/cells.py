@@ -13,11 +13,11 @@ from itertools import chain
 
 import numpy as np
 
-from fascicle.combination.align import System, Votes, align, some_documents
 from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import drawn_documents
+from fascicle.runtime.combination.align import System, Votes, align, some_documents
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

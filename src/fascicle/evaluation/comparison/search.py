@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from fascicle.combination.rules import Rule, k_of_n, majority, union, weighted
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.cells import Cells
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, drawn_rates, measured
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval, interval_of
+from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
 DIGITS = 4  # of F1 as a weight, so that a command with these weights does the same
@@ -248,7 +248,7 @@ def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, see
 
 
 def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()) -> dict[str, Any]:
-    """What `fascicle.reports.comparison_table.sections_of` shows, with names in full and with all combinations.
+    """Rows of the comparison table, with names in full and with all combinations.
 
     Args:
         comparison: of the systems.

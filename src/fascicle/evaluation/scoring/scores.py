@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fascicle.combination.align import some_documents
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.rules import RULES, RuleName, looks_at_types, matches
+from fascicle.runtime.combination.align import some_documents
 
 ZeroRule = Literal["zero", "binder"]
 ZERO_RULES: Mapping[str, float] = {"zero": 0.0, "binder": 1.0}

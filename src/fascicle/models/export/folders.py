@@ -14,10 +14,10 @@ from typing import Generic, TypeVar
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_folder
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
-from fascicle.files.atomic import atomic_folder
 from fascicle.models.export.graph import (
     AnsweringGraph,
     FilterGraph,

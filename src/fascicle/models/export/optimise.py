@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
+from fascicle.core.session import OnnxSession, load_onnxruntime, session_options
 from fascicle.errors import MissingExtraError, ModelError
-from fascicle.runtime.session import OnnxSession, load_onnxruntime, session_options
 
 _PRODUCTS = ("MatMul", "Gemm")
 _INTEGER = "MatMulInteger"

@@ -1,7 +1,7 @@
 """The bi-encoder head: spans of the text are compared with vectors of the entity types.
 
-Source: *binder*; ``nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types, L the
-width, G gold, d width of a state, h of a projection.
+Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types,
+    L the width, G gold, d width of a state, h of a projection.
 
 The vectors of entity types: states of an encoder that reads texts about them, or a learnt table.
 
@@ -20,10 +20,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Ints
-from fascicle.decoding.kinds import limits_of
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head
-from fascicle.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
+from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BinderSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
 from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts

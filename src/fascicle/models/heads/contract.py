@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
-from fascicle.nn.pooling import POOLINGS, InputVectors
+from fascicle.models.nn.pooling import POOLINGS, InputVectors
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.pieces import PieceTokenizer
@@ -52,7 +52,7 @@ class Basis:
 
 
 class Head(nn.Module, ABC):
-    """One head. What its scores mean at inference is written in ``decoding/decoders.py``, which needs no torch."""
+    """One head; ``runtime/decoding/decoders.py``, which needs no torch, says what its scores mean at inference."""
 
     limits: Limits
     axes: Mapping[str, tuple[str, ...]]

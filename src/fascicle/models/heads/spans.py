@@ -13,10 +13,10 @@ import numpy as np
 from torch import Tensor
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.nn.partial import SETS, set_of
-from fascicle.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.models.nn.partial import SETS, set_of
+from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
+from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered
 from fascicle.text.windows import Window, answered

@@ -25,13 +25,13 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.decoding.kinds import limits_of
 from fascicle.models.heads.contract import IGNORED, Basis, Head, Targets
-from fascicle.nn.crf import LinearChainCrf
-from fascicle.nn.distil import label_loss, tag_loss
-from fascicle.nn.draw import draw
-from fascicle.nn.partial import SETS, members, partial_loss, set_loss, set_of
-from fascicle.nn.pooling import POOLINGS
+from fascicle.models.nn.crf import LinearChainCrf
+from fascicle.models.nn.distil import label_loss, tag_loss
+from fascicle.models.nn.draw import draw
+from fascicle.models.nn.partial import SETS, members, partial_loss, set_loss, set_of
+from fascicle.models.nn.pooling import POOLINGS
+from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings, TaggerSettings
 from fascicle.text.targets import NONE_UNKNOWN, covered
 from fascicle.text.windows import Window

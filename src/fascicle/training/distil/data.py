@@ -24,9 +24,9 @@ from torch import Tensor
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
-from fascicle.files.atomic import atomic_writer
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.settings.recipes.recogniser import ReadingSettings

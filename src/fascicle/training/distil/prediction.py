@@ -18,10 +18,9 @@ from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_whole
-from fascicle.loading.places import find_model
-from fascicle.models.families import FAMILIES
 from fascicle.models.heads.tagger import SoftmaxTagger
-from fascicle.models.model import NerModel
+from fascicle.models.model import FAMILIES, NerModel
+from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings

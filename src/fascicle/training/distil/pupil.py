@@ -22,8 +22,8 @@ from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
 from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
 from fascicle.models.model import NerModel, Trainable
-from fascicle.nn.distil import attention_loss, layer_map, state_loss
-from fascicle.nn.draw import draw
+from fascicle.models.nn.distil import attention_loss, layer_map, state_loss
+from fascicle.models.nn.draw import draw
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.evaluation.scoring.scores import Scores
-from fascicle.files.atomic import atomic_text_writer
 from fascicle.training.engine.folder import METRICS, legible
 from fascicle.training.engine.loop import StepDone
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
+from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.files.owned import changed, remove_empty, remove_owned
+from fascicle.core.files.temporary import held
 from fascicle.errors import OutputError
-from fascicle.files.atomic import atomic_text_writer
-from fascicle.files.owned import changed, remove_empty, remove_owned
-from fascicle.files.temporary import held
 from fascicle.settings.base import Settings
 
 # What a run writes before it has scored anything: of a folder that it made itself, nobody else wrote these.

@@ -29,7 +29,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import Trainable
-from fascicle.nn.dropout import QuickDropout
+from fascicle.models.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import legible
 from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, make_optimizer, make_schedule, weights_in

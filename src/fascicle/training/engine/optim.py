@@ -23,7 +23,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import Trainable
-from fascicle.nn.pooling import InputVectors
+from fascicle.models.nn.pooling import InputVectors
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")

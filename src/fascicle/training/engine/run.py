@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fascicle.files.atomic import mended_folder, renewed_folder
-from fascicle.files.owned import remove_owned
+from fascicle.core.files.atomic import mended_folder, renewed_folder
+from fascicle.core.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
 from fascicle.training.engine.environment import describe_environment, differences
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Since, Validated

@@ -17,19 +17,19 @@ import numpy as np
 import torch
 from msgspec import UNSET
 
-from fascicle.combination.examples import Example, examples
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.names import near_hint, near_names
+from fascicle.core.files.source import stem
+from fascicle.core.type_names import near_hint, near_names
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.files.source import stem
+from fascicle.evaluation.systems.predictions import PredictionRequest, read_predictions
 from fascicle.formats.requests import ReadRequest
 from fascicle.formats.sources import source_sha256
 from fascicle.models.filter import NAME
+from fascicle.runtime.combination.examples import Example, examples
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings
-from fascicle.systems.predictions import PredictionRequest, read_predictions
 from fascicle.text.marked import Marked, pad_marked
 from fascicle.training.engine.loop import Taught
 from fascicle.training.recogniser.data import shuffled

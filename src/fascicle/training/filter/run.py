@@ -26,9 +26,9 @@ import torch
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
+from fascicle.core.files.atomic import renewed_folder
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
-from fascicle.files.atomic import renewed_folder
 from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
-from fascicle.files.source import Source
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file

@@ -21,7 +21,6 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
 from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
-from fascicle.labelling.distant import unknown_ranges
 from fascicle.models.heads.contract import Head, Targets
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -30,6 +29,7 @@ from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_docum
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
 from fascicle.training.engine.loop import Taught
+from fascicle.training.labelling.distant import unknown_ranges
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,15 +15,15 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import Document, Mention
-from fascicle.decoding.decoders import Tables
-from fascicle.decoding.kinds import APART, limits_of
 from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
-from fascicle.labelling.distant import score_known
+from fascicle.runtime.decoding.decoders import Tables
+from fascicle.runtime.decoding.kinds import APART, limits_of
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.text.windows import Batch
+from fascicle.training.labelling.distant import score_known
 
 Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]

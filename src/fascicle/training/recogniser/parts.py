@@ -19,11 +19,6 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.sources import source_sha256
-from fascicle.knowledge.matching.dictionary import DictionaryReport, packed_copy, typed_names
-from fascicle.knowledge.matching.matcher import Matcher, WordReader
-from fascicle.knowledge.pack.carried import carried_files, carried_size
-from fascicle.knowledge.pack.pack import Pack
-from fascicle.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.runtime.finders import finder_of
 from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.manifest import Learnt
@@ -31,11 +26,16 @@ from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, DictionaryFacts, InputFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.terms.matching.dictionary import DictionaryReport, packed_copy, typed_names
+from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.pack.carried import carried_files, carried_size
+from fascicle.terms.pack.pack import Pack
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
 from fascicle.text.targets import REASONS
 from fascicle.training.corpus import Part, check_labels, data_facts, read_chosen
 from fascicle.training.exclusion import without_excluded
+from fascicle.training.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
 from fascicle.training.several import OneOfSeveral, read_all, without_score
 

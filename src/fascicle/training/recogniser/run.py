@@ -25,11 +25,10 @@ import msgspec
 import torch
 
 from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_writer, renewed_folder
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
-from fascicle.files.atomic import atomic_writer, renewed_folder
 from fascicle.formats.predictions import Prediction, write_tsv
-from fascicle.knowledge.abbreviations.fitting import FittedRules, Found, fit_rules
 from fascicle.models.encoder import Pretrained, load_pretrained
 from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
@@ -37,6 +36,7 @@ from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
+from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked

@@ -19,8 +19,8 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
+from fascicle.models.nn.span_reader import SpanBatch, span_batch
 from fascicle.models.span_typer import Vocabulary
-from fascicle.nn.span_reader import SpanBatch, span_batch
 from fascicle.settings.recipes.typer import SpanTyperSettings
 from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import Surface, SurfaceReader

@@ -25,15 +25,16 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from fascicle.core.document import GOLD, Document
+from fascicle.core.files.atomic import renewed_folder
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
-from fascicle.files.atomic import renewed_folder
+from fascicle.models.nn.span_reader import count_loss
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
-from fascicle.nn.span_reader import count_loss
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
+from fascicle.text.vectors.files import StaticVectors, cache_beside, read_vectors
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
@@ -41,8 +42,6 @@ from fascicle.training.engine.run import Facts, Judged, Point, Trainee
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
-from fascicle.vectors.files import cache_beside, read_vectors
-from fascicle.vectors.table import StaticVectors
 from fascicle.version import VERSION
 
 EVERY: Final = 50  # updates between two states that training can go on from

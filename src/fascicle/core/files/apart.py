@@ -1,0 +1,179 @@
+"""The rule that an input is never an output: places are compared by identity and not by name.
+
+Links, hard links, relative paths and another case do not hide a file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.source import STDIN
+from fascicle.errors import OutputError
+from fascicle.settings.folders.described import is_described
+from fascicle.settings.folders.manifest import MANIFEST
+from fascicle.settings.folders.vocabularies import LINKER, PACK
+from fascicle.settings.recipes.ensemble import ENSEMBLE
+from fascicle.settings.recipes.filter import FILTER
+from fascicle.settings.recipes.typer import TYPER
+
+_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # what the folder of a model, pack or linker holds
+_LOST: Final = "would be lost; give another name to write to"
+_Identity = tuple[int, int]  # device and inode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What a command reads, by identity.
+
+    Attributes:
+        given: files and folders -> how they were named.
+        above: folders with an input somewhere in them -> that input.
+        folders: the folders among those given.
+        models: folders of outputs -> the model that they lie in, as far as it was looked for.
+    """
+
+    given: Mapping[_Identity, str]
+    above: Mapping[_Identity, str]
+    folders: tuple[str, ...]
+    models: dict[str, Path | None] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, paths: Iterable[str | os.PathLike[str] | None]) -> Inputs:
+        """Looks at inputs; what is not there cannot be lost, and is left out.
+
+        Args:
+            paths: files, folders, places inside a zip, ``"-"`` for standard input; ``None`` is left out.
+        """
+        given, above, folders = dict[_Identity, str](), dict[_Identity, str](), []
+        seen: set[str] = set()
+        for path in (os.fspath(path) for path in paths if path is not None):
+            found = _stat_of_stream(0) if path == STDIN else _stat_of_input(path)
+            if found is None:
+                continue
+            given.setdefault((found.st_dev, found.st_ino), "standard input" if path == STDIN else path)
+            if stat.S_ISDIR(found.st_mode):
+                folders.append(path)
+            for folder in _folders_above(path, seen) if path != STDIN else ():
+                if (place := stat_of(folder)) is not None:
+                    above.setdefault((place.st_dev, place.st_ino), path)
+        return cls(given=given, above=above, folders=tuple(folders))
+
+    def refuse(self, path: str | os.PathLike[str], *, filled: bool = False) -> None:
+        """Refuses an output that is an input, holds one, or stands in one.
+
+        Args:
+            path: of the output.
+            filled: whether a folder there is only added to.
+
+        Raises:
+            OutputError: what is read would be lost, or a model would get a file that is no part of it.
+        """
+        found = _stat_of_stream(1) if path == STDIN else stat_of(path)
+        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            return  # a device or a pipe
+        identity = (found.st_dev, found.st_ino) if found is not None else None
+        name = "standard output" if path == STDIN else os.fspath(path)
+        added = found is None or (filled and stat.S_ISDIR(found.st_mode))
+        if identity is not None and not added:
+            if identity in self.given:
+                raise OutputError(f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}")
+            if identity in self.above:
+                raise OutputError(f"{name} holds the input {self.above[identity]} and {_LOST}")
+        if path == STDIN or descriptor_of(path) is not None:
+            return
+        if (model := self._model_above(name)) is not None:
+            raise OutputError(f"{name} lies in {model}, a model or a pack; give a place outside of it to write to")
+        for holder in self._holders(name):
+            if not added or any((Path(holder) / model).is_file() for model in _MODELS):
+                raise OutputError(f"{name} lies in the input {holder}; give a place outside of it to write to")
+
+    def inside(self) -> Inputs:
+        """The files in the folders among the inputs."""
+        return Inputs.of(_files_in(self.folders))
+
+    def _under(self, identity: _Identity, name: str) -> str:
+        other = self.given[identity]
+        return "" if other == name else f" (under the name {other})"
+
+    def _model_above(self, path: str) -> Path | None:
+        """The folder of a model or a pack that a place lies in; a place that is one itself may be replaced."""
+        parent = os.path.dirname(_real(path))  # noqa: PTH120 - thousands of them
+        if parent not in self.models:
+            folders = (Path(parent), *Path(parent).parents)
+            models = (one for one in folders if any(is_described(one / name) for name in _MODELS))
+            self.models[parent] = next(models, None)
+        return self.models[parent]
+
+    def _holders(self, path: str) -> Iterator[str]:
+        """The inputs that are folders with this path in them, or at it."""
+        if not self.folders:
+            return
+        real = Path(_real(path))
+        for folder in (real, *real.parents):
+            found = stat_of(folder)
+            if found is not None and (found.st_dev, found.st_ino) in self.given:
+                yield self.given[found.st_dev, found.st_ino]
+
+
+def _real(path: str) -> str:
+    """A path without links; as it is where no such place can be, which whoever opens it says."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
+
+
+def _files_in(folders: Iterable[str]) -> Iterator[str]:
+    for folder in folders:
+        for place, _, files in os.walk(folder):
+            yield from (os.path.join(place, file) for file in files)  # noqa: PTH118 - thousands of them
+
+
+def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
+    """The folders above an input, by its name and by what that leads to; each once for all inputs."""
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - to replace the folder of a link loses it
+    starts = [] if folder in seen else [folder, os.path.realpath(folder)]
+    if os.path.islink(path):  # noqa: PTH114 - thousands of them
+        starts.append(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
+    for start in starts:
+        folder = start
+        while folder not in seen:
+            seen.add(folder)
+            yield folder
+            folder = os.path.dirname(folder)  # noqa: PTH120
+
+
+def _stat_of_input(path: str) -> os.stat_result | None:
+    """Of a file or folder, or of the zip that a path leads into."""
+    for given in dict.fromkeys((path, os.path.expanduser(path))):  # noqa: PTH111 - names of models may begin with ~
+        if (found := stat_of(given)) is not None:
+            return found
+        for above in Path(given).parents:
+            if (found := stat_of(above)) is not None:
+                if stat.S_ISREG(found.st_mode):
+                    return found
+                break
+    return None
+
+
+def _stat_of_stream(number: int) -> os.stat_result | None:
+    """Of a file that standard input or output is."""
+    try:
+        found = os.fstat(number)
+    except OSError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """What the system knows of a place; ``None`` of one that is not there."""
+    try:
+        return os.stat(path)  # noqa: PTH116 - thousands of them
+    except (OSError, ValueError):
+        return None

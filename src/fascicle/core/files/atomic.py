@@ -1,0 +1,365 @@
+"""Files and folders that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, TextIO, cast
+
+from fascicle.core.files.owned import Owned, check_replaceable, kind_of, owned, retire, write_record
+from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.temporary import (
+    held,
+    old_name,
+    remove_stale,
+    replaced_before,
+    taken_over,
+    temporary_file,
+    temporary_folder,
+)
+from fascicle.errors import OutputError
+
+
+class Opened(Protocol):
+    """Opens one file for writing, as `output` does."""
+
+    def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
+        """Gives the stream; the file is complete when the block ends without an error."""
+        ...
+
+
+# Errors that mean the place is at fault, and not the code that was writing.
+_PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
+
+
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+    """Opens a binary file that takes its name when the block ends without an error.
+
+    Until then the bytes lie under a temporary name in the same folder; on any error, an interrupt included, that
+    file is removed and a file of the final name stays as it was. A target that is no regular file (``/dev/null``, a
+    pipe) is written directly, and an open descriptor (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link,
+    the file that it leads to is written. A file that is replaced keeps its permissions.
+
+    Args:
+        path: the final name.
+        overwrite: replace an existing file.
+
+    Raises:
+        OutputError: the file exists and may not be overwritten, or the place cannot be written (missing folder, no
+            permission, full disk).
+    """
+    if (number := descriptor_of(path)) is not None:
+        with place_errors(Path(path)), _described(path, number) as device:
+            yield device
+        return
+    given = Path(path)
+    if given.exists() and not given.is_file() and not given.is_dir():
+        with place_errors(given), given.open("wb") as device:
+            yield device
+        return
+    target = _real(path)
+    check_target(path, overwrite=overwrite)
+    remove_stale(target.parent)
+    with place_errors(target), temporary_file(target) as (temporary, descriptor):
+        with os.fdopen(descriptor, "wb") as stream:
+            like(target, temporary)
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        check_target(path, overwrite=overwrite)
+        take_name(temporary, target, overwrite=overwrite)
+        sync_folder(target.parent)
+
+
+@contextmanager
+def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
+    """What an open descriptor leads to, at the place where it is."""
+    for ours in (sys.stdout, sys.stderr):
+        ours.flush()  # what was said before stays before
+    try:
+        copied = os.dup(number)
+    except OSError as error:
+        raise OutputError(f"{path} is no open descriptor ({error.strerror}); give a file", file=str(path)) from None
+    with os.fdopen(copied, "wb") as stream:
+        yield stream
+
+
+@contextmanager
+def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[TextIO]:
+    """Like `atomic_writer`, for UTF-8 text; line ends are written as they are given."""
+    with atomic_writer(path, overwrite=overwrite) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+        try:
+            yield text
+            text.flush()
+        finally:
+            with contextlib.suppress(OSError):
+                text.detach()  # the binary file below is closed by its own block
+
+
+@contextmanager
+def output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+    """Like `atomic_writer`, but ``"-"`` is standard output, and a name that ends with ``.gz`` packs the file."""
+    if os.fspath(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with atomic_writer(path, overwrite=overwrite) as stream:
+        if not os.fspath(path).endswith(".gz"):
+            yield stream
+            return
+        # No name and no time in the header: the same content gives the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = False) -> Iterator[Path]:
+    """Gives a temporary folder beside the final one; it takes the final name when the block ends without an error.
+
+    Args:
+        path: the final name; an empty folder there counts as free.
+        kind: of the folder, e.g. ``"model"``; it is kept in a hidden record in the folder (`files.owned`).
+        overwrite: replace an existing folder, if all in it was written as the same kind, and nobody changed it since.
+
+    Raises:
+        OutputError: the folder exists and may not be overwritten, it holds something else, or the place cannot be
+            written.
+    """
+    target = _real(path)
+    _mend(target)
+    own = check_folder(target, kind=kind, overwrite=overwrite)
+    with _written(target, kind, own, overwrite=overwrite) as folder:
+        yield folder
+
+
+@contextmanager
+def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]:
+    """Like `atomic_folder`, for a folder that its own run writes anew again and again.
+
+    It is never refused: files that this kind did not write there, or that were changed since, go over into the new
+    folder. One whose name is taken gets ``.kept`` at its end.
+    """
+    target = _real(path)
+    _mend(target)
+    own = owned(target, kind=kind) if target.is_dir() else Owned()
+    with _written(target, kind, own, overwrite=True) as folder:
+        yield folder
+
+
+def mended_folder(path: str | os.PathLike[str]) -> bool:
+    """Ends what a process began that died while it was replacing a folder; returns whether there is a folder now."""
+    target = _real(path)
+    _mend(target)
+    return target.is_dir()
+
+
+def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Says early whether a file can be written: to be called before long work.
+
+    Raises:
+        OutputError: it exists and may not be overwritten, it is a folder, or its folder is missing.
+    """
+    target = Path(path)
+    if descriptor_of(path) is not None:
+        return  # nothing is replaced there
+    if target.is_dir() or os.fspath(path).endswith("/"):
+        raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
+    if target.is_file() and not overwrite:
+        raise OutputError(
+            f"{path} exists already; give another name, or overwrite=True to replace it", file=str(path), code="exists"
+        )
+    if _real(path).is_symlink():
+        raise OutputError(f"{path} is a link that leads in a circle; give another name", file=str(path))
+    for folder in (target.parent, _real(path).parent):
+        if not folder.is_dir():
+            raise OutputError(
+                f"the folder {folder} does not exist; make it first, or give another place",
+                file=str(folder),
+                code="not-found",
+            )
+
+
+def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
+    """Says early whether a folder can be written, as ``check_target`` does for a file.
+
+    Args:
+        target: the folder.
+        kind: what it is to be replaced by, as of `atomic_folder`.
+        overwrite: whether it may be replaced.
+
+    Returns:
+        What of the folder would be replaced.
+
+    Raises:
+        OutputError: it holds something and may not be overwritten, it holds what was not written as this kind, it is
+            a file, the working folder or one above it, or its own folder is missing.
+    """
+    place = _real(target)
+    if place.exists() and not place.is_dir():
+        raise OutputError(f"{target} is a file; give the name of a folder to write", file=str(target))
+    if place.is_dir() and _is_above_us(place):
+        raise OutputError(f"{target} is the working folder, or a folder above it; give another name", file=str(target))
+    if not place.parent.is_dir():
+        raise OutputError(
+            f"the folder {target.parent} does not exist; make it first, or give another place",
+            file=str(target.parent),
+            code="not-found",
+        )
+    if not place.is_dir() or not any(place.iterdir()):
+        return Owned()
+    if not overwrite:
+        raise OutputError(
+            f"the folder {target} exists already; give another name, or overwrite=True to replace it",
+            file=str(target),
+            code="exists",
+        )
+    return check_replaceable(place, kind=kind)
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
+    # Path.resolve() raises an error of its own for links that lead in a circle.
+    return Path(os.path.realpath(path))
+
+
+def _is_above_us(place: Path) -> bool:
+    try:
+        here = Path.cwd()
+    except OSError:  # somebody removed it
+        return False
+    return any(folder.samefile(place) for folder in (here, *here.parents))
+
+
+@contextmanager
+def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
+    """A new folder that takes the place of what is there, of which only what is ours is removed."""
+    remove_stale(target.parent)
+    with place_errors(target), temporary_folder(target) as temporary:
+        if target.is_dir():  # what others may not read there, they may not read here either
+            temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
+        yield temporary
+        write_record(temporary, kind=kind)
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with file.open("rb") as stream:
+                    os.fsync(stream.fileno())
+        _swap(temporary, target, own, overwrite=overwrite)
+        sync_folder(target.parent)
+
+
+def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
+    """Gives a complete file its final name; without ``overwrite`` the temporary name may stay beside it.
+
+    Raises:
+        OutputError: there is a file of that name, perhaps since a moment ago, and it may not be overwritten.
+    """
+    if not overwrite and hasattr(os, "link"):
+        try:
+            os.link(temporary, target)  # unlike a rename, it never replaces what came up a moment ago
+        except FileExistsError:
+            check_target(target)
+            raise
+        except OSError:  # no hard links in this file system
+            pass
+        else:
+            return
+    temporary.replace(target)
+
+
+def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None:
+    if not target.is_dir() or not any(target.iterdir()):
+        like(target, temporary)
+        try:
+            temporary.rename(target)  # it fails where something came up a moment ago
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+        else:
+            return
+    if not overwrite or not target.is_dir():
+        raise OutputError(
+            f"{target} exists already; give another name, or overwrite=True to replace it",
+            file=str(target),
+            code="exists",
+        )
+    for name in (name for name in own.files if (temporary / name).is_file()):
+        like(target / name, temporary / name)
+    like(target, temporary)
+    old = old_name(target)
+    with held(target):
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except OSError:
+            old.rename(target)
+            raise
+        retire(old, target, own)
+
+
+def _mend(target: Path) -> None:
+    """Ends what a process began that died while it was replacing a folder."""
+    for old in replaced_before(target):
+        with taken_over(old) as mine:
+            if mine and target.is_dir():
+                retire(old, target, owned(old, kind=kind_of(old)))
+            elif mine and not target.exists():
+                old.rename(target)
+
+
+def like(there: Path, new: Path) -> None:
+    """Gives something new the permissions of what it will replace, and its owner as far as that is permitted."""
+    try:
+        found = there.stat()
+    except OSError:
+        return  # nothing is there to be replaced
+    with contextlib.suppress(OSError):
+        own = new.stat()
+        for user, group in ((-1, found.st_gid), (found.st_uid, -1)):
+            if hasattr(os, "chown") and (user, group) not in ((-1, own.st_gid), (own.st_uid, -1)):
+                os.chown(new, user, group)
+    with contextlib.suppress(OSError):
+        new.chmod(found.st_mode & 0o7777)
+
+
+def sync_folder(folder: Path) -> None:
+    """Brings the names in a folder to the disk; some systems cannot open a folder, and then there is nothing to do."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def place_errors(target: Path) -> Iterator[None]:
+    """Says of a file or folder that it cannot be written, if that is what an error in the block means.
+
+    Raises:
+        OutputError: the disk is full, nobody may write there, or the like.
+    """
+    try:
+        yield
+    except OSError as error:
+        # An error with another file's name comes from the caller's own reading, and is not ours to explain.
+        own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(target.parent.absolute())
+        if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
+            raise _not_written(target, error.strerror) from error
+        raise
+    except Exception as error:
+        number = next((number for number in _PLACE if f"(os error {number})" in str(error)), None)
+        if number is None:  # else a library in Rust says what the system says
+            raise
+        raise _not_written(target, os.strerror(number)) from error
+
+
+def _not_written(target: Path, reason: str | None) -> OutputError:
+    return OutputError(f"{target} cannot be written: {reason}; give another place", file=str(target))

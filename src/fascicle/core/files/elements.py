@@ -1,0 +1,119 @@
+"""Records of an XML file, one by one and without danger: no entity is declared or fetched, and memory is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from html.entities import html5
+from typing import Final, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, Place
+
+MAX_RECORD: Final = 2**24  # characters and elements of one record
+MAX_DEPTH: Final = 100
+_CHUNK: Final = 2**16
+
+
+def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Element]]:
+    """Streams the elements of some names, the outer ones where they lie in each other, each as a tree with its place.
+
+    A document type that lies elsewhere is never fetched. Named characters (``&alpha;``) that it would declare are those
+    of HTML; a name that HTML does not have stays as it is written.
+
+    Args:
+        source: the file; gzip is unpacked. The file says itself what its encoding is, if the source says ``"auto"``.
+        tags: names of the elements.
+
+    Raises:
+        FormatError: no well-formed XML, a declaration of an entity, an element or a tag that is too large or too deep.
+    """
+    path, read = source.path, 0
+    parser = expat.ParserCreate(None if source.encoding == AUTO else source.codec)
+    records = _Records(path, frozenset(tags), parser)
+    with source.open() as stream:
+        more = True
+        while more:
+            data = stream.read(_CHUNK)
+            more, read = bool(data), read + len(data)
+            if not read:
+                return  # an empty file has no elements
+            try:
+                parser.Parse(data, not more)
+            except FormatError:
+                yield from records.done
+                raise
+            except (expat.ExpatError, LookupError, ValueError) as error:
+                yield from records.done  # what comes before the damage is whole
+                raise FormatError(
+                    f"the file is no well-formed XML ({error}); fetch it again",
+                    at=Place(path, parser.CurrentLineNumber),
+                ) from None
+            yield from records.done
+            records.done.clear()
+            if read - parser.CurrentByteIndex > MAX_RECORD:
+                raise FormatError(
+                    f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?",
+                    at=Place(path, parser.CurrentLineNumber),
+                    code="too-large",
+                )
+
+
+class _Records:
+    """Takes what the parser finds, and keeps the elements of the names in question."""
+
+    def __init__(self, path: str, tags: frozenset[str], parser: expat.XMLParserType) -> None:
+        self.done: list[tuple[Place, Element]] = []
+        self._path, self._tags, self._parser = path, tags, parser
+        self._builder: TreeBuilder | None = None
+        self._place = Place(path, 1)
+        self._depth = self._size = self._inside = 0
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._entity
+        parser.SkippedEntityHandler = self._named
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise FormatError(f"elements lie more than {MAX_DEPTH} deep in each other", at=self._here())
+        if self._builder is None and tag in self._tags:
+            self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
+        if self._builder is not None:
+            self._grow(1)
+            self._builder.start(tag, attributes)
+
+    def _end(self, tag: str) -> None:
+        if self._builder is not None:
+            self._builder.end(tag)
+            if self._depth == self._inside:
+                self.done.append((self._place, self._builder.close()))
+                self._builder = None
+        self._depth -= 1
+
+    def _text(self, text: str) -> None:
+        if self._builder is not None:
+            self._grow(len(text))
+            self._builder.data(text)
+
+    def _named(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            self._text(html5.get(f"{name};", f"&{name};"))
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > MAX_RECORD:
+            raise FormatError(f"a record has more than {MAX_RECORD:,} characters", at=self._place, code="too-large")
+
+    def _entity(self, name: str, *_: object) -> NoReturn:
+        raise FormatError(
+            f"the file declares an entity, {name!r}, which may make it endless; remove the declaration", at=self._here()
+        )
+
+    def _here(self) -> Place:
+        return Place(self._path, self._parser.CurrentLineNumber)

@@ -1,0 +1,273 @@
+"""A folder with one output file for each input: many small files, written one after the other and put away in groups.
+
+A file takes its name when it is complete and on the disk. Waiting for the disk after each file would take longer than
+the work, so files are gathered in a hidden folder for half a second, brought to the disk together by a thread beside
+the work, and then take their names. A journal in the folder says which inputs are done, so that a run which is killed
+can go on; both go when all is done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import stat
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from fascicle.core.files.atomic import check_target, place_errors
+from fascicle.core.files.owned import Ledger
+from fascicle.core.files.part import Journal, is_journal
+from fascicle.errors import OutputError
+
+JOURNAL: Final = ".fascicle-progress.jsonl"
+UNNAMED: Final = ".fascicle-unnamed"
+_KIND: Final = "annotate"  # in the record of what was written into the folder
+_TOGETHER: Final = 256  # files that are put away at once
+_EVERY: Final = 0.5  # seconds that a file waits for others
+_WAITING: Final = 2  # groups that are written, but not yet put away
+
+
+class _File(NamedTuple):
+    """A complete file without its name, and what the journal will say of it."""
+
+    unnamed: str
+    path: str
+    replace: bool
+    entry: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputFiles:
+    """One output file for each input, in one folder.
+
+    Attributes:
+        folder: of the files.
+        of: name of an input -> its output file.
+        overwrite: replace existing files that such a run wrote there.
+        resume: go on with an interrupted run, if there is one.
+    """
+
+    folder: Path
+    of: Mapping[str, Path]
+    overwrite: bool = False
+    resume: bool = False
+
+    def check(self) -> None:
+        """Says early whether the files can be written: to be called before long work.
+
+        Raises:
+            OutputError: the folder is a file, or one of the files exists and may not be overwritten: without
+                ``overwrite`` any file, with it a file that no such run wrote there, or that was changed since.
+        """
+        folder = self.folder
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(
+                f"{folder} is a file; give the name of a folder to write, or remove the / at its end", file=str(folder)
+            )
+        was_interrupted = is_journal(folder / JOURNAL)
+        if not folder.is_dir() or (self.resume and was_interrupted):
+            return  # the run knows which of the files are its own
+        if self.overwrite:  # their names are made from those of the inputs, so nobody named them
+            Ledger(folder, kind=_KIND).check(file.name for file in self.of.values())
+        there = _names(folder)
+        for file in self.of.values():
+            if file.name.lower() in there:
+                if was_interrupted and not self.overwrite:
+                    raise OutputError(
+                        f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin "
+                        "anew with overwrite=True",
+                        file=str(file),
+                        code="exists",
+                    )
+                check_target(file, overwrite=self.overwrite)
+
+
+class FolderRun:
+    """The output files of one run; a context manager that waits for all of them at its end."""
+
+    def __init__(self, files: OutputFiles, *, made_by: Mapping[str, str], state_of: Callable[[str], str]) -> None:
+        """Looks at what is there, and makes the folder if it is not.
+
+        Args:
+            files: what is written.
+            made_by: what decides the bytes of the files beside their inputs (name -> value).
+            state_of: gives what tells whether the input of a name is still the same; empty if nothing does.
+
+        Raises:
+            OutputError: a file exists and may not be overwritten, another run writes into the folder, or the
+                interrupted run cannot go on.
+        """
+        files.check()
+        folder = files.folder
+        self._is_new = not folder.is_dir()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._files, self._state_of = files, state_of
+        self._unnamed = folder / UNNAMED
+        if self._unnamed.exists() and not (folder / JOURNAL).exists():
+            raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
+        self._ledger = Ledger(folder, kind=_KIND)
+        try:
+            self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
+        except BaseException:
+            if self._is_new:
+                folder.rmdir()
+            raise
+        self._pool = ThreadPoolExecutor(1)
+        self._waiting: deque[Future[None]] = deque()
+        self._group: list[_File] = []
+        self._put_away = -_EVERY  # the first file does not wait for others
+        self._begun = bool(self._journal.entries)
+        entries = {entry["input"]: entry for entry in self._journal.entries}
+        self._own = {entry["output"] for entry in entries.values()}
+        self.done: dict[str, dict[str, Any]] = {
+            name: entry for name, entry in entries.items() if name in files.of and self._is_whole(name, entry)
+        }
+        try:
+            self._refuse_others()
+            shutil.rmtree(self._unnamed, ignore_errors=True)  # of a run that was killed: the journal is ours alone
+            self._unnamed.mkdir()
+        except BaseException:
+            self._journal.close()
+            raise
+
+    @contextmanager
+    def opened(self, name: str, facts: Callable[[], Mapping[str, Any]]) -> Iterator[BinaryIO]:
+        """Opens the output file of an input.
+
+        Args:
+            name: of the input.
+            facts: gives, when all is written, what a later run needs to know of this file.
+
+        Raises:
+            OutputError: this file, or one before it, cannot be written.
+        """
+        state, path = self._state_of(name), self._files.of[name]
+        unnamed = self._unnamed / path.name
+        try:
+            with place_errors(path), unnamed.open("wb") as stream:
+                yield stream
+                size = stream.tell()
+        except BaseException:
+            unnamed.unlink(missing_ok=True)
+            raise
+        entry = {"input": name, "state": state, "output": path.name, "bytes": size, **facts()}
+        replace = self._files.overwrite or path.name in self._own
+        self._group.append(_File(str(unnamed), str(path), replace, entry))
+        if len(self._group) == _TOGETHER or time.monotonic() - self._put_away >= _EVERY:
+            self._send()
+
+    def __enter__(self) -> FolderRun:
+        """The run itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Puts away the last files; the journal goes if the run is complete, or has done nothing."""
+        whole = False
+        try:
+            self._send()
+            self._pool.shutdown(wait=True)
+            for future in self._waiting:
+                future.result()
+            whole = kind is None
+        finally:
+            self._pool.shutdown(wait=True)
+            shutil.rmtree(self._unnamed, ignore_errors=True)
+            if whole or not self._begun:
+                self._journal.remove()
+            else:
+                self._journal.close()
+            if self._is_new and not self._begun:
+                self._files.folder.rmdir()
+
+    @property
+    def kept(self) -> bool:
+        """Whether a later run can go on with this one, which ended before all was done."""
+        return self._begun and (self._files.folder / JOURNAL).exists()
+
+    def _send(self) -> None:
+        """Hands the group to the thread beside the work."""
+        group, self._group = self._group, []
+        self._put_away = time.monotonic()
+        if group:
+            self._begun = True
+            self._waiting.append(self._pool.submit(self._name, group))
+        while len(self._waiting) > _WAITING:
+            self._waiting.popleft().result()
+
+    def _name(self, group: list[_File]) -> None:
+        """Gives files their names, once they are on the disk."""
+        with place_errors(self._files.folder):
+            # Before the names: an entry without a file is done again, a file without an entry is in the way.
+            self._journal.append(*(file.entry for file in group))
+            _sync([file.unnamed for file in group], self._files.folder)
+            self._ledger.note_all({Path(file.path).name: file.unnamed for file in group})
+            for file in group:
+                _take_name(file)
+
+    def _is_whole(self, name: str, entry: Mapping[str, Any]) -> bool:
+        place = self._files.of[name]
+        if place.name != entry["output"] or not place.is_file() or place.stat().st_size != entry["bytes"]:
+            return False
+        return bool(entry["state"]) and entry["state"] == self._state_of(name)
+
+    def _refuse_others(self) -> None:
+        again = [file.name for name, file in self._files.of.items() if name not in self.done]
+        # Those of the interrupted run too: the user may have corrected them since.
+        self._ledger.check(name for name in again if self._files.overwrite or name in self._own)
+        if self._files.overwrite:
+            return
+        there = _names(self._files.folder)
+        for file in self._files.of.values():
+            if file.name not in self._own and file.name.lower() in there:
+                check_target(file)
+
+
+def _names(folder: Path) -> set[str]:
+    return {entry.name.lower() for entry in os.scandir(folder)}
+
+
+def _take_name(file: _File) -> None:
+    if not file.replace:
+        try:
+            os.link(file.unnamed, file.path)  # unlike a rename, it never replaces what came up a moment ago
+        except FileExistsError:
+            check_target(file.path)
+            raise
+        except OSError:  # no hard links in this file system
+            pass
+        else:
+            os.unlink(file.unnamed)  # noqa: PTH108 - ten thousand times
+            return
+    with suppress(OSError):
+        os.chmod(file.unnamed, stat.S_IMODE(os.stat(file.path).st_mode))  # noqa: PTH101, PTH116
+    os.replace(file.unnamed, file.path)  # noqa: PTH105
+
+
+def _sync(files: Iterable[str], folder: Path) -> None:
+    """Brings files to the disk: the file system at once where the system can do that, which costs as much as one."""
+    if sys.platform == "linux":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            if ctypes.CDLL(None).syncfs(handle) == 0:
+                return
+        except AttributeError:  # another library of C
+            pass
+        finally:
+            os.close(handle)
+    for file in files:
+        handle = os.open(file, os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

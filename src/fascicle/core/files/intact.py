@@ -1,0 +1,96 @@
+"""Whether files still hold what they held when they were written.
+
+Their hashes are compared. Of folders with many bytes a stamp is kept in the user's cache, which says in which state the
+files were when they were hashed: they are read again when one is in another state. A state is device, inode, size, and
+the times of change of content and of inode, so that a copy with the old times is in another one. A state counts only if
+it was the same before and after the files were read, and is older than any clock is coarse: what is written in one tick
+with the reading is read again. Where no stamp can be written, the files are read each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.files.atomic import atomic_writer
+from fascicle.core.files.owned import file_facts
+from fascicle.errors import FascicleError
+
+LARGE: Final = 1 << 22  # bytes of files that are hashed each time, which takes some ten milliseconds at most
+SETTLED: Final = 3 * 10**9  # nanoseconds: the clocks of file systems are at most two seconds coarse
+State = tuple[int, ...]
+
+
+def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:
+    """Looks for a file that is not what was said of it.
+
+    Args:
+        folder: that has the files.
+        files: size and SHA-256 of each, by its name in the folder.
+
+    Returns:
+        The name of the first one that was changed or is missing; ``None`` if there is none.
+    """
+    states = _states(folder, files)
+    for name, (size, _) in files.items():
+        if states.get(name, (0, 0, -1))[2] != size:
+            return name
+    if sum(size for size, _ in files.values()) <= LARGE:
+        return _first_other(folder, files)
+    stamp = msgspec.json.encode([[name, files[name][1], *states[name]] for name in sorted(files)])
+    place = stamp_of(folder)
+    if _content(place) == stamp:
+        return None
+    now = time.time_ns()
+    changed = _first_other(folder, files)
+    is_settled = all(0 <= max(state[3:]) < now - SETTLED for state in states.values())
+    if changed is None and is_settled and _states(folder, files) == states:
+        _keep(place, stamp)
+    return changed
+
+
+def stamp_of(folder: Path) -> Path:
+    """Where the stamp of a folder is, if there is one."""
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    cache = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~"), ".cache")  # noqa: PTH111
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
+    return cache / "fascicle" / "intact" / f"{name}.json"
+
+
+def _states(folder: Path, files: Mapping[str, object]) -> dict[str, State]:
+    """The states of those files that are there."""
+    found: dict[str, State] = {}
+    for name in files:
+        try:
+            said = (folder / name).stat()
+        except OSError:
+            continue
+        found[name] = (said.st_dev, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns)
+    return found
+
+
+def _first_other(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:
+    return next((name for name, facts in files.items() if file_facts(folder / name) != facts), None)
+
+
+def _content(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
+    except OSError:
+        return b""
+
+
+def _keep(place: Path, stamp: bytes) -> None:
+    """Writes a stamp, where it can be: without one the files are read again, which is slower and says the same."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_writer(place, overwrite=True) as stream:
+            stream.write(stamp)
+    except (OSError, FascicleError):
+        return

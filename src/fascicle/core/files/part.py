@@ -1,0 +1,327 @@
+"""One output file that grows beside its final name, so that a run which is killed can go on.
+
+``OUT.part`` holds what is written so far, ``OUT.part.journal`` says how much of it is whole. When all is written, the
+part takes the final name and the journal goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import msgspec
+
+from fascicle.core.files.atomic import check_target, like, place_errors, sync_folder, take_name
+from fascicle.core.files.locks import lock
+from fascicle.errors import OutputError, Place
+
+_KEY: Final = "fascicle_progress"
+_SCHEMA: Final = 1
+_LONGEST: Final = 1 << 16  # bytes of a header
+_CHECKED: Final = b'{"check":"%08x",'  # how each line begins: with the sum of the rest
+_ANEW: Final = "leave out resume=True to begin anew, and give overwrite=True for a folder"
+
+
+class Journal:
+    """The journal of one output, open until `close` or `remove`.
+
+    Attributes:
+        path: the file.
+        entries: those of an interrupted run, if this one goes on with it.
+        was_there: whether an interrupted run left the file.
+    """
+
+    def __init__(self, path: Path, *, made_by: Mapping[str, str], resume: bool) -> None:
+        """Opens a journal, and begins it anew unless the run goes on.
+
+        Args:
+            path: of the journal; made if it is not there.
+            made_by: what decides the bytes of the output (name -> value); a run only goes on where all are equal.
+            resume: go on with an interrupted run, if there is one.
+
+        Raises:
+            OutputError: another run holds it, the file is no journal or is damaged, it cannot be written, or the
+                interrupted run was made by something else.
+        """
+        self.path = path
+        is_new = not os.path.lexists(path)
+        self._stream = _opened(path)
+        try:
+            content = self._stream.read()
+            self.was_there = bool(content)
+            self.entries = self._read(content, made_by) if content and resume else []
+            if content:
+                _header(content, path)
+            if not self.entries:
+                self._stream.seek(0)
+                self._stream.truncate()
+                self.append({_KEY: _SCHEMA, **made_by})
+        except BaseException:
+            if is_new:
+                self.path.unlink(missing_ok=True)
+            self.close()
+            raise
+
+    def append(self, *entries: Mapping[str, Any]) -> None:
+        """Writes a line for each entry; they are with the system when this returns.
+
+        Raises:
+            OutputError: the disk is full, or the like.
+        """
+        with place_errors(self.path):
+            self._stream.write(b"".join(_line(entry) for entry in entries))
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Lets go of the file, which stays."""
+        with contextlib.suppress(OSError):  # what could not be written was told
+            self._stream.close()
+
+    def remove(self) -> None:
+        """Removes the file: the work is done."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def _read(self, content: bytes, made_by: Mapping[str, str]) -> list[dict[str, Any]]:
+        header = _header(content, self.path)
+        other = [name for name, value in made_by.items() if header.get(name) != value]
+        if other:
+            raise OutputError(
+                f"{self.path} is of a run with {' and '.join(f'another {name}' for name in other)}, so it cannot go "
+                f"on; give what was given then, or {_ANEW}"
+            )
+        end = content.rfind(b"\n") + 1  # what is behind it was cut off in the middle
+        lines = content[:end].split(b"\n")[:-1]
+        entries = [_entry(line, Place(self.path, number)) for number, line in enumerate(lines, start=1)]
+        self._stream.truncate(end)
+        self._stream.seek(end)
+        return entries[1:]
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is a journal of an interrupted run."""
+    try:
+        if not path.is_file():
+            return False  # to open a pipe would wait for its writer
+        with path.open("rb") as stream:
+            return _is_header(stream.readline(_LONGEST))
+    except OSError:
+        return False
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    rest = msgspec.json.encode(dict(entry))[1:]
+    return _CHECKED % zlib.crc32(rest) + rest + b"\n"
+
+
+def _entry(line: bytes, place: str) -> dict[str, Any]:
+    """An entry as it was written: what was done is only left out on the word of a whole journal."""
+    rest = line[len(_CHECKED % 0) :]
+    if line != _CHECKED % zlib.crc32(rest) + rest:
+        raise OutputError(
+            f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}", file=place, code="damaged"
+        )
+    found: dict[str, Any] = msgspec.json.decode(line)
+    return found
+
+
+def _header(content: bytes, path: Path) -> dict[str, Any]:
+    line = content.partition(b"\n")[0]
+    if not _is_header(line):
+        raise OutputError(
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
+        )
+    found: dict[str, Any] = msgspec.json.decode(line)
+    return found
+
+
+def _is_header(line: bytes) -> bool:
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get(_KEY) == _SCHEMA
+
+
+def _opened(path: Path) -> BinaryIO:
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise OutputError(
+            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
+        )
+    try:
+        stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}; give another place", file=str(path)) from None
+    taken = OutputError(f"another run is writing the same output ({path}); wait for it, or stop it")
+    try:
+        lock(stream, refusal=taken)
+    except OutputError:
+        stream.close()
+        raise
+    return stream
+
+
+EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
+
+
+def part_of(target: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """The part and the journal of an output file."""
+    final = Path(target).resolve()
+    part = final.with_name(f"{final.name}.part")
+    return part, part.with_name(f"{part.name}.journal")
+
+
+class PartFile:
+    """An output file in the making.
+
+    Attributes:
+        done: the last whole state of an interrupted run that this one goes on with, as `keep` was given it.
+        replaced: whether a part of an interrupted run gives way to this one.
+    """
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        made_by: Mapping[str, str],
+        overwrite: bool = False,
+        resume: bool = False,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Takes the place of the part.
+
+        Args:
+            target: the final name.
+            made_by: what decides the bytes (name -> value).
+            overwrite: replace an existing file.
+            resume: go on with an interrupted run, if there is one.
+            every: seconds between two entries of the journal.
+            clock: tells the time in seconds.
+
+        Raises:
+            OutputError: the target exists and may not be overwritten, the place cannot be written, a file of the
+                name of the part is none, or the interrupted run cannot go on.
+        """
+        check_target(target, overwrite=overwrite)
+        self._target, self._overwrite = target, overwrite
+        self._part, journal = part_of(target)
+        final = Path(target).resolve()
+        if final.exists() and not final.is_file():
+            raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
+        is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
+        if os.path.lexists(self._part) and not is_own:
+            raise OutputError(
+                f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
+            )
+        self._journal = Journal(journal, made_by=made_by, resume=resume)
+        whole = [entry for entry in self._journal.entries if entry["bytes"] <= _size(self._part)]
+        self.done: dict[str, Any] | None = whole[-1] if whole else None
+        self.replaced = self._journal.was_there and not resume
+        self._every, self._clock = every, clock
+        self._kept = clock()
+        try:
+            with place_errors(Path(target)):
+                self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
+                like(final, self._part)  # what others may not read there, they may not read here either
+        except BaseException:
+            self._journal.close() if self._journal.was_there else self._journal.remove()
+            raise
+
+    @contextmanager
+    def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+        """The stream to write to, as ``files.atomic.output`` gives it; at its end the file takes its final name.
+
+        On an error the part stays if it holds something that a later run can go on with.
+        """
+        try:
+            with place_errors(Path(self._target)):
+                with self._stream:
+                    yield cast(BinaryIO, self._stream)
+                    self._stream.safe()
+                self._finish()
+        except BaseException:
+            self._leave()
+            raise
+        self._journal.remove()
+
+    def _finish(self) -> None:
+        check_target(self._target, overwrite=self._overwrite)
+        final = Path(self._target).resolve()
+        like(final, self._part)
+        take_name(self._part, final, overwrite=self._overwrite)
+        self._part.unlink(missing_ok=True)
+        sync_folder(final.parent)
+
+    def begin(self) -> None:
+        """Says that the documents begin: what was written before is the head of the file, which a part has already."""
+        self._stream.begin()
+
+    def keep(self, state: Callable[[], Mapping[str, Any]]) -> None:
+        """Notes in the journal that all bytes so far are whole, if the last entry is old enough.
+
+        Args:
+            state: gives what a later run needs to know to go on from here.
+        """
+        if self._clock() - self._kept < self._every:
+            return
+        size = self._stream.safe()
+        self.done = {"bytes": size, **state()}
+        self._journal.append(self.done)
+        self._kept = self._clock()
+
+    @property
+    def kept(self) -> Path | None:
+        """The part, if a later run can go on with it."""
+        return self._part if self.done is not None and self._part.exists() else None
+
+    def _leave(self) -> None:
+        if self.done is not None:
+            self._journal.close()
+            return
+        self._part.unlink(missing_ok=True)
+        self._journal.remove()
+
+
+class _PartStream(io.BufferedIOBase):
+    """Writes behind what is whole; until `begin`, what the part has already is not written again."""
+
+    def __init__(self, path: Path, *, start: int) -> None:
+        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        self._file.truncate(start)
+        self._file.seek(start)
+        self._muted = start > 0
+
+    def writable(self) -> bool:
+        return True
+
+    def begin(self) -> None:
+        self._muted = False
+
+    def write(self, data: Any) -> int:
+        return len(data) if self._muted else self._file.write(data)
+
+    def flush(self) -> None:
+        if not self._file.closed:
+            self._file.flush()
+
+    def safe(self) -> int:
+        """Puts all bytes on the disk; returns how many there are."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else -1

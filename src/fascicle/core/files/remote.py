@@ -1,0 +1,212 @@
+"""Files and folders that URLs name, such as ``s3://bucket/key``, by fsspec (extra ``remote``).
+
+A file is copied as a whole in either direction. An object store shows a file under its name when all of it has arrived,
+so nothing needs a temporary name there.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from fascicle.core.files.temporary import remove_stale, temporary_folder
+from fascicle.errors import FascicleError, InputError, MissingExtraError, OutputError, UsageError
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
+_TOGETHER: Final = 256  # files that are fetched side by side
+_PATTERN: Final = re.compile(r"[*?\[]")
+_MARKS: Final = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated")
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL."""
+    return _URL.match(path) is not None
+
+
+class RemoteFolder:
+    """A folder of an object store.
+
+    Attributes:
+        url: of it, without a slash at its end.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Reaches nothing yet.
+
+        Raises:
+            MissingExtraError: fsspec, or the package for this kind of URL, is not installed.
+            UsageError: a kind of URL that is not known.
+        """
+        self.url = url.rstrip("/")
+        self._system, self._path = _system_of(self.url)
+
+    @property
+    def near(self) -> str:
+        """The path of the folder, if the URL is one of this machine."""
+        return self._path if "file" in self._system.protocol else ""
+
+    def make(self) -> None:
+        """Makes the folder, if the URL is one of this machine; an object store needs none."""
+        if self.near:
+            with _reaching(self.url, OutputError):
+                self._system.makedirs(self._path, exist_ok=True)
+
+    def at(self, name: str) -> str:
+        """The URL of a file."""
+        return f"{self.url}/{name}"
+
+    def sizes(self) -> dict[str, int]:
+        """Names and sizes of the files, without those of folders below; none where there is no folder.
+
+        Raises:
+            OutputError: the store cannot be reached.
+        """
+        with _reaching(self.url, OutputError):
+            self._system.invalidate_cache(self._path)
+            try:
+                found = self._system.ls(self._path, detail=True)
+            except FileNotFoundError:
+                return {}
+            return {str(one["name"]).rsplit("/", 1)[-1]: int(one["size"]) for one in found if one["type"] == "file"}
+
+    def read(self, names: Sequence[str]) -> Iterator[bytes]:
+        """The contents of files, in order; they are fetched side by side.
+
+        Raises:
+            FileNotFoundError: one is not there.
+            OutputError: the store cannot be reached.
+        """
+        paths = [f"{self._path}/{name}" for name in names]
+        for at in range(0, len(paths), _TOGETHER):
+            some = paths[at : at + _TOGETHER]
+            with _reaching(self.url, OutputError, passing=FileNotFoundError):
+                found = self._system.cat(some) if len(some) > 1 else {some[0]: self._system.cat_file(some[0])}
+            yield from (found[path] for path in some)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BufferedReader]:
+        """Opens a copy of a file."""
+        with fetched(self.at(name)) as near, Path(near).open("rb") as stream:
+            yield stream
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files."""
+        for name in names:
+            with _reaching(self.at(name), OutputError), suppress(FileNotFoundError):
+                self._system.rm_file(f"{self._path}/{name}")
+
+    @contextmanager
+    def written(self, name: str) -> Iterator[BinaryIO]:
+        """A file that is sent when the block ends without an error; one of that name is replaced."""
+        with _copies() as folder:
+            near = folder / "copy"
+            with near.open("wb") as stream:
+                yield stream
+            with _reaching(self.at(name), OutputError):
+                self._system.put_file(str(near), f"{self._path}/{name}")
+
+
+@contextmanager
+def fetched(path: str) -> Iterator[str]:
+    """A copy of a file for the block; a path that is no URL stays as it is.
+
+    Raises:
+        InputError: there is no such file, or it cannot be reached.
+    """
+    if not is_url(path):
+        yield path
+        return
+    system, place = _system_of(path)
+    name = place.rstrip("/").rsplit("/", 1)[-1]
+    if name in ("", ".", "..") or "\0" in name or "\\" in name:
+        raise InputError(f"{path} ends with no name of a file; give the whole URL of a file", file=path)
+    with _copies() as folder:
+        near = str(folder / name)
+        with _reaching(path, InputError):
+            system.get_file(place, near)
+        yield near
+
+
+def listed(url: str) -> list[str]:
+    """The files that a URL stands for: itself, those that its ``*`` matches, or the ``*.txt`` files of a folder.
+
+    Raises:
+        InputError: there is none, or the store cannot be reached.
+    """
+    system, path = _system_of(url)
+    with _reaching(url, InputError):
+        system.invalidate_cache()
+        if not _PATTERN.search(path):
+            if not url.endswith("/") and system.isfile(path):
+                return [url]
+            path = f"{path.rstrip('/')}/*.txt"
+        found = sorted(one for one, facts in system.glob(path, detail=True).items() if facts["type"] == "file")
+    if not found:
+        raise InputError(
+            f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / at its end, or a "
+            "pattern with *",
+            file=url,
+            code="not-found",
+        )
+    return [system.unstrip_protocol(one) for one in found]
+
+
+def state_of_url(url: str) -> str:
+    """What tells whether a file is still the same: its size, and its mark or its time.
+
+    Raises:
+        InputError: there is no such file, or it cannot be reached.
+    """
+    system, path = _system_of(url)
+    with _reaching(url, InputError):
+        system.invalidate_cache()
+        facts = system.info(path)
+    return f"{facts.get('size')} {next((facts[name] for name in _MARKS if facts.get(name)), '')}"
+
+
+def _system_of(url: str) -> tuple[Any, str]:
+    if "::" in url:
+        raise UsageError(f"{url} is several URLs in one; give one")
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingExtraError("remote", "fsspec") from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        raise UsageError(f"{url} needs another package: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
+    except Exception as error:  # of a client that connects at once
+        raise InputError(
+            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
+            file=url,
+        ) from error
+    return system, path
+
+
+@contextmanager
+def _copies() -> Iterator[Path]:
+    """A folder for copies, in the place that the system has for such; what a kill left there is removed."""
+    place = Path(tempfile.gettempdir())
+    remove_stale(place)
+    with temporary_folder(place / "fascicle-copies") as folder:
+        yield folder
+
+
+@contextmanager
+def _reaching(url: str, kind: type[FascicleError], *, passing: type[Exception] = FascicleError) -> Iterator[None]:
+    """Turns whatever a client of a store raises into one sentence, but for errors that pass."""
+    try:
+        yield
+    except (FascicleError, passing):
+        raise
+    except FileNotFoundError:
+        raise kind(f"there is no file {url}; check the URL", file=url, code="not-found") from None
+    except Exception as error:
+        raise kind(f"{url} cannot be reached ({type(error).__name__}: {error})", file=url) from error

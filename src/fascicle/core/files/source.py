@@ -1,0 +1,397 @@
+"""Opening what comes from outside: gzip or not, encodings, binary files, lines without end."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, by_mark, is_western
+from fascicle.core.files.long_lines import cut_long, reading_first, too_long
+from fascicle.core.files.pipes import is_pipe, opened, unreadable
+from fascicle.errors import FormatError, UsageError
+
+MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
+MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
+STDIN: Final = "-"
+GZIP: Final = b"\x1f\x8b"
+_BOM: Final = codecs.BOM_UTF8
+MAX_DIGITS: Final = 18  # of an integer; more than any offset has
+Line = str | FormatError  # its text, or why it has none
+GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
+
+
+@dataclass(kw_only=True)
+class Meter:
+    """Counts the bytes that are read of files, packed as they are.
+
+    Attributes:
+        read: bytes so far.
+    """
+
+    read: int = 0
+
+
+class _Metered(io.RawIOBase):
+    """A file that counts what is read of it."""
+
+    def __init__(self, raw: io.RawIOBase, meter: Meter) -> None:
+        self._raw, self._meter = raw, meter
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._raw.readinto(buffer) or 0
+        self._meter.read += count
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One file to read.
+
+    Attributes:
+        path: the file; ``"-"`` is standard input.
+        encoding: of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is what the
+            byte order mark says, else UTF-8, else Windows-1252 if `is_western` trusts that and somebody is told.
+        name: what document ids are made from; the file name without its suffixes by default.
+        told: is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
+        meter: counts what is read of the file, if it is one by itself and no standard input.
+    """
+
+    path: str
+    encoding: str = "utf-8"
+    name: str = ""
+    told: Callable[[str, str], None] | None = None
+    meter: Meter | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the encoding, and names the source after its file."""
+        try:
+            "".encode(self.codec)  # codecs.lookup would also find base64 and others that are not of text
+            b"a".decode(self.codec, errors="replace")  # IDNA, for names of hosts, cannot
+        except (LookupError, UnicodeError):
+            raise UsageError(
+                f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1",
+                code="unknown-name",
+            ) from None
+        if not self.name:
+            object.__setattr__(self, "name", stem(self.path))
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the bytes can be read line by line and decoded after."""
+        return self.codec in ("utf-8", "ascii")
+
+    @property
+    def codec(self) -> str:
+        """The name that Python has for the encoding; a byte order mark of UTF-8 is looked after elsewhere."""
+        return "utf-8" if self.encoding == AUTO else codecs.lookup(self.encoding).name.removesuffix("-sig")
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether a bad byte spoils no more than its line: UTF-8, and encodings of one byte for each character."""
+        if self.is_utf8:
+            return True
+        decoded = bytes(range(256)).decode(self.codec, errors="replace")
+        return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines, see the function `lines`."""
+        return lines(self)
+
+    def text(self) -> str:
+        """The whole file, see `whole_text`."""
+        return whole_text(self)
+
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The bytes of the file, see `open_bytes`."""
+        return open_bytes(self.path, meter=self.meter)
+
+
+def stem(path: str) -> str:
+    """The name of a file without its folders and its suffix (and without ``.gz``)."""
+    if path == STDIN:
+        return "stdin"
+    name = Path(path).name
+    if name.endswith(".gz"):
+        name = name[: -len(".gz")]
+    return Path(name).stem or name
+
+
+def suffix(path: str) -> str:
+    """The suffix of a file in lower case, without ``.gz``."""
+    name = path.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Of each file the nearest folder above it that differs among the files of one name; its own where none does."""
+    above = [Path(path).resolve().parent.parts[::-1] for path in paths]
+    found = []
+    for folders, name in zip(above, names, strict=True):
+        alike = [others for others, other in zip(above, names, strict=True) if other == name]
+        levels = (at for at, column in enumerate(zip(*alike, strict=False)) if len(set(column)) == len(alike))
+        found.append(folders[next(levels, 0)])
+    return found
+
+
+def file_bytes(path: str) -> bytes:
+    """The content of a small file as it is.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+@contextmanager
+def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
+    """Opens a file for reading, unpacked if it is gzip (told by its first bytes, not by its name).
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: the gzip data are damaged or cut off (raised while reading).
+    """
+    try:
+        raw = sys.stdin.buffer if path == STDIN else _opened(path, meter)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    try:
+        buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw))
+        packed = buffered.peek(2)[:2] == GZIP
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered, mode="rb") if packed else buffered)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise FormatError(
+            f"the gzip data are damaged or cut off ({error}); fetch the file again", at=path, code="damaged"
+        ) from None
+    finally:
+        if path != STDIN:
+            raw.close()
+
+
+def _opened(path: str, meter: Meter | None) -> BinaryIO:
+    if meter is None or is_pipe(path):  # nobody knows how long a pipe is
+        return opened(Path(path))
+    return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
+
+
+def lines(source: Source) -> Iterator[tuple[int, str]]:
+    r"""Streams a file as ``(line number from 1, line)``, without line ends.
+
+    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a binary file, another encoding, a line beyond `MAX_LINE`.
+    """
+    for number, line in lines_or_errors(source):
+        yield number, text_of(line)
+
+
+def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
+    """As `lines`, but a line that is too long or cannot be decoded is given out as its error, and the others follow.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: damaged gzip data, or an encoding whose errors leave no place to go on.
+    """
+    with open_bytes(source.path, meter=source.meter) as stream:
+        source = _looked_at(stream, source)
+        yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
+
+
+def text_of(line: Line) -> str:
+    """The text of a line.
+
+    Raises:
+        FormatError: it has none.
+    """
+    if isinstance(line, FormatError):
+        raise line
+    return line
+
+
+def without_mark(line: Line) -> Line:
+    """The line without a byte order mark, which stands at its beginning where files were joined."""
+    return line.removeprefix("\ufeff") if isinstance(line, str) else line
+
+
+def whole_text(source: Source) -> str:
+    """Reads a whole file as text; nothing but a byte order mark is left out or changed.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a binary file, another encoding, a file beyond `MAX_FILE`.
+    """
+    with open_bytes(source.path, meter=source.meter) as stream:
+        source = _looked_at(stream, source)
+        data = stream.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise FormatError(
+            f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that",
+            file=source.path,
+            code="too-large",
+        )
+    if not source.is_utf8:
+        return _decode_other(data, source)
+    offset = len(_BOM) if data.startswith(_BOM) else 0
+    return text_of(_Decoder(source).decoded(data[offset:], offset=offset))
+
+
+def is_integer(text: str) -> bool:
+    """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
+    digits = text.removeprefix("-")
+    return len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
+
+
+def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
+    number, offset, decoder = 0, 0, _Decoder(source)
+    readline: Callable[[int], bytes] = stream.readline
+    while raw := readline(MAX_LINE + 1):
+        if len(raw) > MAX_LINE:
+            raw, held, lost = cut_long(raw, stream.readline, most=MAX_LINE, ends=(b"\n", b"\r"))
+            readline = reading_first(held, stream.readline)
+            if lost:
+                number, offset = number + 1, offset + lost
+                yield number, too_long(source.path, number, most=MAX_LINE)
+                continue
+        # "\r\r\n" is "\r\n" that went through a program that made "\r\n" of every "\n".
+        body = raw.removesuffix(b"\n").rstrip(b"\r")
+        at = offset
+        if number == 0 and source.is_utf8 and body.startswith(_BOM):
+            body, at = body[len(_BOM) :], at + len(_BOM)
+        for part in body.split(b"\r") if b"\r" in body else (body,):
+            number += 1
+            yield number, decoder.decoded(part, offset=at, line=number)
+            at += len(part) + 1
+        offset += len(raw)
+
+
+def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
+    text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
+    number = 0
+    readline: Callable[[int], str] = text.readline
+    try:
+        while raw := readline(MAX_LINE + 1):
+            if len(raw) > MAX_LINE:
+                raw, held, lost = cut_long(raw, text.readline, most=MAX_LINE, ends=("\n", "\r"))
+                readline = reading_first(held, text.readline)
+                if lost:
+                    number += 1
+                    yield number, too_long(source.path, number, most=MAX_LINE)
+                    continue
+            body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
+            for part in body.split("\r"):
+                number += 1
+                yield number, binary(source.path, f"in line {number}") if "\0" in part else part
+    except UnicodeError as error:
+        raise FormatError(
+            f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}",
+            at=source.path,
+            code="encoding",
+        ) from None
+    finally:
+        text.detach()
+
+
+class _Decoder:
+    """Decodes the bytes of a file, part by part, and guesses their encoding when that is asked for and needed."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._codec = source.codec
+        self._may_guess = source.encoding == AUTO and source.told is not None and source.path != STDIN
+
+    def decoded(self, data: bytes, *, offset: int, line: int | None = None) -> Line:
+        """The text of some bytes, or why there is none.
+
+        Args:
+            data: some bytes of the file.
+            offset: of them in the file.
+            line: their number, if they are a line.
+        """
+        path, place = self._source.path, f" (line {line})" if line is not None else ""
+        zero = data.find(b"\0")
+        if zero >= 0:
+            return binary(path, f"at byte {offset + zero}{place}")
+        try:
+            return data.decode(self._codec)
+        except UnicodeDecodeError as error:
+            bad = error.start
+        if self._guess():
+            return self.decoded(data, offset=offset, line=line)
+        named = self._source.codec
+        return FormatError(
+            f"{path} is not {named} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
+            f"{GIVE_ENCODING}",
+            file=path,
+            line=line,
+            code="encoding",
+        )
+
+    def _guess(self) -> bool:
+        if not self._may_guess:
+            return False
+        self._may_guess = False  # what was guessed holds to the end of the file, and so does what was not
+        with open_bytes(self._source.path) as stream:
+            if not is_western(iter(partial(stream.readline, MAX_LINE), b"")):
+                return False
+        self._codec = WESTERN
+        _tell(self._source, WESTERN, GUESSED)
+        return True
+
+
+def _looked_at(stream: BinaryIO, source: Source) -> Source:
+    """The source with the encoding that its byte order mark says; a file that is no text is refused."""
+    head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
+    if kind := binary_kind(head):
+        raise FormatError(f"{source.path} is {kind}", file=source.path)
+    found = by_mark(head) if source.encoding == AUTO else ""
+    if not found:
+        return source
+    _tell(source, found, BY_MARK)
+    return replace(source, encoding=found)
+
+
+def _tell(source: Source, encoding: str, how: str) -> None:
+    if source.told is not None:
+        source.told(encoding, how)
+
+
+def _decode_other(data: bytes, source: Source) -> str:
+    try:
+        text = data.decode(source.encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise FormatError(
+            f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}", file=source.path, code="encoding"
+        ) from None
+    if "\0" in text:
+        raise binary(source.path, f"at character {text.index(chr(0))}")
+    return text
+
+
+def binary(path: str, where: str) -> FormatError:
+    """What to say of a file that has a NUL, and where it has it."""
+    return FormatError(
+        f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "
+        "(utf-16, for example)",
+        file=path,
+        code="encoding",
+    )

@@ -1,0 +1,355 @@
+"""Corpora of many files: a folder, a zip, or a folder inside a zip (``corpus.zip/train``).
+
+A zip is read in place: nothing is unpacked to the disk, and one file at a time is in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, by_mark, is_western
+from fascicle.core.files.pipes import unreadable
+from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, binary
+from fascicle.errors import FormatError, InputError, UsageError
+
+MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second one begins an empty archive
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED: Final = 0x1
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_HIDDEN: Final = "__MACOSX"
+# What zipfile raises for damaged archives; RuntimeError and ValueError have the more special ones below them.
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OverflowError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """The files below one place.
+
+    Attributes:
+        path: the place, as given.
+        names: of its files, relative to it, with ``/`` between folders, sorted folder by folder.
+        reader: gives the content of one of them.
+        unnamed: files whose names are not Unicode, and which cannot be read.
+        others: of a zip, all that it holds.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    reader: Callable[[str], bytes]
+    unnamed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def place(self, name: str) -> str:
+        """Where a file is, for messages."""
+        return f"{self.path.rstrip('/')}/{name}"
+
+    def refusal(self, name: str) -> InputError:
+        """What to say of a file of `unnamed`."""
+        return InputError(
+            f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be named after it; "
+            "rename it"
+        )
+
+    def read(self, name: str) -> bytes:
+        """The content of a file.
+
+        Raises:
+            InputError: it cannot be read.
+            FormatError: it has more than `MAX_MEMBER` bytes, or the archive is damaged there.
+        """
+        data = self.reader(name)
+        if len(data) > MAX_MEMBER:
+            raise _too_large(self.place(name))
+        return data
+
+    def text(self, name: str, source: Source) -> tuple[str, bool]:
+        """The content of a text file, and whether it began with a byte order mark, which is no part of the text.
+
+        Args:
+            name: of the file.
+            source: the place, for its encoding.
+
+        Raises:
+            InputError: see `read`.
+            FormatError: a binary file, or text in another encoding.
+        """
+        data, place = self.read(name), self.place(name)
+        if kind := binary_kind(data):
+            raise FormatError(f"{place} is {kind}")
+        try:
+            text = _decoded(data, source)
+        except UnicodeError as error:
+            raise FormatError(
+                f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}", code="encoding"
+            ) from None
+        if "\0" in text:
+            raise binary(place, f"at character {text.index(chr(0))}")
+        marked = text.startswith("\ufeff")
+        return text[1:] if marked else text, marked
+
+
+def _decoded(data: bytes, source: Source) -> str:
+    if source.encoding != AUTO or source.told is None:
+        return data.decode(source.codec)
+    if marked := by_mark(data[:4]):
+        source.told(marked, BY_MARK)
+        return "\ufeff" + data.decode(marked)  # the codec takes the mark away
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        if not is_western([data]):
+            raise
+        source.told(WESTERN, GUESSED)
+        return data.decode(WESTERN)
+
+
+def archive_of(path: str) -> tuple[Path, str] | None:
+    """The zip that a path leads to or into, and the path inside it (empty for its top); ``None`` if there is none."""
+    if path == STDIN:
+        return None
+    place = Path(path)
+    for candidate in (place, *place.parents):
+        if candidate.is_file():
+            inner = place.relative_to(candidate).as_posix()
+            return (candidate, "" if inner == "." else inner) if _is_zip(candidate) else None
+        if candidate.is_dir():
+            return None
+    return None
+
+
+def is_there(path: str) -> bool:
+    """Whether a path leads to a file or folder, or to a zip (that the place inside it exists is not looked up)."""
+    return Path(path).exists() or archive_of(path) is not None
+
+
+@contextmanager
+def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
+    """Opens a folder, a zip, a folder inside a zip, or one file with those beside it that differ only in the suffix.
+
+    Hidden files and folders are left out. Links to files count as files, links to folders are not followed.
+
+    Args:
+        path: the place.
+        suffixes: of the files to list, in lower case; the case of those found does not matter.
+
+    Raises:
+        UsageError: standard input.
+        InputError: nothing is there, or it cannot be read.
+        FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a path that leads out
+            of it, or one file twice.
+    """
+    if path == STDIN:
+        raise UsageError("standard input is one file, but this format has several; name a folder or a .zip")
+    found = archive_of(path)
+    if found is None:
+        yield _folder(path, suffixes)
+        return
+    archive = _opened(found[0])
+    with archive:
+        yield _archive(path, archive, found, suffixes)
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a file name is; on some systems a name is any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def suffix_of(name: str) -> str:
+    """The suffix of a file name in lower case."""
+    return PurePosixPath(name).suffix.lower()
+
+
+def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | None = None) -> bool:
+    """Whether a folder holds a visible file with such a suffix, at most ``depth`` folders down (0: its own files)."""
+    for place, folders, files in os.walk(folder):
+        if any(suffix_of(file) in suffixes and _is_visible(file) for file in files):
+            return True
+        deep = depth is not None and len(Path(place).relative_to(folder).parts) >= depth
+        folders[:] = [name for name in folders if not deep and _is_visible(name)]
+    return False
+
+
+def tree_sha256(path: str, *, suffixes: Collection[str]) -> str:
+    """Hash of the names and contents of the files that `open_tree` lists."""
+    digest = hashlib.sha256()
+    with open_tree(path, suffixes=suffixes) as tree:
+        if tree.unnamed:
+            raise tree.refusal(tree.unnamed[0])
+        for name in tree.names:
+            digest.update(f"{name} {hashlib.sha256(tree.read(name)).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _folder(path: str, suffixes: Collection[str]) -> Tree:
+    place = Path(path)
+    try:
+        if place.is_dir():
+            names, root = _listed(place), path
+        elif place.is_file():
+            if suffix_of(place.name) not in suffixes:
+                raise _no_tree(place, suffixes)
+            names = [entry.name for entry in place.parent.iterdir() if entry.stem == place.stem and entry.is_file()]
+            root = str(place.parent)
+        else:
+            raise InputError(f"there is no file or folder {path}; check the path", file=path, code="not-found")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
+        ) from None
+    chosen, unnamed = _chosen(names, suffixes)
+    return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
+
+
+def _listed(folder: Path) -> list[str]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    names = []
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if _is_visible(name)]
+        names += [(Path(place) / file).relative_to(folder).as_posix() for file in files]
+    return [name for name in names if (folder / name).is_file()]
+
+
+def _file(folder: Path, name: str) -> bytes:
+    try:
+        with (folder / name).open("rb") as stream:
+            return stream.read(MAX_MEMBER + 1)
+    except OSError as error:
+        raise unreadable(folder / name, error) from None
+
+
+def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]) -> Tree:
+    place, inner = found
+    members = _members(archive, place)
+    start = f"{inner}/" if inner else ""
+    if inner and not any(name.startswith(start) for name in (*members, *_folders(members))):
+        if inner not in members:
+            raise _not_inside(place, inner, members)
+        if suffix_of(inner) not in suffixes:
+            raise FormatError(
+                f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file", file=path
+            )
+        beside = PurePosixPath(inner)
+        start = "" if str(beside.parent) == "." else f"{beside.parent}/"
+        members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
+        path = str(place / beside.parent)
+    below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
+    names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
+    return Tree(
+        path=path,
+        names=names,
+        reader=lambda name: _member(archive, below[name], place),
+        unnamed=unnamed,
+        others=tuple(members),
+    )
+
+
+def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:
+    """All members by name, each checked: what leads out of an archive was made to harm."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.replace("\\", "/")  # some programs of Windows write them so
+        if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
+            raise FormatError(f"{place} holds {info.filename!r}, a path that leads out of it; such a zip is not read")
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise FormatError(f"{place} holds the link {name!r}; give a zip of files without links")
+        if info.flag_bits & _ENCRYPTED:
+            raise FormatError(f"{place} is encrypted ({name!r}); unpack it with its password, and give the folder")
+        if name in members and not name.endswith("/"):
+            raise FormatError(f"{place} holds {name!r} twice; pack it again with one of them")
+        members[name] = info
+    return members
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
+    if info.compress_type not in _METHODS:
+        raise FormatError(
+            f"{info.filename!r} is packed in a way that is not read; pack it again with deflate", at=str(place)
+        )
+    if info.file_size > MAX_MEMBER:
+        raise _too_large(f"{place}/{info.filename}")
+    try:
+        with archive.open(info) as stream:
+            return stream.read(MAX_MEMBER + 1)
+    except (*_DAMAGED, OSError) as error:
+        raise _damaged(place, error) from None
+
+
+def _opened(place: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(place)
+    except PermissionError as error:
+        raise unreadable(place, error) from None
+    except (*_DAMAGED, OSError) as error:
+        raise _damaged(place, error) from None
+
+
+def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names with these suffixes, sorted folder by folder, and those of them that are not Unicode."""
+    chosen = [name for name in names if suffix_of(name) in suffixes and all(map(_is_visible, name.split("/")))]
+    ordered = sorted(chosen, key=lambda name: name.split("/"))
+    unnamed = {name for name in ordered if not is_unicode(name)}
+    return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))
+
+
+def _folders(members: Collection[str]) -> set[str]:
+    return {f"{parent}/" for name in members for parent in PurePosixPath(name).parents if str(parent) != "."}
+
+
+def _stem(name: str) -> tuple[PurePosixPath, str]:
+    return PurePosixPath(name).parent, PurePosixPath(name).stem
+
+
+def _is_visible(name: str) -> bool:
+    return not name.startswith(".") and name != _HIDDEN
+
+
+def _is_zip(place: Path) -> bool:
+    try:
+        with place.open("rb") as stream:
+            return stream.read(4) in _ZIP
+    except OSError:
+        return False  # whoever opens it says why
+
+
+def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
+    if not place.stat().st_size:
+        return InputError(f"{place} is empty: it holds no document; give a folder or a .zip", code="empty")
+    return FormatError(f"{place} is no zip, and no {' or '.join(suffixes)} file; give a folder, a .zip, or such a file")
+
+
+def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:
+    folders = sorted({name.split("/")[0] for name in members if "/" in name})
+    listed = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
+    return InputError(
+        f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}",
+        code="not-found",
+    )
+
+
+def _too_large(place: str) -> FormatError:
+    return FormatError(
+        f"{place} has more than {MAX_MEMBER:,} bytes; split it into documents below that", file=place, code="too-large"
+    )
+
+
+def _damaged(place: Path, error: Exception) -> FormatError:
+    return FormatError(f"the zip is damaged or cut off ({error}); fetch the file again", at=str(place), code="damaged")

@@ -1,0 +1,145 @@
+"""Everything that checks look at, and what a check is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from fascicle.core.document import Mention
+from fascicle.core.spans import Fragments
+from fascicle.evaluation.doctor.copies.copies import Copies
+from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
+from fascicle.evaluation.doctor.report import CheckSettings, Severity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """One case of a finding.
+
+    Attributes:
+        item: the document; ``None`` for a case that belongs to none.
+        spans: where in its text, if anywhere.
+        message: what there is to say beyond that; holds nothing of the text but what the check is about.
+        where: what the case is counted under; the part of the document by default.
+        path: of the file, where there is no document.
+    """
+
+    item: Item | None = None
+    spans: Fragments = ()
+    message: str = ""
+    where: str = ""
+    path: str = ""
+
+    @property
+    def counted_under(self) -> str:
+        """See ``where``."""
+        return self.where or (self.item.part.name if self.item is not None else self.path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Detail:
+    """A sentence about all cases of a finding, such as their share."""
+
+    text: str
+
+
+Found = Iterator[Hit | Detail]
+
+
+def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
+    """A hit at a mention."""
+    return Hit(item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}")
+
+
+def shown(text: str, *, most: int = 60) -> str:
+    """A string of a text in quotes, on one line, cut where it is long."""
+    line = " ".join(text.split())
+    return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
+
+
+def percent(part: int, whole: int) -> str:
+    """A share with one decimal; of nothing it is undefined."""
+    return f"{100 * part / whole:.1f} %" if whole else "undefined"
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Corpus:
+    """What was read.
+
+    Attributes:
+        items: documents of all parts that are checked.
+        places: that were read for them.
+        against: other corpora.
+        unread: places that were not read to their end.
+        copies: of texts.
+        settings: see there.
+    """
+
+    items: Sequence[Item]
+    places: Sequence[Given]
+    against: Sequence[Given]
+    unread: Sequence[Unread]
+    copies: Copies
+    settings: CheckSettings
+    _known: dict[Callable[[Corpus], Any], Any] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """In the order in which they were given."""
+        return tuple(dict.fromkeys(given.part for given in self.places))
+
+    def by_part(self) -> Mapping[Part, list[Item]]:
+        """The documents of each part."""
+        found: dict[Part, list[Item]] = {part: [] for part in self.parts}
+        for item in self.items:
+            found[item.part].append(item)
+        return found
+
+    def shared(self, compute: Callable[[Corpus], T]) -> T:
+        """What a function makes of this, computed at its first use: several checks may share it."""
+        if compute not in self._known:
+            self._known[compute] = compute(self)
+        return cast(T, self._known[compute])
+
+
+Finder = Callable[[Corpus], Iterable[Hit | Detail]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One kind of finding.
+
+    Attributes:
+        code: short stable name.
+        severity: ``"error"`` where scores or training go wrong, ``"warning"`` where they may, ``"note"`` for what one
+            should know.
+        means: what a case of it is, one sentence.
+        remedy: what to do, one sentence.
+        find: streams the cases.
+    """
+
+    code: str
+    severity: Severity
+    means: str
+    remedy: str
+    find: Finder
+
+
+def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
+    """A finder of what a function finds in single documents."""
+    return lambda corpus: (hit for item in corpus.items for hit in find(item))
+
+
+def with_summary(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Corpus], Iterable[Detail]]) -> Finder:
+    """The same, followed by sentences about the whole."""
+
+    def both(corpus: Corpus) -> Iterable[Hit | Detail]:
+        for item in corpus.items:
+            yield from find(item)
+        yield from summary(corpus)
+
+    return both

@@ -1,0 +1,164 @@
+"""What the readers say about the documents that they gave, and about the columns of their files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.core.effects import MEANING, effect_of
+from fascicle.core.files.source import STDIN, Source, lines
+from fascicle.core.tags import split_tag
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit
+from fascicle.evaluation.doctor.parts import Given, Item
+
+# Code of an event -> code of the finding that it belongs to; the others are found by their effect and kind.
+FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "offset-outside": "invalid-offsets",
+        "duplicate-mention": "duplicate-mention",
+        "text-mismatch": "text-mismatch",
+        "duplicate-id": "duplicate-id",
+        "malformed-line": "malformed-line",
+        "dangling-reference": "malformed-line",
+        "missing-token": "missing-token",
+        "uneven-columns": "uneven-columns",
+        "overlapping-fragments": "overlapping-fragments",
+        "no-sentence-breaks": "no-sentence-breaks",
+    }
+)
+_BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
+    {"loss": "left-out-in-reading", "repair": "repaired-in-reading", "note": "noted-in-reading"}
+)
+
+
+def finding_of(kind: str, code: str) -> str:
+    """The finding that events of a kind and a code belong to."""
+    return FINDINGS.get(code) or ("changed-in-reading" if effect_of(kind, code) == MEANING else _BY_KIND[kind])
+
+
+def events(code: str) -> Callable[[Item], Iterator[Hit]]:
+    """A finder of the events that belong to a finding.
+
+    Args:
+        code: of the finding.
+    """
+
+    def find(item: Item) -> Iterator[Hit]:
+        for event in item.events:
+            if finding_of(event.kind, event.code) == code:
+                message = event.message if event.code in FINDINGS else f"{event.code}: {event.message}"
+                yield Hit(item=item, spans=(event.span,) if event.span else (), message=message)
+
+    return find
+
+
+def unread(corpus: Corpus) -> Found:
+    """Places that were not read to their end."""
+    for place in corpus.unread:
+        message = f"after {counted(place.documents, 'document')}: {place.message}"
+        yield Hit(path=place.given.path, where=place.given.part.name, message=message)
+
+
+def other_sources(item: Item) -> Iterator[Hit]:
+    """Documents with mentions of sources that are not checked."""
+    if item.others:
+        yield Hit(item=item, message=counted(item.others, "mention"))
+
+
+_MARK: Final = "-DOCSTART-"
+_INSIDE: Final = frozenset("IEL")
+_OPEN: Final = frozenset("BI")
+_UNMARKED: Final = frozenset({"IO", "IOB1", "O"})  # schemes in which I may begin a mention
+
+
+class Lines:
+    """Finds the line of a word of a column file; each file is read again at the first question."""
+
+    def __init__(self, places: Iterator[Given]) -> None:
+        """Knows how the files are read, and reads none yet."""
+        self._given = {given.path: given for given in places if given.path != STDIN}
+        self._rows: dict[str, list[int]] = {}
+
+    def line(self, item: Item, offset: int) -> int | None:
+        """The line of the word at a character; ``None`` where lines are no words, or the file is gone."""
+        if item.row < 0 or item.path not in self._given:
+            return None
+        if item.path not in self._rows:
+            self._rows[item.path] = [row[0] for row in _rows(self._given[item.path]) if row is not None]
+        number = item.row + max(0, bisect_right(item.words[:, 0], offset) - 1)
+        rows = self._rows[item.path]
+        return rows[number] if number < len(rows) else None
+
+
+def tag_without_begin(corpus: Corpus) -> Found:
+    """Tags that should continue a mention and follow none of their type, where the scheme marks beginnings."""
+    for given in corpus.places:
+        census = given.report.tags.get(given.path)
+        if census is None or not census.repairs or census.scheme in _UNMARKED:
+            continue
+        if given.report.formats.get(given.path) == "conll" and given.path != STDIN:
+            yield from _stray(given, [item for item in corpus.by_part()[given.part] if item.path == given.path])
+        else:
+            message = f"{counted(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
+            yield Hit(path=given.path, where=given.part.name, message=message)
+        mended = f"{counted(census.repairs, 'invalid sequence')} mended in reading"
+        yield Detail(text=f"{given.path}: tag scheme {census.scheme}, {mended}.")
+
+
+def _stray(given: Given, items: list[Item]) -> Iterator[Hit]:
+    first_rows = [item.row for item in items]
+    before: list[str] = []
+    number = 0
+    for row in _rows(given):
+        if row is None:
+            before = []
+            continue
+        _, tags = row
+        for layer, tag in enumerate(tags):
+            prefix, kind = split_tag(tag)
+            left, left_kind = split_tag(before[layer]) if layer < len(before) else ("O", "")
+            if prefix in _INSIDE and not (left in _OPEN and left_kind == kind):
+                item = items[bisect_right(first_rows, number) - 1]
+                start, end = item.words[number - item.row].tolist()
+                yield Hit(item=item, spans=((start, end),), message=f"{tag} after {before[layer] if before else 'O'}")
+        before = tags
+        number += 1
+
+
+def _rows(given: Given) -> Iterator[tuple[int, list[str]] | None]:
+    """Line number and tags of each row, as far as the reader came; ``None`` between sentences."""
+    options, tab = given.columns, None
+    numbered = lines(Source(path=given.path, encoding=given.encoding))
+    while True:
+        try:
+            number, line = next(numbered)
+        except (StopIteration, InputError, OSError):
+            return
+        bare = line.strip(" \t")
+        if not bare or bare.startswith(_MARK):
+            yield None
+            continue
+        if options.comment and line.startswith(options.comment):
+            continue
+        tab = "\t" in line if tab is None else tab
+        columns = line.split("\t") if tab else [part for part in line.split(" ") if part]
+        tags = _tags(columns, options.token_column, options.tag_columns)
+        if tags is None:
+            return  # here the reader stopped
+        yield number, tags
+
+
+def _tags(columns: list[str], token: int, wanted: tuple[int, ...] | None) -> list[str] | None:
+    try:
+        if wanted is None:
+            return [tag for at, tag in enumerate(columns) if at != token % len(columns)]
+        tags = [columns[at] for at in wanted]
+        for tag in tags:
+            split_tag(tag)
+    except (IndexError, ValueError):
+        return None
+    return tags

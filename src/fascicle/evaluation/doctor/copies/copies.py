@@ -1,0 +1,347 @@
+"""Texts that stand in several places: within a part, across the parts of a corpus, and across corpora.
+
+Three kinds of copies, each sought only where none of the former was found:
+
+* ``duplicate``: the same normal form (`fascicle.evaluation.doctor.copies.fingerprints`).
+* ``near-duplicate``: shingles with a Jaccard similarity of at least the threshold.
+* ``shared-sentence``: a sentence of one document stands in another one, of another part.
+
+Texts of fewer than ``min_words`` words are compared as wholes only; their copies are a kind of their own,
+``short-duplicate``. Other corpora are read once, in chunks, and never held: memory grows with what is checked, and with
+the number of copies found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Final, Literal
+
+from fascicle.core.spans import Span
+from fascicle.evaluation.doctor.copies.fingerprints import (
+    ANCHOR,
+    Hashes,
+    NearIndex,
+    Passages,
+    digest,
+    normal_words,
+    shingles,
+)
+from fascicle.evaluation.doctor.parts import SPLITS, Given, Item, Part, Unread, as_far_as_possible, own_id
+from fascicle.formats.predictions import text_hash
+
+Kind = Literal["duplicate", "near-duplicate", "shared-sentence", "short-duplicate"]
+Relation = Literal["in-part", "across-parts", "across-corpora"]
+_CHUNK: Final = 1 << 20  # characters of other corpora that are looked at together
+_BREAK: Final = "\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Foreign:
+    """A document of another corpus; its text is not kept.
+
+    Attributes:
+        part: the corpus.
+        path: of the file.
+        id: of the document.
+        sha256: of its text.
+    """
+
+    part: Part
+    path: str
+    id: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Documents of one part, and their copies in one part.
+
+    Attributes:
+        kind: of copy.
+        kept: the originals: of the part that must be kept apart from training, or what was read first.
+        others: their copies.
+        similarity: 1 for duplicates, Jaccard for near duplicates, 0 for shared sentences, of which it says nothing.
+        sentences: of each original, the sentence that is shared.
+    """
+
+    kind: Kind
+    kept: tuple[Item, ...]
+    others: tuple[Item | Foreign, ...]
+    similarity: float = 1.0
+    sentences: tuple[Span, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The parts, for counts."""
+        kept, other = self.kept[0].part.name, self.others[0].part.name
+        return kept if self.relation == "in-part" else f"{kept} in {other}"
+
+    @property
+    def relation(self) -> Relation:
+        """Where the two parts stand to each other."""
+        kept, other = self.kept[0].part, self.others[0].part
+        if kept == other:
+            return "in-part"
+        return "across-parts" if {kept.role, other.role} <= SPLITS else "across-corpora"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copies:
+    """What was found, and what was not sought.
+
+    Attributes:
+        groups: of all kinds.
+        shared_ids: a document, and one of another part or corpus with the same id of its own.
+        not_compared: documents whose near duplicates were not sought, for there were too many candidates.
+        compared: documents of other corpora.
+    """
+
+    groups: list[Group]
+    shared_ids: list[tuple[Item, Item | Foreign]]
+    not_compared: int
+    compared: int
+
+
+def find_copies(
+    items: Sequence[Item], against: Iterable[Given], unread: list[Unread], *, threshold: Fraction, min_words: int
+) -> Copies:
+    """Compares all documents with one another, and with those of other corpora.
+
+    Args:
+        items: that are checked.
+        against: other corpora, which are not compared with one another.
+        unread: receives those that were not read to their end.
+        threshold: least Jaccard similarity of near duplicates.
+        min_words: a text or sentence of fewer words is short.
+    """
+    search = Search(items, threshold=threshold, min_words=min_words)
+    search.among_themselves()
+    chunk: list[tuple[Foreign, str]] = []
+    compared, size = 0, 0
+    for given in against:
+        for document in as_far_as_possible(given, unread):
+            foreign = Foreign(part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text))
+            is_columns = given.report.formats.get(given.path) == "conll"
+            search.compare_id(foreign, own_id(document, given.path, is_columns=is_columns))
+            chunk.append((foreign, document.text))
+            compared, size = compared + 1, size + len(document.text)
+            if size >= _CHUNK:
+                search.compare(chunk)
+                chunk, size = [], 0
+    search.compare(chunk)
+    return Copies(groups=search.groups, shared_ids=search.shared_ids, not_compared=search.near.left, compared=compared)
+
+
+class Search:
+    """Classes of documents with the same normal form, and indexes of what one of them stands for."""
+
+    def __init__(self, items: Sequence[Item], *, threshold: Fraction, min_words: int) -> None:
+        self.groups: list[Group] = []
+        self.shared_ids: list[tuple[Item, Item | Foreign]] = []
+        self._items = items
+        self._min_words = min_words
+        self._number: dict[bytes, int] = {}  # of the class with a normal form
+        self._members: list[list[Item]] = []
+        self._class_of: list[int] = []  # of each item, -1 for texts without a letter or digit
+        self._is_long: list[bool] = []  # whether a member of the class has enough words
+        shingled: list[Hashes] = []
+        self._by_id: defaultdict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            if item.own_id:
+                self._by_id[item.own_id].append(item)
+            words = normal_words(item.text)
+            number = self._number.setdefault(digest(words), len(self._members)) if words else -1
+            self._class_of.append(number)
+            if number == len(self._members):
+                self._members.append([])
+                self._is_long.append(False)
+                shingled.append(shingles(words))
+            if number >= 0:
+                self._members[number].append(item)
+                self._is_long[number] |= len(item.words) >= min_words
+        none = shingles([])
+        self._shingles = [own if is_long else none for own, is_long in zip(shingled, self._is_long, strict=True)]
+        self.near = NearIndex(self._shingles, threshold=threshold)
+        self._alike: set[frozenset[int]] = set()  # classes of near duplicates
+        self._owners: list[dict[Part, list[tuple[Item, Span]]]] = []  # of each sentence of the index
+        self._left: dict[tuple[int, Part, Part], list[tuple[Item, Span]]] = {}
+        self._passages = Passages(self._index_sentences())
+
+    def among_themselves(self) -> None:
+        """Finds the copies among the items."""
+        for members in self._members:
+            if len(members) > 1:
+                self._same(members)
+        for pair in self.near.pairs(self._shingles, own=True):
+            self._alike.add(frozenset((pair.probe, pair.member)))
+            self._near(self._members[pair.probe], self._members[pair.member], float(pair.similarity))
+        if len({item.part for item in self._items}) > 1:
+            self._shared([(item, item.text) for item in self._items], self._class_of, {})
+        self._shingles.clear()  # the index has them
+        for found in self._by_id.values():
+            for one, other in combinations(_by_part(found).values(), 2):
+                kept, others = (one, other) if one[0].part.rank < other[0].part.rank else (other, one)
+                self.shared_ids += [(item, others[0]) for item in kept]
+
+    def compare_id(self, foreign: Foreign, identifier: str) -> None:
+        """Finds the items with the id of a document of another corpus."""
+        self.shared_ids += [(item, foreign) for item in self._by_id.get(identifier, ())]
+
+    def compare(self, chunk: Sequence[tuple[Foreign, str]]) -> None:
+        """Finds the copies in documents of other corpora."""
+        classes, near = self.compare_wholes(chunk)
+        self._shared(chunk, classes, near)
+
+    def compare_wholes(self, chunk: Sequence[tuple[Foreign, str]]) -> tuple[list[int], Mapping[int, set[int]]]:
+        """Finds documents of other corpora that are copies as wholes.
+
+        Returns:
+            The class of each document, -1 for none; index of a document -> classes of its near duplicates.
+        """
+        worded = [normal_words(text) for _, text in chunk]
+        classes = [self._number.get(digest(words), -1) for words in worded]
+        near: defaultdict[int, set[int]] = defaultdict(set)
+        for (foreign, _), number in zip(chunk, classes, strict=True):
+            if number >= 0:
+                for members in _by_part(self._members[number]).values():
+                    self._add("duplicate", members, [foreign])
+        for pair in self.near.pairs([shingles(words) for words in worded]):
+            if pair.member != classes[pair.probe]:
+                near[pair.probe].add(pair.member)
+                for members in _by_part(self._members[pair.member]).values():
+                    self._add("near-duplicate", members, [chunk[pair.probe][0]], float(pair.similarity))
+        return classes, near
+
+    def sentences(self) -> Iterator[list[tuple[Item, Span]]]:
+        """Streams where each sentence of the index stands, in the order of their numbers."""
+        for parts in self._owners:
+            yield [owner for owners in parts.values() for owner in owners]
+
+    def sentences_in(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Streams the number of a sentence of the index, and the index of a text that it stands in, each pair once."""
+        for batch in _batches(texts):
+            normals = ["".join(normal_words(texts[index])) for index in batch]
+            ends: list[int] = []
+            for normal in normals:
+                ends.append((ends[-1] if ends else 0) + len(normal) + len(_BREAK))
+            seen: set[tuple[int, int]] = set()
+            for sentence, place in self._passages.found(_BREAK.join(normals)):
+                index = batch[bisect_right(ends, place)]
+                if (sentence, index) not in seen:
+                    seen.add((sentence, index))
+                    yield sentence, index
+
+    def _index_sentences(self) -> list[str]:
+        """Normal forms of the sentences that are long enough; ``_owners`` says where each one stands."""
+        numbers: dict[str, int] = {}
+        for item in self._items:
+            lengths = item.sentence_lengths().tolist()
+            for (start, end), length in zip(item.sentences.tolist(), lengths, strict=True):
+                if length < self._min_words:
+                    continue
+                normal = "".join(normal_words(item.text[start:end]))
+                if len(normal) >= ANCHOR:
+                    number = numbers.setdefault(normal, len(numbers))
+                    if number == len(self._owners):
+                        self._owners.append({})
+                    self._owners[number].setdefault(item.part, []).append((item, (start, end)))
+        return list(numbers)
+
+    def _same(self, members: list[Item]) -> None:
+        parts = _by_part(members)
+        for same in parts.values():
+            if len(same) > 1:
+                self._add("duplicate", same[:1], same[1:])
+        for one, other in combinations(parts.values(), 2):
+            self._add("duplicate", one, other)
+
+    def _near(self, one: list[Item], other: list[Item], similarity: float) -> None:
+        for a in _by_part(one).values():
+            for b in _by_part(other).values():
+                if a[0].part == b[0].part:
+                    first, later = sorted((a, b), key=lambda members: members[0].number)
+                    self._add("near-duplicate", first[:1], later[:1], similarity)  # the others are duplicates of it
+                else:
+                    self._add("near-duplicate", a, b, similarity)
+
+    def _shared(
+        self,
+        texts: Sequence[tuple[Item | Foreign, str]],
+        classes: Sequence[int],
+        near: Mapping[int, set[int]],
+    ) -> None:
+        """Finds sentences of the items in texts of other parts."""
+        for sentence, index in self.sentences_in([text for _, text in texts]):
+            self._share(sentence, texts[index][0], classes[index], near.get(index, set()))
+
+    def _share(self, sentence: int, other: Item | Foreign, number: int, near: set[int]) -> None:
+        for part in self._owners[sentence]:
+            if part == other.part:
+                continue
+            found = self._untold(sentence, part, other, lambda item: self._is_copy(item, number, near))
+            if not found:
+                continue
+            items, spans = tuple(item for item, _ in found), tuple(span for _, span in found)
+            if part.rank < other.part.rank:
+                self.groups.append(
+                    Group(kind="shared-sentence", kept=items, others=(other,), similarity=0.0, sentences=spans)
+                )
+            elif isinstance(other, Item):
+                self.groups.append(Group(kind="shared-sentence", kept=(other,), others=items, similarity=0.0))
+
+    def _untold(
+        self, sentence: int, part: Part, other: Item | Foreign, is_copy: Callable[[Item], bool]
+    ) -> list[tuple[Item, Span]]:
+        """The owners of a sentence that were not found in the part of a document yet; else the first one.
+
+        A sentence that stands everywhere must not cost the square of that.
+        """
+        key = (sentence, part, other.part)
+        left = self._left.setdefault(key, self._owners[sentence][part])
+        found = [owner for owner in left if not is_copy(owner[0])]
+        if found:
+            self._left[key] = [owner for owner in left if is_copy(owner[0])]
+            return found
+        first = next((owner for owner in self._owners[sentence][part] if not is_copy(owner[0])), None)
+        return [first] if first is not None else []
+
+    def _is_copy(self, item: Item, number: int, near: set[int]) -> bool:
+        """Whether a document of the class of that number, or near those, is a copy of an item as a whole."""
+        own = self._class_of[item.number]
+        return own == number or own in near or frozenset((own, number)) in self._alike
+
+    def _add(self, kind: Kind, one: Sequence[Item], other: Sequence[Item | Foreign], similarity: float = 1.0) -> None:
+        """Adds a group, with what must be kept first."""
+        kept, others = list(one), list(other)
+        if others[0].part.rank < kept[0].part.rank:
+            items = [item for item in others if isinstance(item, Item)]
+            kept, others = items, [*kept]
+        if kind == "duplicate" and not self._is_long[self._class_of[kept[0].number]]:
+            kind = "short-duplicate"
+        self.groups.append(Group(kind=kind, kept=tuple(kept), others=tuple(others), similarity=similarity))
+
+
+def _by_part(items: Iterable[Item]) -> dict[Part, list[Item]]:
+    found: dict[Part, list[Item]] = {}
+    for item in items:
+        found.setdefault(item.part, []).append(item)
+    return found
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
+    """Indexes of texts that are looked at together."""
+    batch: list[int] = []
+    size = 0
+    for index, text in enumerate(texts):
+        batch.append(index)
+        size += len(text)
+        if size >= _CHUNK:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,213 @@
+"""What is checked: the parts of a corpus as they were read, and as much of each document as the checks need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.arrays import Ints32
+from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.core.files.source import stem
+from fascicle.core.spans import Span
+from fascicle.errors import InputError
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.files import ORIGINAL_ID
+from fascicle.formats.predictions import text_hash
+from fascicle.formats.report import ReadReport
+from fascicle.text.segment import RULES_1
+
+# Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.
+ROLES: Final = ("test", "dev", "train", "corpus", "against")
+SPLITS: Final = frozenset({"train", "dev", "test"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a corpus, a corpus without parts, or another corpus to compare with.
+
+    Attributes:
+        name: ``"train"``, ``"dev"`` or ``"test"``; else the path.
+        role: one of `ROLES`.
+        order: among the parts of one role.
+    """
+
+    name: str
+    role: str
+    order: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The smaller, the more its documents must be kept apart from training."""
+        return ROLES.index(self.role), self.order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """One place to read.
+
+    Attributes:
+        part: that its documents belong to.
+        path: the place.
+        documents: opens it; what reading raises, also at once, is a finding.
+        report: the one that the reader fills.
+        encoding: of a column file, with ``columns``: to find lines again.
+        columns: how a column file is read.
+    """
+
+    part: Part
+    path: str
+    documents: Callable[[], Iterable[Document]]
+    report: ReadReport = field(default_factory=ReadReport)
+    encoding: str = "utf-8"
+    columns: ConllOptions = field(default_factory=ConllOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """A place that was not read to its end.
+
+    Attributes:
+        given: the place.
+        documents: how many came before the fault.
+        message: of the reader.
+    """
+
+    given: Given
+    documents: int
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """A document of a checked part.
+
+    Attributes:
+        number: among all items.
+        part: that it belongs to.
+        path: of the file.
+        id: unique in its file.
+        own_id: as the source gives it; empty where the reader made the id up.
+        text: of the document.
+        mentions: of the source that is checked, in canonical order.
+        others: number of mentions of other sources.
+        words: ranges of words, ``[w, 2]``; those of the segmenter where the source marks none.
+        sentences: ranges of sentences, ``[s, 2]``, likewise.
+        marks_words: whether the source marks words.
+        marks_sentences: whether the source marks sentences.
+        row: number of the first word in its file, where each word is a row of a column file; else -1.
+        events: of reading.
+    """
+
+    number: int
+    part: Part
+    path: str
+    id: str
+    own_id: str
+    text: str
+    mentions: tuple[Mention, ...]
+    others: int
+    words: Ints32
+    sentences: Ints32
+    marks_words: bool
+    marks_sentences: bool
+    row: int
+    events: tuple[Event, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of the text."""
+        return text_hash(self.text)
+
+    def sentence_lengths(self) -> Ints32:
+        """Words of each sentence."""
+        return words_in(self.words, self.sentences)
+
+    def document(self) -> Document:
+        """The document without what the source did not mark, and without events."""
+        return Document(
+            id=self.id,
+            text=self.text,
+            words=_spans(self.words) if self.marks_words else None,
+            sentences=_spans(self.sentences) if self.marks_sentences else None,
+            mentions=self.mentions,
+        )
+
+
+def load(places: Sequence[Given], *, source: str = GOLD) -> tuple[list[Item], list[Unread]]:
+    """Reads parts as far as they can be read.
+
+    Args:
+        places: to read, in order.
+        source: whose mentions are checked.
+
+    Returns:
+        All documents, and the places that were not read to their end.
+    """
+    items: list[Item] = []
+    unread: list[Unread] = []
+    for given in places:
+        rows = 0
+        for document in as_far_as_possible(given, unread):
+            items.append(_item(document, given, number=len(items), row=rows, source=source))
+            rows += len(document.words or ())
+    return items, unread
+
+
+def as_far_as_possible(given: Given, unread: list[Unread]) -> Iterator[Document]:
+    """The documents of a place up to the first fault, which is added to ``unread``."""
+    count = 0
+    try:
+        for document in given.documents():
+            count += 1
+            yield document
+    except (InputError, OSError) as error:
+        unread.append(Unread(given=given, documents=count, message=str(error)))
+
+
+def own_id(document: Document, path: str, *, is_columns: bool) -> str:
+    """The id that the source gives a document, or nothing."""
+    identifier = document.meta.get(ORIGINAL_ID, document.id)
+    name, sign, number = identifier.rpartition(":")
+    made_up = is_columns or (sign and name.rpartition("/")[2] == stem(path) and number.isdigit())
+    return "" if made_up else identifier
+
+
+def words_in(words: Ints32, ranges: Ints32) -> Ints32:
+    """How many words begin in each range."""
+    starts = words[:, 0]
+    found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
+    return found
+
+
+def _item(document: Document, given: Given, *, number: int, row: int, source: str) -> Item:
+    words, sentences = document.words, document.sentences
+    mentions = document.layer(source)
+    is_columns = given.report.formats.get(given.path) == "conll"
+    return Item(
+        number=number,
+        part=given.part,
+        path=given.path,
+        id=document.id,
+        own_id=own_id(document, given.path, is_columns=is_columns),
+        text=document.text,
+        mentions=mentions,
+        others=len(document.mentions) - len(mentions),
+        words=_ints(words if words is not None else RULES_1.words(document.text)),
+        sentences=_ints(sentences if sentences is not None else RULES_1.sentences(document.text)),
+        marks_words=words is not None,
+        marks_sentences=sentences is not None,
+        row=row if is_columns else -1,
+        events=document.events,
+    )
+
+
+def _ints(spans: Sequence[Span]) -> Ints32:
+    return np.fromiter(chain.from_iterable(spans), dtype=np.int32, count=2 * len(spans)).reshape(-1, 2)
+
+
+def _spans(ints: Ints32) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in ints.tolist())

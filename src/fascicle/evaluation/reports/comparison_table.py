@@ -1,0 +1,328 @@
+"""A comparison for a person, as plain text or as Markdown."""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fascicle.core.wording import counted
+from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
+from fascicle.evaluation.comparison.search import Choice, Choices, Chosen
+from fascicle.evaluation.reports.markdown import escaped
+from fascicle.evaluation.reports.table import aligned_rows, percent
+from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.uncertainty.intervals import Interval
+from fascicle.runtime.combination.rules import Rule
+
+SHOWN = 10  # combinations in the table; the JSON has all of them
+ALPHA = 1 - LEVEL
+_NUMBERS: Final = re.compile(r"[\d\s.,%+\-–()\[\]]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A table with its title, what must be known to read it, and commands that it leads to."""
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+    commands: Sequence[tuple[str, str]] = ()
+
+
+def as_text(sections: Sequence[Section]) -> str:
+    """For a terminal."""
+    return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
+
+
+def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str] = ()) -> str:
+    """For a report; notes on what was compared stand first."""
+    listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
+    return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
+
+
+def sections_of(
+    comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
+) -> list[Section]:
+    """The comparison as tables.
+
+    Args:
+        comparison: of the systems.
+        choices: of the combinations; ``None`` leaves them out.
+        commands: for each choice of a combination the command that makes it, in the order of ``choices``.
+    """
+    signs = _signs(len(comparison.rows))
+    found = [
+        _systems(comparison, signs),
+        _together(comparison),
+        _pairs(comparison, dict(zip((row.name for row in comparison.rows), signs, strict=True))),
+        _matrix("Gold mentions that the row misses and the column finds", signs, comparison.found_by),
+        _matrix("False alarms of the row that the column does not raise", signs, comparison.avoided_by),
+        _types(comparison, signs),
+    ]
+    if choices is not None:
+        found += [_combinations(choices, signs), _choices(choices, signs, commands)]
+    return found
+
+
+def rule_name(rule: Rule, systems: int) -> str:
+    """A rule in words: ``2 of 3`` for k of n."""
+    return f"{rule.votes} of {systems}" if rule.name == "kofn" else rule.name
+
+
+def _signs(count: int) -> list[str]:
+    """Short names for columns: A, B, C ..., and numbers where the alphabet ends."""
+    letters = string.ascii_uppercase
+    return list(letters[:count]) if count <= len(letters) else [str(number) for number in range(1, count + 1)]
+
+
+def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
+    head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its false alarms")
+    rows = [
+        (
+            f"{sign} {row.name}",
+            *_rates(row.measured),
+            *_counted(row.measured),
+            f"{row.unique_true:,}",
+            f"{row.unique_false:,}",
+        )
+        for sign, row in zip(signs, comparison.rows, strict=True)
+    ]
+    note = (
+        f"Strict match of document, type and offsets over {counted(comparison.documents, comparison.unit)} with "
+        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
+        f"{comparison.resamples:,} "
+        f"draws, seed {comparison.seed})."
+    )
+    return Section(title="Systems", rows=[head, *rows], notes=[note])
+
+
+def _together(comparison: Comparison) -> Section:
+    head = ("all systems", "P", "R", "F1", "predicted", "TP", "FP", "FN")
+    rows = [
+        (name, *_rates(found), *_counted(found))
+        for name, found in (("union", comparison.union), ("intersection", comparison.intersection))
+    ]
+    note = (
+        f"The recall of the union is the ceiling of every combination; a filter that kept exactly what is right of it "
+        f"would have F1 {percent(comparison.oracle_f1)}."
+    )
+    return Section(title="Together", rows=[head, *rows], notes=[note])
+
+
+def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
+    head = (
+        "pair",
+        "agreement F1",
+        "shared TP",
+        "F1 difference",
+        "p bootstrap",
+        "corrected",
+        "p randomisation",
+        "corrected",
+        "differ",
+    )
+    rows = [
+        (
+            f"{signs[pair.first]} - {signs[pair.second]}",
+            percent(pair.agreement),
+            f"{pair.shared_true:,}",
+            _with_ends(pair.difference, signed=True),
+            _p(pair.difference.p_value),
+            _p(pair.bootstrap_p),
+            _p(pair.randomisation_p),
+            _p(pair.randomisation_p_corrected),
+            "yes" if pair.differ() else "not shown",
+        )
+        for pair in comparison.pairs
+    ]
+    return Section(title="Pairs", rows=[head, *rows], notes=list(_verdict(comparison, signs)))
+
+
+def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
+    """What may be said about differences, and what may not."""
+    pairs = comparison.pairs
+    differing = [pair for pair in pairs if pair.differ()]
+    corrected = f", corrected for {counted(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
+    if differing:
+        rest = len(pairs) - len(differing)
+        others = f"; for the other {rest} the data do not show a difference" if rest else ""
+        yield f"In F1, {_better(differing, signs)} at the level of {ALPHA:.0%} by both tests{corrected}{others}."
+    else:
+        yield f"No difference in F1 is shown at the level of {ALPHA:.0%} by both tests{corrected}."
+    yield (
+        "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, not about training "
+        "seeds; that a difference is not shown does not mean that there is none."
+    )
+    few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
+    if few >= ALPHA and not differing:
+        yield (
+            f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
+            f"{counted(comparison.documents, comparison.unit)} no difference can be shown, however large: the "
+            "randomisation gives no corrected p-value below about "
+            f"{min(1.0, few):.3f}; give more {comparison.unit}s."
+        )
+    smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
+    if smallest >= ALPHA:
+        needed = math.ceil(2 * len(pairs) / ALPHA)
+        yield (
+            f"With {counted(len(pairs), 'pair')} and {counted(comparison.resamples, 'draw')} no corrected "
+            f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} or more."
+        )
+
+
+def _better(pairs: Sequence[Pair], signs: Mapping[str, str]) -> str:
+    """``A is better than B, C and D, B is better than D``."""
+    worse: dict[str, list[str]] = {}
+    for pair in pairs:
+        names = (pair.first, pair.second) if pair.difference.estimate > 0 else (pair.second, pair.first)
+        worse.setdefault(signs[names[0]], []).append(signs[names[1]])
+    return ", ".join(f"{sign} is better than {_listed(others)}" for sign, others in sorted(worse.items()))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
+
+
+def _types(comparison: Comparison, signs: Sequence[str]) -> Section:
+    head = ("type", "gold", "system", "P", "R", "F1", "only it finds")
+    rows = []
+    for name, counts in comparison.types.items():
+        found = [row.by_type.get(name, Counts(fn=counts.support)) for row in comparison.rows]
+        unique = [f"{number:,}" for number in comparison.unique_by_type[name]]
+        lines = zip((*signs, "union"), (*found, counts), (*unique, ""), strict=True)
+        for at, (sign, own, only) in enumerate(lines):
+            rates = own.rates()
+            first = (name, f"{counts.support:,}") if at == 0 else ("", "")
+            rows.append((*first, sign, *map(percent, (rates.precision, rates.recall, rates.f1)), only))
+    return Section(title="Types", rows=[head, *rows])
+
+
+def _matrix(title: str, names: Sequence[str], numbers: Sequence[Sequence[int]]) -> Section:
+    rows = [
+        (name, *("" if at == other else f"{number:,}" for other, number in enumerate(row)))
+        for at, (name, row) in enumerate(zip(names, numbers, strict=True))
+    ]
+    return Section(title=title, rows=[("", *names), *rows])
+
+
+def _combinations(choices: Choices, names: Sequence[str]) -> Section:
+    head = ("rule", "systems", "P", "R", "F1")
+    different = [one for one in choices.candidates if not one.repeats]
+    rows = [
+        (
+            rule_name(one.rule, len(one.members)),
+            " + ".join(names[member] for member in one.members),
+            percent(one.precision),
+            percent(one.recall),
+            f"{percent(one.f1)} [{percent(one.f1_interval[0])}, {percent(one.f1_interval[1])}]",
+        )
+        for one in different[:SHOWN]
+    ]
+    note = (
+        f"{counted(len(choices.candidates), 'combination')} of two or more systems were scored on this gold, "
+        f"{len(different):,} of which keep different mentions"
+    )
+    shown = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
+    return Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{shown}."])
+
+
+def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) -> Section:
+    head = ("best", "rule", "systems", "P", "R", "F1", f"F1 less {names[choices.single]}")
+    rows, notes = [], []
+    aims: dict[str, list[str]] = {}  # command -> what it is best at
+    for choice, command in zip(choices.choices, commands, strict=True):
+        if choice.chosen is None:
+            what = "recall" if choice.aim == "precision" else "precision"
+            notes.append(
+                f"No combination has a {what} of at least {percent(choice.floor)}; the highest is "
+                f"{percent(choice.reachable)}."
+            )
+            continue
+        rows.append((_aim(choice), *_chosen_cells(choice.chosen, names)))
+        aims.setdefault(command, []).append(_aim(choice))
+    shown = [("; ".join(listed), command) for command, listed in aims.items()]
+    best = choices.candidates[0]
+    if choices.choices[0].chosen is not None and choices.choices[0].chosen.gain.estimate <= 0:
+        notes.append(f"No combination has a higher F1 than {names[choices.single]} alone ({percent(best.f1)} at best).")
+    notes.append(
+        "Chosen on this gold, so these figures flatter the choice: take development data here, and score what was "
+        "chosen on other texts, once."
+    )
+    return Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
+
+
+def _chosen_cells(chosen: Chosen, names: Sequence[str]) -> tuple[str, ...]:
+    members = chosen.candidate.members
+    return (
+        rule_name(chosen.candidate.rule, len(members)),
+        " + ".join(names[member] for member in members),
+        *_rates(chosen.measured),
+        _with_ends(chosen.gain, signed=True),
+    )
+
+
+def _aim(choice: Choice) -> str:
+    floors = {"precision": "recall", "recall": "precision"}
+    if choice.aim not in floors:
+        return "F1"
+    return f"{choice.aim} at {floors[choice.aim]} >= {percent(choice.floor)}"
+
+
+def _rates(found: Measured) -> tuple[str, str, str]:
+    return _with_ends(found.precision), _with_ends(found.recall), _with_ends(found.f1)
+
+
+def _counted(found: Measured) -> tuple[str, str, str, str]:
+    counts = found.counts
+    return f"{counts.predicted:,}", f"{counts.tp:,}", f"{counts.fp:,}", f"{counts.fn:,}"
+
+
+def _with_ends(interval: Interval, *, signed: bool = False) -> str:
+    sign = "+" if signed else ""
+    return f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, {100 * interval.high:{sign}.2f}]"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _text_lines(section: Section) -> Iterator[str]:
+    yield section.title
+    if section.rows:
+        head, *rows = aligned_rows(section.rows)
+        yield "-" * len(head)
+        yield from (line.rstrip() for line in (head, *rows))
+    yield from section.notes
+    for what, command in section.commands:
+        yield f"{what}:"
+        yield f"  {command}"
+
+
+def _markdown(section: Section) -> Iterator[str]:
+    yield f"## {section.title}"
+    yield ""
+    if section.rows:
+        head, *rows = section.rows
+        yield _markdown_row(head)
+        yield _markdown_row(["---"] * len(head))
+        yield from map(_markdown_row, rows)
+        yield ""
+    for note in section.notes:
+        yield note
+        yield ""
+    for what, command in section.commands:
+        yield f"{what}:"
+        yield from ("", "```", command, "```", "")
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    """A cell as it reads; numbers and their intervals have no meaning in Markdown."""
+    return cell if _NUMBERS.fullmatch(cell) else escaped(cell)

@@ -1,0 +1,297 @@
+"""What a report on links says, as tables: in plain text and Markdown here, on a page in ``page.page``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.core.wording import counted
+from fascicle.evaluation.links.scores import ALONE, CALIBRATION
+from fascicle.evaluation.reports.markdown import Table as MarkdownTable
+from fascicle.evaluation.reports.markdown import escaped
+from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
+
+# Figure -> its title, and what it means.
+TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "recall@1": ("recall@1", "mentions whose concepts are ranked first"),
+        "recall@5": ("recall@5", "mentions whose concepts are among the first 5 candidates"),
+        "recall@20": ("recall@20", "mentions whose concepts are among the first 20 candidates"),
+        "half": ("half right", "mentions of which some of the concepts are ranked first, but not all, or others too"),
+        "ceiling": ("ceiling", "mentions whose concepts are all in the vocabulary"),
+        "precision": (
+            "precision",
+            "of the mentions that got concepts, those that got exactly the concepts of the gold",
+        ),
+        "recall": ("recall", "of the mentions with concepts in the gold, those that got exactly these"),
+        "f1": ("F1", "the harmonic mean of precision and recall; a mention that one side does not have is wrong"),
+        "concept_precision": ("concept P", "of the concepts that documents got, those that the gold has there"),
+        "concept_recall": ("concept R", "of the concepts that documents have in the gold, those that they got"),
+        "concept_f1": ("concept F1", "the harmonic mean of both; each concept counts once in a document"),
+        "nil_precision": (
+            "NIL precision",
+            "of the mentions that got no concept, those that have none in the vocabulary",
+        ),
+        "nil_recall": ("NIL recall", "of the mentions that have no concept in the vocabulary, those that got none"),
+        CALIBRATION: (
+            "calibration error",
+            "mean distance of probabilities from the share that is right, in ten ranges",
+        ),
+    }
+)
+ERRORS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "not recognised": "the system does not have the mention",
+        "no such mention": "the gold does not have the mention",
+        "not in the vocabulary": "a concept of the gold is not in the pack",
+        "no concept": "the gold says that no concept fits",
+        "composite": "the gold or the system has several concepts",
+        "no answer": "the system gave no concept",
+        "wrong species": "a concept of another species",
+        "too general": "a concept above the right one",
+        "too specific": "a concept below the right one",
+        "ambiguous abbreviation": "an abbreviation, taken for another concept",
+        "other concept": "any other",
+    }
+)
+_SUBSETS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "seen_surfaces": "words seen in training",
+        "unseen_surfaces": "words not seen",
+        "seen_concepts": "concepts seen in training",
+        "unseen_concepts": "concepts not seen",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkTable:
+    """A table with some columns for each system.
+
+    Attributes:
+        anchor: a short name.
+        title: of the table.
+        head: what the rows are.
+        columns: of each system.
+        systems: their names; empty for a table that is not about systems.
+        rows: what each is, and its cells.
+        means: what rows or columns mean.
+    """
+
+    anchor: str
+    title: str
+    head: str
+    columns: tuple[str, ...]
+    systems: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    means: tuple[tuple[str, str], ...] = field(default=())
+
+
+def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
+    """The tables of a report of `evaluation.links.report.links_report`; those without rows are left out."""
+    made = [_figures(report), _types(report), _subsets(report), _tiers(report), _errors(report), _differences(report)]
+    return [one for one in made if one.rows]
+
+
+def links_text(report: Mapping[str, Any]) -> str:
+    """The report for a terminal."""
+    parts = [drawn([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
+    return "\n\n".join([*parts, told(report)]) + "\n"
+
+
+def links_markdown(report: Mapping[str, Any]) -> str:
+    """The report as a Markdown page."""
+    parts = ["# Evaluation of links", told(report)]
+    for one in link_tables(report):
+        table = MarkdownTable(*(escaped(cell) for cell in _header(one)))
+        for label, cells in one.rows:
+            table.add(escaped(label), *cells)
+        means = [f"- {escaped(name)}: {meaning}" for name, meaning in one.means]
+        parts += [f"## {one.title}", table.text(), "\n".join(means)]
+    for system in report["systems"]:
+        for error, rows in system["examples"].items():
+            parts += [f"### {error}, by {escaped(system['name'])}", "\n".join(f"- {escaped(example(r))}" for r in rows)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def told(report: Mapping[str, Any]) -> str:
+    """What was scored, in sentences."""
+    gold = report["gold"]
+    none = f", {gold['without_concept']:,} of them without a concept" if gold["without_concept"] else ""
+    return (
+        f"{counted(gold['mentions'], 'linked mention')} of {counted(gold['concepts'], 'concept')} in "
+        f"{counted(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals by bootstrap over "
+        f"documents; {UNDEFINED} is undefined."
+    )
+
+
+def example(row: Mapping[str, Any]) -> str:
+    """A wrong link in one line."""
+    score = "" if row["score"] is None else f", with {row['score']:.3f}"
+    tier = f" ({row['tier']}{score})" if row["answer"] else ""
+    return (
+        f"{row['type']} “{row['surface']}” in {row['document']} at {row['start']:,}: gold {_names(row['gold'])}; "
+        f"answer {_names(row['answer'])}{tier}"
+    )
+
+
+def _names(concepts: Sequence[Mapping[str, str]]) -> str:
+    shown = []
+    for one in concepts:
+        more = ", ".join(part for part in (one["label"], one["taxon"]) if part)
+        shown.append(f"{one['curie']} ({more})" if more else one["curie"])
+    return " and ".join(shown) or "none"
+
+
+def _figures(report: Mapping[str, Any]) -> LinkTable:
+    systems = report["systems"]
+    rows = []
+    for name, (title, _) in TITLES.items():
+        found = [one["figures"].get(name) for one in systems]
+        if any(row is not None and row["value"] is not None for row in found):
+            rows.append((title, tuple(cell for row in found for cell in _sure(row))))
+    return LinkTable(
+        anchor="figures",
+        title="How good?",
+        head="figure",
+        columns=("%", "interval", "of"),
+        systems=_names_of(report),
+        rows=tuple(rows),
+        means=(
+            *TITLES.values(),
+            ("of", "how many mentions, or concepts, it is a share of; F1: of both sides together"),
+        ),
+    )
+
+
+def _sure(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    if row is None or row["value"] is None:
+        return (UNDEFINED,) * 3
+    interval = row["interval"]
+    sure = f"{percent(interval['low'])} to {percent(interval['high'])}" if interval else UNDEFINED
+    return percent(row["value"]), sure, f"{row['whole']:,}" if "whole" in row else ""
+
+
+def _types(report: Mapping[str, Any]) -> LinkTable:
+    names = ("recall@1", "ceiling", "f1", "concept_f1")
+    several = report["gold"]["types"] if len(report["gold"]["types"]) > 1 else {}
+    return LinkTable(
+        anchor="types",
+        title="Types",
+        head="type",
+        columns=tuple(TITLES[name][0] for name in names),
+        systems=_names_of(report),
+        rows=tuple(
+            (kind, tuple(_value(one["types"][kind], name) for one in report["systems"] for name in names))
+            for kind in several
+        ),
+    )
+
+
+def _subsets(report: Mapping[str, Any]) -> LinkTable:
+    systems = report["systems"]
+    return LinkTable(
+        anchor="subsets",
+        title="Seen and unseen",
+        head="mentions",
+        columns=("recall@1", "ceiling", "of"),
+        systems=_names_of(report),
+        rows=tuple(
+            (title, tuple(cell for one in systems for cell in _of_subset(one["subsets"][name])))
+            for name, title in _SUBSETS.items()
+            if all(name in one["subsets"] for one in systems)
+        ),
+        means=(("seen", "the training corpus has a mention of the type with these words, or all these concepts"),),
+    )
+
+
+def _of_subset(row: Mapping[str, Any]) -> Iterator[str]:
+    yield _value(row, "recall@1")
+    yield _value(row, "ceiling")
+    yield f"{row['recall@1']['whole']:,}"
+
+
+def _tiers(report: Mapping[str, Any]) -> LinkTable:
+    systems = report["systems"]
+    return LinkTable(
+        anchor="tiers",
+        title="Tiers",
+        head="tier",
+        columns=("precision", "coverage"),
+        systems=_names_of(report),
+        rows=tuple(
+            (tier, tuple(cell for one in systems for cell in _of_tier(one["tiers"].get(tier))))
+            for tier in dict.fromkeys(tier for one in systems for tier in one["tiers"])
+        ),
+        means=(
+            ("precision", "of the links of the tier, those that are exactly right"),
+            ("coverage", "of the mentions of the gold, those that got a link of the tier"),
+            (ALONE.removeprefix(", "), "no other candidate has the same tier"),
+        ),
+    )
+
+
+def _of_tier(row: Mapping[str, Any] | None) -> tuple[str, str]:
+    return (UNDEFINED, UNDEFINED) if row is None else (percent(row["precision"]), percent(row["coverage"]))
+
+
+def _errors(report: Mapping[str, Any]) -> LinkTable:
+    systems = report["systems"]
+    found = [one["errors"] for one in systems]
+    zero = {"wrong": 0, "among": 0}
+    return LinkTable(
+        anchor="errors",
+        title="What goes wrong?",
+        head="answers that are wrong",
+        columns=("wrong", "among"),
+        systems=_names_of(report),
+        rows=tuple(
+            (error, tuple(f"{errors.get(error, zero)[part]:,}" for errors in found for part in ("wrong", "among")))
+            for error in ERRORS
+            if any(error in errors for errors in found)
+        ),
+        means=(*ERRORS.items(), ("among", "of these, those whose concepts of the gold are among the candidates")),
+    )
+
+
+def _differences(report: Mapping[str, Any]) -> LinkTable:
+    return LinkTable(
+        anchor="differences",
+        title="Is the difference real?",
+        head="system less another",
+        columns=("points", "interval", "p", "corrected p"),
+        systems=(),
+        rows=tuple(
+            (f"{row['system']} less {row['baseline']}: {TITLES[row['figure']][0]}", _difference(row["difference"]))
+            for row in report["differences"]
+        ),
+        means=(
+            ("points", "above 0 the system is better; interval: when both are scored on the same draws of documents"),
+            ("p", "how often two equally good systems would differ as much by chance (approximate randomisation)"),
+            ("corrected p", "the same, raised for the number of comparisons made here (Holm)"),
+        ),
+    )
+
+
+def _difference(value: Mapping[str, Any] | None) -> tuple[str, ...]:
+    if value is None:
+        return (UNDEFINED,) * 4
+    points = [f"{100 * value[end]:+.2f}" for end in ("estimate", "low", "high")]
+    return points[0], f"{points[1]} to {points[2]}", f"{value['p_value']:.3f}", f"{value['p_holm']:.3f}"
+
+
+def _value(row: Mapping[str, Any], name: str) -> str:
+    return percent(row[name]["value"])
+
+
+def _names_of(report: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(one["name"] for one in report["systems"])
+
+
+def _header(table: LinkTable) -> list[str]:
+    """The names of columns, behind those of systems where there are several."""
+    if len(table.systems) < 2:
+        return [table.head, *table.columns]
+    return [table.head, *(f"{system} {column}" for system in table.systems for column in table.columns)]

@@ -1,0 +1,183 @@
+"""Parts of the page of a report: figures, sections and tables."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fascicle.core.marks import Html, join, tag, text, user
+from fascicle.evaluation.reports.markdown import UNDEFINED, percent
+
+NOTHING: Final = Html("")
+
+
+def points(value: float) -> str:
+    """A difference of shares in points, with its sign; no difference has none."""
+    shown = f"{100 * value:+.2f}"
+    return "0.00" if shown in ("+0.00", "-0.00") else shown.replace("-", "\u2212")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What stands where a picture is wanted.
+
+    Attributes:
+        svg: the picture, an ``<svg>`` element; empty if there is none.
+        missing: why there is none.
+        notes: what else is to be said about it, a sentence each.
+    """
+
+    svg: str = ""
+    missing: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Pictures = Mapping[str, Picture]
+
+
+def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
+    """A picture with a caption, or the reason why there is none; nothing if it is not known at all.
+
+    Args:
+        pictures: by name.
+        name: which; also what keeps the ids inside it apart from those of the other pictures.
+        caption: what it shows, and how to read it; `Html` or text.
+    """
+    picture = pictures.get(name)
+    if picture is None:
+        return NOTHING
+    if not picture.svg:
+        return tag("p", f"No picture: {picture.missing}.", class_="nothing")
+    notes = [join(" ", note) for note in picture.notes]
+    return tag(
+        "figure",
+        tag("div", Html(_alone(picture.svg, name)), class_="drawing"),
+        tag("figcaption", caption, *notes),
+        class_="picture",
+    )
+
+
+def _alone(svg: str, name: str) -> str:
+    """An element whose ids and styles cannot touch other pictures of the page."""
+    svg = re.sub(r"<!--.*?-->|<style[^>]*>.*?</style>|\sxmlns(?::\w+)?=\"[^\"]*\"", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
+    kept = re.sub(r'\sid="([^"]+)"', lambda f: f' id="{name}-{f[1]}"' if f[1] in used else "", svg)
+    return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the page that the contents list names.
+
+    Attributes:
+        anchor: its id.
+        title: its heading.
+        body: what stands below the heading.
+        parts: those one level down.
+    """
+
+    anchor: str
+    title: str
+    body: Html = NOTHING
+    parts: tuple[Section, ...] = ()
+
+    def html(self, *, level: int = 2) -> Html:
+        """The section with its heading and its parts."""
+        heading = tag(f"h{level}", user(self.title))
+        inner = [part.html(level=level + 1) for part in self.parts]
+        return tag("section", heading, self.body, *inner, id=self.anchor)
+
+    def entry(self) -> Html:
+        """The line of the contents list, with those of the parts below it."""
+        link = tag("a", user(self.title), href=f"#{self.anchor}")
+        return tag("li", link, tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""))
+
+
+class Table:
+    """A table that says below it what its columns mean, and why cells of it are undefined."""
+
+    def __init__(self, *header: str, texts: int = 1, groups: Iterable[tuple[str, int]] = ()) -> None:
+        """Begins with the header.
+
+        Args:
+            header: of each column.
+            texts: how many columns at the left are text; the others are numbers.
+            groups: titles above the header, each with the number of columns that it is over.
+        """
+        self._texts = texts
+        self._labels = _labels(header, groups := tuple(groups))
+        self._head = [self._row("th", header)]
+        spans = [tag("th", title, colspan=width, class_="group") for title, width in groups]
+        if spans:
+            self._head.insert(0, tag("tr", *spans))
+        self._body: list[Html] = []
+        self._reasons: dict[str, None] = {}
+
+    def _row(self, kind: str, cells: Iterable[str]) -> Html:
+        shown = []
+        for at, cell in enumerate(cells):
+            is_name = at == 0 and kind == "td"
+            scope = {"scope": "row"} if is_name else {"scope": "col"} if kind == "th" else {}
+            looks = "text" if at < self._texts else "number named" if "<bdi" in cell else "number"
+            label = {"data_label": self._labels[at]} if kind == "td" and at else {}
+            shown.append(tag("th" if is_name else kind, cell, class_=looks, **scope, **label))
+        return tag("tr", *shown)
+
+    def add(self, *cells: str) -> None:
+        """A row."""
+        self._body.append(self._row("td", cells))
+
+    def share(self, row: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
+        """A share of a row of the report in percent, strong if it is the best; if undefined, why is remembered."""
+        value = row[name]
+        if value is None:
+            reasons = row.get("undefined", {})
+            return self.because(reasons if isinstance(reasons, str) else reasons.get(name, ""))
+        return tag("strong", percent(value)) if value == best else text(percent(value))
+
+    def because(self, reason: str) -> Html:
+        """An undefined cell."""
+        if reason:
+            self._reasons[reason] = None
+        return tag("abbr", UNDEFINED, title=f"undefined: {reason}" if reason else "undefined")
+
+    def html(self, *, means: Iterable[tuple[str, str]] = (), label: str = "") -> Html:
+        """The table.
+
+        Args:
+            means: column (or several) and what it means, shown below.
+            label: what the table holds, for readers who cannot see it.
+        """
+        inner = tag("table", tag("thead", *self._head), tag("tbody", *self._body))
+        # The place around a table takes the keyboard, so that one wider than the screen can be moved without a mouse.
+        place = tag("div", inner, class_="wide", tabindex="0", role="region", aria_label=label or "table")
+        listed = [join(tag("b", name), ": ", meaning) for name, meaning in means]
+        below = [tag("p", join(*listed, by=" · "), class_="means")] if listed else []
+        if self._reasons:
+            below.append(tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means"))
+        return join(tag("div", place, *below, class_="table"))
+
+
+def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
+    """What each column is called, with its group: stands beside the cells where the screen has no room for columns."""
+    above = [_bare(title) for title, width in groups for _ in range(width)]
+    named = [_bare(cell) for cell in header]
+    return [f"{group} {name}".strip() for group, name in zip(above or [""] * len(named), named, strict=True)]
+
+
+def _bare(cell: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", cell)) if isinstance(cell, Html) else cell
+
+
+def best(values: Iterable[float | None]) -> float | None:
+    """The highest of several values, if there are several and they are not all the same."""
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) > 1 and len(set(known)) > 1 else None
+
+
+def paragraphs(*told: str) -> Html:
+    """Each as a paragraph; empty ones are left out."""
+    return join(*(tag("p", one) for one in told if one))

@@ -1,0 +1,178 @@
+"""A report as one HTML page that needs nothing else: no network, no other file, no script to be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Any, Final
+
+from fascicle.core.marks import Html, join, short, tag, user
+from fascicle.core.wording import counted
+from fascicle.evaluation.report_parts import Report
+from fascicle.evaluation.reports.links import LinkTable, example, link_tables, told
+from fascicle.evaluation.reports.markdown import percent
+from fascicle.evaluation.reports.page.errors import (
+    calibration_section,
+    errors_section,
+    system_calibration,
+    system_errors,
+)
+from fascicle.evaluation.reports.page.examples import examples_section
+from fascicle.evaluation.reports.page.html import Pictures, Section, Table, paragraphs
+from fascicle.evaluation.reports.page.scores import (
+    buckets_section,
+    headline,
+    reach_section,
+    rules_section,
+    subsets_section,
+    summary_section,
+    types_section,
+)
+
+_NOTHING: Final[Pictures] = {}
+
+
+def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") -> str:
+    """The report of ``fascicle.evaluation.report.build_report`` as one HTML page.
+
+    The page refers to nothing outside itself and allows only its own script to run, whatever stands in the texts; all
+    of it can be read without that script, which only filters the examples. The same report and pictures give the same
+    characters.
+
+    Args:
+        report: the value.
+        pictures: by name, as ``plots.report_pictures.report_pictures`` makes them; without them the page has
+            only tables.
+        notice: what is to be said at the top, such as why there are no pictures.
+    """
+    names = ", ".join(short(one["name"]) for one in report["systems"])
+    said = [tag("p", notice, class_="notice")] if notice else []
+    top = (tag("h1", "Evaluation"), headline(report), _lede(report), *said)
+    return shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
+
+
+def shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
+    """A page of sections, with its contents, its looks and its script.
+
+    Args:
+        title: of the window.
+        top: what stands above the contents.
+        sections: at least one.
+    """
+    script = _file("page.js")
+    contents = tag("ol", *(section.entry() for section in sections))
+    body = tag(
+        "body",
+        tag("a", "To the numbers", href=f"#{sections[0].anchor}", class_="skip"),
+        tag("header", *top),
+        tag(
+            "nav", tag("details", tag("summary", "Contents"), contents, open=True), aria_label="Contents", id="contents"
+        ),
+        tag("main", *(section.html() for section in sections)),
+        tag("script", Html(script)),
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", Html(_file("page.css"))),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _file(name: str) -> str:
+    return resources.files("fascicle.evaluation.reports.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """Nothing may be loaded; of scripts, only that of the page may run."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
+    )
+
+
+def _sections(report: Report, pictures: Pictures) -> list[Section]:
+    found = [
+        summary_section(report, pictures),
+        types_section(report, pictures),
+        errors_section(report),
+        examples_section(report),
+        rules_section(report),
+        subsets_section(report),
+        *([reach_section(report)] if report["unreachable"] else []),
+        buckets_section(report, pictures),
+        calibration_section(report, pictures),
+    ]
+    for at, one in enumerate(report["systems"]):
+        parts = (system_errors(report, at, pictures), system_calibration(report, at, pictures))
+        found.append(Section(anchor=f"system-{at}", title=f"System {one['name']}", parts=parts))
+    return found
+
+
+def _lede(report: Report) -> Html:
+    """What was compared."""
+    gold, training = report["gold"], report["gold"]["training"]
+    systems = [tag("strong", user(one["name"])) for one in report["systems"]]
+    said = (
+        f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
+        f"{counted(gold['mentions'], 'gold mention')} of {counted(len(gold['types']), 'type')} "
+        f"({gold['discontinuous']:,} discontinuous). "
+    )
+    seen = (
+        "No training corpus was given, so nothing is said about what was seen in training."
+        if training is None
+        else (
+            f"The training corpus has {counted(training['documents'], 'document')} with "
+            f"{counted(training['mentions'], 'mention')}."
+        )
+    )
+    return tag("p", join(*systems, by=", "), said, seen, class_="lede")
+
+
+def links_page(report: Mapping[str, Any]) -> str:
+    """The report of `evaluation.links.report.links_report` as one HTML page; see `page.page`."""
+    names = ", ".join(short(one["name"]) for one in report["systems"])
+    top = (tag("h1", "Evaluation of links"), tag("p", told(report), class_="lede"))
+    return shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
+
+
+def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
+    for one in link_tables(report):
+        yield Section(anchor=one.anchor, title=one.title, body=_table(one))
+    for at, system in enumerate(report["systems"]):
+        parts = [Section(anchor=f"system-{at}-reliability", title="Probabilities", body=_reliability(system))]
+        if system["examples"]:
+            parts.append(Section(anchor=f"system-{at}-examples", title="Examples of errors", body=_examples(system)))
+        yield Section(anchor=f"system-{at}", title=f"System {system['name']}", parts=tuple(parts))
+
+
+def _table(one: LinkTable) -> Html:
+    several = len(one.systems) > 1
+    groups = [("", 1), *((user(name), len(one.columns)) for name in one.systems)] if several else []
+    table = Table(one.head, *(column for _ in range(max(1, len(one.systems))) for column in one.columns), groups=groups)
+    for label, cells in one.rows:
+        table.add(user(label), *cells)
+    return table.html(means=one.means, label=one.title)
+
+
+def _reliability(system: Mapping[str, Any]) -> Html:
+    if system["figures"]["calibration_error"]["value"] is None:
+        return paragraphs("No answer has a probability.")
+    table = Table("probability", "answers", "mean probability", "precision")
+    for row in system["reliability"]:
+        shown = map(percent, (row["mean_score"], row["precision"]))
+        table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shown)
+    means = (("precision", "of these answers, in percent; where it equals the mean, probabilities tell the truth"),)
+    return table.html(means=means, label="reliability")
+
+
+def _examples(system: Mapping[str, Any]) -> Html:
+    parts: list[Html] = []
+    for error, rows in system["examples"].items():
+        parts += [tag("h4", error), tag("ul", *(tag("li", user(example(row))) for row in rows))]
+    return join(*parts)

@@ -1,0 +1,209 @@
+"""Pictures of a distributions file: principal components, violins and volcano (*span-level-strategy* §3.3-3.5).
+
+The paper draws gold mentions of one kind of model, which must choose a type for each; here a class "none" stands beside
+the types, so that models that find their mentions are drawn too. A span typer has no such class, and none is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, shown, style
+from fascicle.evaluation.reports.plots.distribution_data import Distributions, Flags, components, density, ratios
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_VIOLINS: Final = 40
+MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
+SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
+_FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
+_LETTER: Final = 0.08  # inches that a letter below a violin takes, about
+_FOUND, _MISSED = STYLES[0], STYLES[1]
+
+
+def draw_pca(figure: Figure, data: Distributions) -> None:
+    """Two principal components of the probabilities; a mark for each type, filled where the model found the mention.
+
+    Raises:
+        InputError: the probabilities do not differ in two directions.
+    """
+    found = components(data.of_classes)
+    axes = figure.add_subplot()
+    for number, (name, mine) in enumerate(_by_type(data)):
+        look = style(number)
+        for right in (True, False):
+            rows = mine & (data.found == right)
+            axes.scatter(
+                found.points[rows, 0],
+                found.points[rows, 1],
+                marker=look.marker,
+                s=22 if right else 30,
+                facecolors=look.colour if right else "none",
+                edgecolors=look.colour,
+                linewidths=0.4 if right else 1.0,
+                alpha=0.45 if right else 1.0,
+                rasterized=len(data.gold) > MOST_VECTORS,
+                zorder=2 if right else 3,
+                label=f"{shown(name)} ({_count(mine)})" if right else "_missed",
+            )
+    sure = (data.of_classes >= SURE).sum(axis=0).tolist()
+    names = [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)]
+    _corners(axes, found.corners, names)
+    axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found")
+    axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {SURE} or more")
+    axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
+    axes.set_ylabel(f"second component ({found.explained[1]:.0%})")
+    axes.margins(0.1 + 0.025 * max(map(len, names)), 0.08)  # room for the names of the corners
+    axes.set_aspect("equal", adjustable="box")
+    legend = figure.legend(loc="outside right upper", title="gold type (mentions)", alignment="left")
+    for handle in legend.legend_handles:
+        if handle is not None:
+            handle.set_alpha(1.0)
+
+
+def draw_violins(figure: Figure, data: Distributions) -> None:
+    """The probability of the gold type, one violin for each: found mentions left, those not found right.
+
+    Raises:
+        InputError: too many types.
+    """
+    names = data.header.types
+    if len(names) > MOST_VIOLINS:
+        raise InputError(
+            f"{data.path} has {counted(len(names), 'type')}; up to {MOST_VIOLINS} violins can be drawn beside "
+            "each other"
+        )
+    axes = figure.add_subplot()
+    for place, _ in enumerate(names):
+        mine = data.gold == place
+        for side, rows in ((-1, mine & data.found), (1, mine & ~data.found)):
+            _half(axes, place, side=side, values=data.of_gold[rows])
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_ylim(-0.02, 1.02)
+    axes.grid(visible=False, axis="x")
+    counts = [f"{_count(m & data.found)} | {_count(m & ~data.found)}" for _, m in _each_type(data)]
+    beside = _LETTER * sum(max(len(name), len(count)) + 2 for name, count in zip(names, counts, strict=True))
+    upright = beside > figure.bbox.width / figure.dpi
+    labels = [f"{name}{'  ' if upright else chr(10)}{count}" for name, count in zip(names, counts, strict=True)]
+    axes.set_xticks(range(len(names)), labels, rotation=90 if upright else 0)
+    axes.set_ylabel("probability of the gold type")
+    for look, label in ((_FOUND, "found (left)"), (_MISSED, "not found (right)")):
+        axes.fill_between([], [], facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=label)
+    axes.plot([], [], color="white", marker="_", markeredgecolor="black", markersize=12, label="median")
+    figure.legend(loc="outside upper center", ncols=3)
+
+
+def draw_volcano(figure: Figure, data: Distributions) -> None:
+    """Every class but the gold type against it: how many times as probable, and the spread of the probabilities."""
+    from matplotlib.ticker import LogFormatter
+
+    found = ratios(data.of_classes, data.gold + data.has_none)
+    axes = figure.add_subplot()
+    parts = (
+        ("more probable than the gold type (up)", found.ratio > 0, STYLES[1], "black"),
+        ("equally probable (stable)", found.ratio == 0, STYLES[3], "black"),
+        ("less probable (down)", found.ratio < 0, STYLES[0], "none"),
+    )
+    for label, rows, look, edge in parts:
+        axes.scatter(
+            found.ratio[rows],
+            found.spread[rows],
+            marker=look.marker,
+            s=12,
+            color=look.colour,
+            edgecolors=edge,
+            linewidths=0.3,
+            alpha=0.55,
+            rasterized=len(found.ratio) > MOST_VECTORS,
+            label=f"{label}: {_count(rows)}",
+        )
+    axes.set_yscale("log")
+    # The formatters of the scale itself write formulas, which the look of the house does not read.
+    axes.yaxis.set_major_formatter(LogFormatter())
+    axes.yaxis.set_minor_formatter(LogFormatter())
+    for place in (-1, 1):
+        axes.axvline(place, color="#555555", linestyle="--", linewidth=0.8)
+    axes.axhline(10**-1.5, color="#555555", linestyle="--", linewidth=0.8)
+    axes.set_xlabel("log2 (probability of the other class / probability of the gold type)")
+    axes.set_ylabel("variance over the classes / probability of the gold type")
+    figure.legend(loc="outside upper center", ncols=1)
+
+
+def _by_type(data: Distributions) -> Iterator[tuple[str, Flags]]:
+    """Types with mentions; where there are more than looks, the most frequent ones and the others together."""
+    counts = np.bincount(data.gold, minlength=len(data.header.types))
+    order = [int(kind) for kind in np.argsort(-counts, kind="stable") if counts[kind]]
+    shown = order if len(order) <= len(STYLES) else order[: len(STYLES) - 1]
+    for kind in sorted(shown):
+        yield data.header.types[kind], data.gold == kind
+    if len(shown) < len(order):
+        yield f"{len(order) - len(shown)} other types", ~np.isin(data.gold, shown)
+
+
+def _each_type(data: Distributions) -> Iterator[tuple[str, Flags]]:
+    for kind, name in enumerate(data.header.types):
+        yield name, data.gold == kind
+
+
+def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
+    """Where a mention would lie that is sure to be of one class.
+
+    Names that would cover each other are moved apart; of many classes only those farthest out are named.
+    """
+    axes.scatter(corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4)
+    (width, height), middle = np.ptp(corners, axis=0), corners.mean(axis=0)
+    lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last one
+    farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:MOST_NAMED]
+    for number in farthest[np.argsort(-corners[farthest, 1], kind="stable")].tolist():
+        x, y = corners[number].tolist()
+        left = x < middle[0]
+        place = min(y + (-0.01 if y < middle[1] else 0.04) * height, lowest[left] - 0.055 * height)
+        lowest[left] = place
+        name = axes.annotate(
+            names[number],
+            (x, y),
+            xytext=(x + (-0.04 if left else 0.04) * width, place),
+            ha="right" if left else "left",
+            va="center",
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
+            arrowprops={"arrowstyle": "-", "color": "#555555", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
+            annotation_clip=False,
+            zorder=5,
+        )
+        name.set_in_layout(False)  # the margins have room for it; else the layout pushes the axes off the sheet
+
+
+def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:
+    """One side of a violin, as wide as its largest density; of few mentions a mark for each."""
+    look = _FOUND if side < 0 else _MISSED
+    if not len(values):
+        return
+    if len(values) < _FEW:
+        axes.scatter(np.full(len(values), place + side * 0.06), values, marker=look.marker, s=16, color=look.colour)
+        return
+    at = np.linspace(0.0, 1.0, 201)
+    high = density(values, at)
+    axes.fill_betweenx(
+        at,
+        place,
+        place + side * 0.42 * high / high.max(),
+        facecolor=look.colour,
+        edgecolor="white",
+        hatch=look.hatch,
+        linewidth=0.0,
+    )
+    middle = float(np.median(values))
+    axes.plot([place, place + side * 0.3], [middle, middle], color="white", linewidth=3.0)
+    axes.plot([place, place + side * 0.3], [middle, middle], color="black", linewidth=1.4)
+
+
+def _count(rows: Flags) -> str:
+    return f"{int(rows.sum()):,}"

@@ -1,0 +1,265 @@
+"""Learning curves of run folders: the training loss, and the F1 on dev with the epoch that was chosen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.evaluation.reports.plots.canvas import STYLES, shown, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+Unit = Literal["epoch", "step", "update"]
+METRICS: Final = "metrics.jsonl"
+_DEV: Final = "dev"
+
+
+class _Rates(msgspec.Struct):
+    f1: Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class _Scores(msgspec.Struct):
+    micro: _Rates
+    macro: _Rates | None = None
+    average: Literal["micro", "macro"] = "micro"
+
+    @property
+    def f1(self) -> float:
+        """Of the average that the model is chosen by."""
+        rates = self.macro if self.average == "macro" and self.macro else self.micro
+        return rates.f1
+
+
+class _Epoch(msgspec.Struct):
+    epoch: Annotated[int, Meta(ge=1)]
+    loss: float | None  # a loss that is no number is written as NaN, which JSON does not have
+    step: int | None = None
+
+
+class _Update(msgspec.Struct):
+    update: Annotated[int, Meta(ge=1)]
+    mean: float | None
+
+
+class _Chosen(msgspec.Struct):
+    epoch: int
+    step: int | None = None
+    others: dict[str, _Chosen] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadCurve:
+    """One head of a run.
+
+    Attributes:
+        head: its name; empty for the only head, and for the one that answers.
+        f1: F1 on dev at each place: micro, or of several corpora macro.
+        best: the place that was chosen; of a run that is not finished, the best so far.
+    """
+
+    head: str
+    f1: tuple[float, ...]
+    best: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCurves:
+    """Where one run was scored on dev: after every epoch, or after some number of steps. A span typer never is.
+
+    Attributes:
+        name: of the folder.
+        unit: what places count: ``"epoch"``, ``"step"``, or the ``"update"`` of a span typer.
+        places: their numbers, rising.
+        loss: mean training loss up to each; of a span typer, at each.
+        heads: the answering one first; none of a span typer.
+        finished: whether the run came to its end.
+    """
+
+    name: str
+    unit: Unit
+    places: tuple[int, ...]
+    loss: tuple[float, ...]
+    heads: tuple[HeadCurve, ...]
+    finished: bool
+
+    @property
+    def note(self) -> str:
+        """What the reader of a picture should know; empty if nothing."""
+        if self.finished:
+            return ""
+        last = self.places[-1]
+        so_far = f"its {len(self.places):,} epochs" if self.unit == "epoch" else f"its first {last:,} {self.unit}s"
+        return f"the run {self.name} is not finished: {so_far} so far are drawn"
+
+
+def read_run(folder: str) -> RunCurves:
+    """Reads the metrics of a run folder; one that is still being trained has those of its epochs so far.
+
+    Raises:
+        InputError: no folder, or one without a single finished epoch.
+        FormatError: metrics that no run writes.
+    """
+    path = Path(folder)
+    metrics, scores = path / METRICS, path / "scores.json"
+    if not path.is_dir():
+        raise InputError(f"{folder} is no run folder; give the folder that fascicle train wrote", file=folder)
+    if not metrics.is_file() or not metrics.stat().st_size:
+        raise InputError(
+            f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
+            "run that has been trained for one epoch at least"
+        )
+    text = metrics.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if len(lines) > 1 and not text.endswith("\n"):
+        lines.pop()  # of a run that was killed while it wrote, the last line is not whole
+    try:
+        if '"update"' in lines[0]:
+            return _of_typer(path.resolve().name, lines, finished=scores.is_file())
+        rows = [_row(line) for line in lines]
+    except (msgspec.MsgspecError, ValueError, KeyError) as error:
+        raise FormatError(f"{metrics} is not what a run writes ({error}); give the folder of a run") from None
+    chosen = _chosen(scores) if scores.is_file() else None
+    return _curves(path.resolve().name, rows, chosen, metrics)
+
+
+def _of_typer(name: str, lines: list[str], *, finished: bool) -> RunCurves:
+    rows = [msgspec.json.decode(_json(line), type=_Update) for line in lines]
+    places = tuple(row.update for row in rows)
+    if list(places) != sorted(set(places)):
+        raise ValueError("updates are not in order")
+    loss = tuple(_number(row.mean) for row in rows)
+    return RunCurves(name=name, unit="update", places=places, loss=loss, heads=(), finished=finished)
+
+
+def _json(line: str) -> str:
+    """NaN and infinity are no JSON, but a diverged training writes them as its loss."""
+    for name, word in itertools.product(("loss", "mean"), ("-Infinity", "Infinity", "NaN")):
+        line = line.replace(f'"{name}": {word}', f'"{name}": null')
+    return line
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
+    """One epoch, and the F1 on dev of each head."""
+    line = _json(line)
+    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
+    return msgspec.json.decode(line, type=_Epoch), {name: found.f1 for name, found in scores.items()}
+
+
+def _chosen(path: Path) -> dict[str, _Chosen]:
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=_Chosen)
+    except msgspec.MsgspecError as error:
+        raise FormatError(
+            f"{path} is not what a run writes ({error}); give the folder of a run", file=str(path)
+        ) from None
+    return {_DEV: found} | {f"{_DEV}.{head}": one for head, one in found.others.items()}
+
+
+def _curves(
+    name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, _Chosen] | None, path: Path
+) -> RunCurves:
+    epochs = tuple(epoch.epoch for epoch, _ in rows)
+    # Dev may be scored several times in an epoch; then the steps tell these apart.
+    unit: Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
+    places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
+    keys = list(rows[0][1])
+    if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
+        raise FormatError(
+            f"{path} is not what a run writes (epochs in order, each with dev scores); copy it again", file=str(path)
+        )
+    heads = []
+    for key in sorted(keys):
+        f1 = tuple(scores[key] for _, scores in rows)
+        said = (chosen or {}).get(key)
+        best = places[f1.index(max(f1))] if said is None else said.epoch if unit == "epoch" else said.step or 0
+        if best not in places:
+            raise FormatError(
+                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again", file=str(path)
+            )
+        heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
+    loss = tuple(_number(epoch.loss) for epoch, _ in rows)
+    return RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)
+
+
+_MARKS = 12  # on a curve of many places
+
+
+def load_runs(folders: Sequence[str]) -> list[RunCurves]:
+    """Reads run folders.
+
+    Raises:
+        UsageError: more of them than one picture can tell apart, or runs that count different things.
+        InputError: see `reports.plots.runs.read_run`.
+    """
+    if len(folders) > len(STYLES):
+        raise UsageError(
+            f"{len(folders)} run folders were given; one picture can tell {len(STYLES)} apart, draw several"
+        )
+    runs = [read_run(folder) for folder in folders]
+    other = next((run for run in runs if run.unit != runs[0].unit), None)
+    if other is not None:
+        raise UsageError(f"{runs[0].name} counts {runs[0].unit}s and {other.name} {other.unit}s; draw them apart")
+    return runs
+
+
+def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
+    """Width and height of the sheet, in inches: every curve has a line below the picture."""
+    return 6.4, 4.4 + 0.2 * sum(max(1, len(run.heads)) for run in runs)
+
+
+def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
+    """The loss above, F1 below; a run has one look, the other head of a bundle has hollow marks and a thinner line."""
+    if runs[0].unit == "update":
+        _draw_loss(figure, runs)
+    else:
+        _draw_loss_and_f1(figure, runs)
+
+
+def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
+    """The loss alone: a span typer looks at no dev part while it trains."""
+    axes = figure.subplots()
+    for number, run in enumerate(runs):
+        every = max(1, len(run.places) // _MARKS)
+        name = f"{shown(run.name)}{'' if run.finished else ', so far'}"
+        axes.plot(run.places, run.loss, **style(number).of_line, markevery=every, label=name)
+    axes.set_ylabel("mean training loss")
+    axes.set_xlabel(runs[0].unit)
+    axes.set_ylim(bottom=0)
+    figure.legend(loc="outside lower center", ncols=2)
+
+
+def _draw_loss_and_f1(figure: Figure, runs: Sequence[RunCurves]) -> None:
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
+    for number, run in enumerate(runs):
+        marks = style(number).of_line
+        above.plot(run.places, run.loss, **marks)
+        for head in run.heads:
+            other = bool(head.head)
+            best = head.f1[run.places.index(head.best)]
+            name = f"{run.name}, head {head.head}" if other else run.name
+            thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
+            label = f"{shown(name)}: {100 * best:.1f} at {run.unit} {head.best}{'' if run.finished else ' so far'}"
+            below.plot(run.places, head.f1, label=label, **marks, **thin)
+            below.scatter([head.best], [best], marker="o", s=110, facecolors="none", edgecolors="black", zorder=4)
+    above.set_ylabel("training loss")
+    below.set_ylabel("micro F1 on dev")
+    below.set_xlabel(runs[0].unit)
+    below.xaxis.get_major_locator().set_params(integer=True)
+    below.margins(y=0.1)
+    circle = f"chosen {runs[0].unit}" if all(run.finished for run in runs) else f"chosen {runs[0].unit}, or best so far"
+    below.scatter([], [], marker="o", s=110, facecolors="none", edgecolors="black", label=circle)
+    figure.legend(loc="outside lower center", ncols=1 if max(len(r.name) for r in runs) > 16 else 2)

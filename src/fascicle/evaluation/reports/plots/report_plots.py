@@ -1,0 +1,221 @@
+"""Pictures of a report as files of their own: each kind of picture for the systems that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, cast
+
+import msgspec
+
+from fascicle.core.files.source import file_bytes
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.evaluation.breakdown.errors import CLASSES
+from fascicle.evaluation.report_parts import SCHEMA, Calibration, Errors, Report, Scores, System
+from fascicle.evaluation.reports.plots.canvas import Labels, labels
+from fascicle.evaluation.reports.plots.drawing import MOST_SERIES, Drawing, side_by_side
+from fascicle.evaluation.reports.plots.matrices import confusion, heat_maps
+from fascicle.evaluation.reports.plots.report_pictures import FEW, precision_recall, reliability
+from fascicle.evaluation.reports.plots.scores import f1_by_type
+
+_REMEDY = "fascicle evaluate GOLD PRED --report FILE.json writes one"
+
+
+def _check(report: Report) -> None:
+    """Refuses parts that do not go together.
+
+    Raises:
+        ValueError: says which.
+    """
+    for one in report["systems"]:
+        _check_scores(one["scores"])
+        _check_errors(one["errors"], one["scores"]["rules"]["strict"]["types"])
+        _check_calibration(one["calibration"])
+        for name, attribute in report["attributes"].items():
+            found = [bucket["interval"] for bucket in one["buckets"].get(name, [])]
+            if "undefined" not in attribute and (found != attribute.get("intervals") or not found):
+                raise ValueError(f"the buckets of {name!r} of {one['name']!r} are not those of the report")
+
+
+def _check_scores(scores: Scores) -> None:
+    if "strict" not in scores["rules"]:
+        raise ValueError("the strict scores are missing")
+    micro = scores["rules"]["strict"]["micro"]
+    if micro["f1"] is None and "f1" not in micro.get("undefined", {}):
+        raise ValueError("the F1 is null without a reason")
+    if (scores["micro_f1_interval"] is None) != ("micro_f1_interval" in scores.get("undefined", {})):
+        raise ValueError("either micro_f1_interval or the reason that there is none is wanted")
+
+
+def _check_errors(errors: Errors, types: Collection[str]) -> None:
+    if missing := [name for name in CLASSES if name not in errors["classes"]]:
+        raise ValueError(f"the class of errors {missing[0]!r} is missing")
+    for row in errors["confusions"]:
+        if row["gold"] not in types or row["predicted"] not in types:
+            raise ValueError(f"{row['gold']!r} or {row['predicted']!r} is confused, but no type of the scores")
+
+
+def _check_calibration(value: Calibration) -> None:
+    reasons = value.get("undefined", {})
+    if isinstance(reasons, str):
+        return
+    if "reliability" not in value or "precision_recall" not in value:
+        raise ValueError("the calibration has no curves, and no reason for it")
+    if any(one["count"] and None in (one["mean_score"], one["precision"]) for one in value["reliability"]):
+        raise ValueError("a bin with mentions has no mean score or no precision")
+    if "average_precision" not in reasons and any(one["recall"] is None for one in value["precision_recall"]):
+        raise ValueError("a recall is null without a reason")
+
+
+def load_report(path: str) -> Report:
+    """Reads a report.
+
+    Returns:
+        The value of ``fascicle.evaluation.report.build_report``, as far as pictures need it checked.
+
+    Raises:
+        InputError: it cannot be read.
+        FormatError: another kind of file, another version, or one that lacks parts.
+    """
+    content = file_bytes(path)
+    try:
+        value = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not a report as JSON ({error}); {_REMEDY}", file=path) from None
+    if not isinstance(value, Mapping) or "fascicle_report" not in value:
+        raise FormatError(f"{path} is not a report as JSON (it has no key fascicle_report); {_REMEDY}", file=path)
+    if value["fascicle_report"] != SCHEMA:
+        raise FormatError(
+            f"{path} is a report of version {value['fascicle_report']!r}; this release reads version {SCHEMA}, and "
+            f"{_REMEDY}",
+            file=path,
+            code="version",
+        )
+    try:
+        _check(msgspec.convert(value, type=Report))
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise FormatError(f"the report {path} is incomplete or was changed ({error}); {_REMEDY}") from None
+    return cast(Report, value)
+
+
+_MOST_PANELS: Final = 12
+_Named = Sequence[tuple[str, Drawing]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPlot:
+    """One kind of picture of a report.
+
+    Attributes:
+        means: what it shows, for the help.
+        draw: a report and the names of its systems -> pictures, each with its name.
+        key: how to read them; stands in the picture.
+        remedy: what to do where there is nothing to draw.
+    """
+
+    means: str
+    draw: Callable[[Report, Labels], _Named]
+    key: str
+    remedy: str
+
+
+def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[..., _Named]:
+    """All systems in one picture, which names them itself if there are several."""
+
+    def drawn(report: Report, names: Labels) -> _Named:
+        systems = report["systems"]
+        return [("" if len(systems) > 1 else names.names[0], draw(systems, names))]
+
+    return drawn
+
+
+def _of_each(draw: Callable[[System], Drawing]) -> Callable[..., _Named]:
+    """A picture of each system."""
+    return lambda report, names: [(name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)]
+
+
+def _heat(report: Report, names: Labels) -> _Named:
+    first, *others = names.names
+    if not others:
+        return [("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))]
+    maps = heat_maps(report, names).values()
+    return [(f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)]
+
+
+REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
+    {
+        "scores": ReportPlot(
+            means="F1 of every system with its interval, over all types and by type",
+            draw=_of_all(f1_by_type),
+            key="Lines: 95 % interval, from drawing documents. Where two overlap, a paired test can still tell the "
+            "systems apart.",
+            remedy="give predictions, or gold, with a mention",
+        ),
+        "heat": ReportPlot(
+            means="differences of F1 between systems in every bucket",
+            draw=_heat,
+            key="Points of F1 in each bucket, and below them its interval. Blue: better. Orange, bold, with a hatched "
+            "edge: worse. –: undefined.",
+            remedy="name two prediction files for fascicle evaluate GOLD PRED PRED2 --report FILE.json",
+        ),
+        "confusion": ReportPlot(
+            means="gold types by predicted types",
+            draw=_of_each(confusion),
+            key="Every prediction by its type and by what the gold has there. Diagonal: right, and after + of the "
+            "right type at other characters. Last column: gold where nothing was predicted. Darker: more of the row.",
+            remedy="give predictions, or gold, with a mention",
+        ),
+        "reliability": ReportPlot(
+            means="precision over the score",
+            draw=_of_each(lambda one: reliability(one["calibration"])),
+            key="On the dashed line scores tell the truth; below it the system is too sure. "
+            f"Open marks: fewer than {FEW} mentions. Bars: mentions with such scores.",
+            remedy="evaluate predictions that have a score for every mention",
+        ),
+        "precision-recall": ReportPlot(
+            means="precision and recall over the score",
+            draw=_of_all(precision_recall),
+            key="If only the mentions above a score were kept, for every score; at the left few are, and precision "
+            "jumps. A curve ends where the predictions end.",
+            remedy="evaluate predictions that have a score for every mention",
+        ),
+    }
+)
+
+
+def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawing:
+    """A picture of a report.
+
+    Args:
+        kind: a name of `REPORT_PLOTS`.
+        path: of the report as JSON.
+        systems: the names of those to draw, in this order; of all where empty.
+
+    Raises:
+        InputError: no report, or nothing to draw in it.
+        UsageError: a system that the report does not have, or more systems than one picture can hold.
+        MissingExtraError: Matplotlib is not installed.
+    """
+    report = load_report(path)
+    chosen = _chosen(report["systems"], systems, path=path)
+    plot = REPORT_PLOTS[kind]
+    names = labels([one["name"] for one in chosen], kind="system")
+    panels = plot.draw(report | {"systems": chosen}, names)
+    if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
+        raise UsageError(
+            f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one picture; choose up to "
+            f"{_MOST_PANELS} with systems=NAMES"
+        )
+    drawing = side_by_side(panels, key=plot.key)
+    if drawing.draw is None:
+        raise InputError(f"there is no picture {kind} of {path}: {drawing.missing}; {plot.remedy}")
+    return drawing
+
+
+def _chosen(found: Sequence[System], wanted: Sequence[str], *, path: str) -> list[System]:
+    by_name = {one["name"]: one for one in found}
+    for name in wanted:
+        if name not in by_name:
+            raise UsageError(f"the system {name!r} was asked for; {path} has {', '.join(map(repr, by_name))}")
+    return [by_name[name] for name in dict.fromkeys(wanted)] if wanted else list(found)

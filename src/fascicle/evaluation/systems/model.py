@@ -1,0 +1,158 @@
+"""A model in the place of a prediction file: what it finds in the texts of the gold, and how probable the gold is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.files.atomic import check_target
+from fascicle.errors import OutputError
+from fascicle.evaluation.systems.predictions import Predictions
+from fascicle.formats.account import EventCounts
+from fascicle.formats.distributions import SUFFIXES, Entry, Header, write
+from fascicle.formats.predictions import text_hash
+from fascicle.loading import load, load_single
+from fascicle.settings.base import Positive
+from fascicle.settings.decision import Ends
+
+if TYPE_CHECKING:
+    from fascicle.runtime.predictor import ModelPredictor
+
+Watch = Callable[[Iterable[Document]], Iterator[Document]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """A model that is scored itself.
+
+    Attributes:
+        model: see ``loading.load``.
+        threads: see there.
+        distributions: file to write with the probability of each type for every gold mention; empty for none.
+        overwrite: replace such a file.
+        ends: see ``loading.load``.
+    """
+
+    model: str
+    threads: Positive | None = None
+    distributions: str = ""
+    overwrite: bool = False
+    ends: Ends | None = None
+
+
+def check_distributions(path: str, *, overwrite: bool) -> None:
+    """Refuses a place that a distributions file cannot be written to; an empty one is none.
+
+    Raises:
+        OutputError: another name, or a file that exists.
+    """
+    if not path:
+        return
+    if not path.endswith(SUFFIXES):
+        raise OutputError(
+            f"the distributions file {path} was asked for; its name must end with {' or '.join(SUFFIXES)}"
+        )
+    check_target(path, overwrite=overwrite)
+
+
+def predict(
+    request: ModelRequest, gold: Sequence[Document], *, events: EventCounts, watch: Watch = iter
+) -> tuple[str, Predictions]:
+    """Lets a model predict on the texts of the gold; writes the distributions file if one was asked for.
+
+    Args:
+        request: the model.
+        gold: documents with gold mentions, of which the model sees the texts alone.
+        events: counts the events of the predictions.
+        watch: documents go through it one by one, to show progress.
+
+    Returns:
+        The name of the model, and its predictions.
+
+    Raises:
+        ModelError: there is no such model.
+        UsageError: an ensemble or a dictionary where probabilities are asked for.
+        OutputError: the distributions file cannot be written.
+    """
+    name, mentions, notes = (_probed if request.distributions else _annotated)(request, gold, events, watch)
+    hashes = {document.id: text_hash(document.text) for document in gold}
+    return name, Predictions(path=request.model, mentions=mentions, hashes=hashes, notes=notes)
+
+
+_Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
+
+
+def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
+    predictor = load(request.model, threads=request.threads, ends=request.ends)
+    bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
+    found = events.observe(watch(predictor.stream(bare)))
+    return predictor.name, {document.id: document.mentions for document in found}, ()
+
+
+def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
+    from fascicle.runtime.choice import with_ends  # late: what reads prediction files needs no network
+
+    predictor = cast("ModelPredictor", with_ends(load_single(request.model, threads=request.threads), request.ends))
+    probe = _Probe(predictor=predictor, events=events, apart=() if request.ends == "corpus" else predictor.apart)
+    write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
+    return predictor.name, probe.mentions, tuple(probe.notes())
+
+
+def _header(predictor: ModelPredictor) -> Header:
+    from fascicle.runtime.decoding.kinds import definition_of
+
+    manifest = predictor.manifest
+    return Header(
+        model=manifest.name,
+        family=manifest.answering.family,
+        definition=definition_of(manifest),
+        types=manifest.types,
+    )
+
+
+@dataclass(kw_only=True)
+class _Probe:
+    """One pass over the gold: what the model predicts is kept, what it says of the gold goes by."""
+
+    predictor: ModelPredictor
+    events: EventCounts
+    apart: Sequence[str] = ()
+    mentions: dict[str, Sequence[Mention]] = field(default_factory=dict)
+    unreachable: Counter[str] = field(default_factory=Counter)
+    asked: int = 0
+
+    def entries(self, gold: Iterable[Document]) -> Iterator[Entry]:
+        """Every gold mention, in order."""
+        for probed in self.predictor.probe(gold):
+            document, patch = probed.document, probed.patch
+            self.mentions[document.id] = tuple(mention for mention in patch.add if mention.type not in self.apart)
+            for event in patch.events:
+                self.events.add(event, document.id)
+            answers = {(mention.type, mention.spans) for mention in patch.add}
+            for one in probed.gold:
+                self.asked += 1
+                self.unreachable.update([one.unreachable] if one.unreachable else [])
+                yield Entry(
+                    document=document.id,
+                    spans=one.mention.spans,
+                    type=one.mention.type,
+                    found=(one.mention.type, one.mention.spans) in answers,
+                    probabilities=() if one.probabilities is None else tuple(one.probabilities.tolist()),
+                    unreachable=one.unreachable,
+                )
+
+    def notes(self) -> Iterator[str]:
+        """What the probabilities are, and which mentions have none."""
+        if self.predictor.manifest.decision.calibration:
+            yield "the distributions are those of the head, before calibration; which mentions are found is after it"
+        if self.unreachable:
+            listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
+            yield (
+                f"{self.unreachable.total():,} of {self.asked:,} gold mentions have no probability, for the model "
+                f"cannot return them: {listed}"
+            )

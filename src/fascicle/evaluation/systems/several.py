@@ -1,0 +1,295 @@
+"""Several systems for a comparison or a combination: one from each file, of files of several those asked for."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fascicle.core.arguments import paths_in
+from fascicle.core.document import GOLD
+from fascicle.core.files.source import STDIN, open_bytes, stem, telling_folders
+from fascicle.core.type_names import typo_hint
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of, read_predictions
+from fascicle.formats.account import EventCounts
+from fascicle.formats.requests import ReadRequest
+from fascicle.runtime.combination.align import System
+from fascicle.runtime.combination.type_names import TypeMap, check_types, parse_map, rename
+from fascicle.settings.plain import toml_values
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemsRequest:
+    """Which systems are read, and how their types are called.
+
+    Attributes:
+        paths: prediction files, or corpora in any format.
+        reading: how they are read.
+        sources: of files with mentions of several sources, those that are taken; each is a system.
+        map: path of a TOML file with other names for types, see ``combination.type_names.parse_map``; empty for none.
+        distinct_types: types with other names are other types, however similar the names are.
+    """
+
+    paths: Sequence[str]
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    sources: Sequence[str] = ()
+    map: str = ""
+    distinct_types: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromFile:
+    """A system, and the file that it was read from.
+
+    Attributes:
+        system: what it says.
+        path: of the file.
+        source: how ``SystemsRequest.sources`` names it; empty where the file has no other.
+        aliases: other names by which a map may know it.
+        notes: sentences about the file that a user must know.
+    """
+
+    system: System
+    path: str
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
+_File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, the first of them its own
+
+
+def systems_of(given: Systems) -> SystemsRequest:
+    """Which systems are read: those of files, as usual, if no more than their paths were given."""
+    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=paths_in(given, name="systems"))
+
+
+def read_systems(
+    request: SystemsRequest, *, gold: Predictions | None = None, least: int = 2, events: EventCounts | None = None
+) -> list[FromFile]:
+    """Reads the systems of some files, in the order of the files and, within a file, of the sources.
+
+    Args:
+        request: which.
+        gold: if there is one. Documents whose ids are made from file names are matched with its documents by their
+            order; without gold, with those of another file.
+        least: systems that there must be, 1 or 2.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: a file twice, standard input, fewer systems than that, a file with several sources none of which was
+            asked for, or a source that no file has.
+        InputError: a file that cannot be read, that is empty, or that has a document twice.
+    """
+    _check_paths(request.paths)
+    found = [_read(path, request.reading, events) for path in request.paths]
+    reference = gold if gold is not None else _reference(found)
+    found = [one if one is reference else on_documents_of(reference, one) for one in found]
+    _check_repeated(found, gold.mentions if gold is not None else ())
+    files = list(zip(found, _names_of(request.paths), strict=True))
+    _check_sources(files, request.sources)
+    systems = [one for file in files for one in _systems_of(*file, request.sources)]
+    if len(systems) < least:
+        raise UsageError(
+            f"one system ({systems[0].system.name}) was given; give the predictions of at least two systems"
+        )
+    return systems
+
+
+def read_gold(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
+    """Reads the gold.
+
+    Args:
+        request: a corpus in any format, or a prediction file that holds the gold.
+        events: counts the events of documents.
+
+    Raises:
+        InputError: it cannot be read, or holds no gold mention.
+    """
+    if request.path == STDIN:
+        raise UsageError("the gold cannot be read from standard input; name a file")
+    found = _read(request.path, request.reading, events)
+    sources = found.sources
+    if GOLD in sources:
+        return found.of(GOLD)
+    if not sources or found.lengths or len(sources) > 1:
+        raise InputError(
+            f"{request.path} holds no gold mention, so nothing can be compared with it; give an annotated corpus"
+        )
+    return found
+
+
+def renamed(request: SystemsRequest, given: Sequence[FromFile], *more: System) -> tuple[list[System], list[str]]:
+    """Gives the types of systems the names of the map.
+
+    Args:
+        request: with the map.
+        given: as they were read.
+        more: systems beside them that the map is about too; they come first.
+
+    Returns:
+        The systems, and sentences about lines of the map that may be misspelt.
+
+    Raises:
+        InputError: see `read_map`.
+    """
+    return rename([*more, *(one.system for one in given)], read_map(request.map, given))
+
+
+def read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
+    """Reads a file with other names for types; without one, nothing is renamed.
+
+    Args:
+        path: of the file, or empty.
+        systems: those that its tables may be about; a table may have any name that a system goes by.
+
+    Raises:
+        InputError: no such file, not TOML, or not names of types.
+    """
+    if not path:
+        return TypeMap()
+    advice = 'give lines such as "CHEMICAL" = "Chemical"'
+    values = toml_values(Path(path), missing=f"there is no map at {path}", advice=advice)
+    names = parse_map(values, origin=path)
+    tables: dict[str, Mapping[str, str]] = {}
+    for key, table in names.systems.items():
+        owners = [one.system.name for one in systems if key in one.aliases]
+        tables |= {owner: {**tables.get(owner, {}), **table} for owner in owners or [key]}
+    return TypeMap(everywhere=names.everywhere, systems=tables)
+
+
+def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
+    """As ``check_types``; a refusal says, too, which names of the map are probably misspelt."""
+    try:
+        return check_types({one.name: one.types() for one in systems}, agree=agree)
+    except InputError as error:
+        hints = "".join(f"; {note}" for note in notes if "did you mean" in note)
+        raise InputError(f"{error}{hints}") from None
+
+
+def notes_on(systems: Sequence[FromFile]) -> list[str]:
+    """What a user must know of the files: texts that were not checked, and scores that only some give."""
+    notes = list(dict.fromkeys(note for one in systems for note in one.notes))
+    blind = [one.system.name for one in systems if not one.system.hashes]
+    if blind:
+        which = "no file" if len(blind) == len(systems) else f"nothing in {', '.join(blind)}"
+        notes.append(f"{which} says on which texts the predictions were made, so that was not checked")
+    shares = {one.system.name: _share_scored(one.system) for one in systems}
+    lacking = [name for name, share in shares.items() if share is not None and share < 1.0]
+    if lacking and any(shares.values()):
+        notes.append(
+            f"{', '.join(lacking)}: scores are missing, in whole or in part; the score of a combined mention is the "
+            "mean of those that were given"
+        )
+    return notes
+
+
+def _share_scored(system: System) -> float | None:
+    """Of its mentions; ``None`` if it has none."""
+    mentions = [mention for found in system.mentions.values() for mention in found]
+    return sum(mention.score is not None for mention in mentions) / len(mentions) if mentions else None
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    if not paths:
+        raise UsageError("no file was given; give the predictions of at least two systems")
+    if STDIN in paths:
+        raise UsageError("predictions cannot be read from standard input (-) here; name files")
+    places = Counter(str(Path(path).resolve()) for path in paths)
+    twice = next((path for path in paths if places[str(Path(path).resolve())] > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice} was given twice, but a system has one vote; give it once")
+
+
+def _names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """Names of systems: those of their files, and first the shortest that tells them apart."""
+    short = [stem(path).removesuffix(".predictions").removesuffix(".fascicle") for path in paths]
+    folders = telling_folders(paths, short)
+    with_folder = [f"{folder}/{name}" for folder, name in zip(folders, short, strict=True)]
+    names = [name if short.count(name) == 1 else with_folder[at] for at, name in enumerate(short)]
+    names = [name if names.count(name) == 1 else paths[at] for at, name in enumerate(names)]
+    return [tuple(dict.fromkeys(of_one)) for of_one in zip(names, short, with_folder, paths, strict=True)]
+
+
+def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predictions:
+    if _is_empty(path):
+        raise InputError(f"{path} is empty; give predictions, or leave it out")
+    found = read_predictions(PredictionRequest(path=path, reading=reading), events=events)
+    if not found.mentions and not found.formats:
+        raise InputError(
+            f"{path} is empty: it names no document; leave it out, or give JSON Lines, which list documents without "
+            "mentions too"
+        )
+    return found
+
+
+def _is_empty(path: str) -> bool:
+    if not Path(path).is_file():
+        return False  # a folder or a part of a zip; if it is nothing at all, its reader says so
+    with open_bytes(path) as stream:
+        return not stream.read(1 << 16).strip()
+
+
+def _reference(files: Sequence[Predictions]) -> Predictions:
+    """Whose ids all shall have: of the file that shares its own with most, best one with ids that it was given."""
+
+    def fitness(file: Predictions) -> tuple[int, bool, bool]:
+        shared = sum(not file.mentions.keys().isdisjoint(other.mentions) for other in files)
+        return shared, not file.is_named_after_file, file.texts is not None
+
+    return max(files, key=fitness)
+
+
+def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None:
+    """A document twice would have two votes, unless it is twice in the corpus, and so in other files too."""
+    for file in files:
+        for identifier, original in file.repeated.items():
+            others = (gold, *(other.mentions for other in files if other is not file))
+            if not any(identifier in other for other in others):
+                raise InputError(
+                    f"{file.path}: document {original!r} is there twice; keep one, or give each an id of its own"
+                )
+
+
+def _votes_of(file: Predictions) -> list[str]:
+    """Who votes: every source, the gold only where nobody else found a mention."""
+    return sorted(file.sources - {GOLD}) or sorted(file.sources)
+
+
+def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
+    known = {name for file, names in files for source in _votes_of(file) for name in _source_names(names, source)}
+    for name in wanted:
+        if name not in known:
+            plain = sorted({source for file, _ in files for source in _votes_of(file)})
+            hint = typo_hint(name, sorted(known))
+            raise UsageError(f"no file holds mentions of {name!r}{hint}; there are those of {', '.join(plain)}")
+    twice = [name for name, count in Counter(wanted).items() if count > 1]
+    if twice:
+        raise UsageError(f"the source {twice[0]} was given twice, but a system has one vote; give it once")
+
+
+def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]) -> Iterable[FromFile]:
+    notes = (*file.notes, *([f"{file.path}: {file.matched}"] if file.matched else []))
+    sources = _votes_of(file)
+    if len(sources) < 2:
+        system = file.of(sources[0] if sources else None).system(names[0])
+        yield FromFile(system=system, path=file.path, aliases=names, notes=notes)
+        return
+    chosen = dict.fromkeys(source for name in wanted for source in sources if name in _source_names(names, source))
+    if not chosen:
+        raise UsageError(
+            f"{file.path} holds mentions of {', '.join(sources)}; say which are to be taken, each with source=NAME"
+        )
+    for source in chosen:
+        own = _source_names(names, source)
+        system = file.of(source).system(own[0])
+        yield FromFile(system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes)
+
+
+def _source_names(names: Sequence[str], source: str) -> tuple[str, ...]:
+    """What one of several sources of a file may be called."""
+    return (*(f"{name}:{source}" for name in names), source)

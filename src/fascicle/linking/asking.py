@@ -1,0 +1,231 @@
+"""What is looked up for a mention: its own words, and other ways to say or to read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, get_args
+
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.terms.abbreviations.finder import Pair, Pairs, is_distinctive
+from fascicle.terms.keys.key import key
+
+Way = Literal["own", "long", "short", "bare", "part", "shorter"]
+WAYS: Final[tuple[Way, ...]] = get_args(Way)
+_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
+_MOST_PARTS: Final = 8
+_MOST_LEFT_OUT: Final = 3  # first words of a name
+_LONGEST: Final = 200  # characters of a mention that is read as several
+_BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
+_NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
+_ENDING: Final = re.compile(r"-?(?:\d{1,2}|[A-Za-z])")
+_PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
+# What stands behind a name and is no part of it, by type.
+_TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {
+        "Gene": re.compile(r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"),
+        "CellLine": re.compile(r"[\s-]+(?:cells?(?:\s+lines?)?|lines?)$"),
+        "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
+    }
+)
+TAXA: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "human": "NCBITaxon:9606",
+        "mouse": "NCBITaxon:10090",
+        "murine": "NCBITaxon:10090",
+        "rat": "NCBITaxon:10116",
+        "drosophila": "NCBITaxon:7227",
+        "zebrafish": "NCBITaxon:7955",
+        "yeast": "NCBITaxon:559292",
+        "chicken": "NCBITaxon:9031",
+    }
+)
+_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
+    {"h": "human", "m": "mouse", "r": "rat", "d": "drosophila", "z": "zebrafish", "y": "yeast"}
+)
+_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
+
+
+class Asked(NamedTuple):
+    """One string to look up.
+
+    Attributes:
+        surface: the string.
+        way: how it comes from the mention.
+        taxon: of the species that a prefix or a word in front names; empty for none.
+    """
+
+    surface: str
+    way: Way = "own"
+    taxon: str = ""
+
+
+class Question(NamedTuple):
+    """What is looked up for a mention.
+
+    Attributes:
+        name: the words that it stands for: the long form of a defined pair, else its own.
+        asked: what is looked up, the name first.
+        short: what is looked up where nothing is found for the long form of a pair: its short forms.
+        distinctive: whether all of these are hardly short for anything else.
+        shorter: what is looked up where nothing else is found, without first words.
+        readings: how the name may name several things, the likeliest first; of each a question for each part.
+    """
+
+    name: str
+    asked: tuple[Asked, ...]
+    short: tuple[Asked, ...] = ()
+    distinctive: bool = False
+    shorter: tuple[Asked, ...] = ()
+    readings: tuple[tuple[Question, ...], ...] = ()
+
+
+class Unit(NamedTuple):
+    """One thing that a mention names.
+
+    Attributes:
+        document: number of the document.
+        mention: number of the mention in it.
+        part: number of the thing in the mention; 0 for most.
+        type: of the mention.
+        surface: of the thing.
+        question: what is looked up.
+        place: of the text, around which species are looked for.
+    """
+
+    document: int
+    mention: int
+    part: int
+    type: str
+    surface: str
+    question: Question
+    place: int
+
+
+def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
+    """Each mention of each document as one thing, with all that may be looked up for it."""
+    found = []
+    for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
+        pairs = Pairs(document)
+        for at, mention in enumerate(own):
+            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
+            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
+            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            found.append(Unit(number, at, 0, kind, surface, question, place))
+    return found
+
+
+@lru_cache(maxsize=1 << 13)
+def question_of(surface: str, kind: str) -> Question:
+    """What to look up for a mention that is no form of a pair.
+
+    Args:
+        surface: its words.
+        kind: its type.
+    """
+    return _question(surface, kind)
+
+
+@lru_cache(maxsize=1 << 10)
+def question_of_pair(pair: Pair, kind: str) -> Question:
+    """What to look up for both forms of a defined pair.
+
+    Args:
+        pair: of forms.
+        kind: type of the mention.
+    """
+    short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
+    whole = _question(pair.long, kind)
+    return whole._replace(short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts)))
+
+
+def _question(name: str, kind: str) -> Question:
+    asked = _asked(name, kind)
+    parts = tuple(tuple(_of_part(Asked(part, "part")) for part in reading) for reading in readings(name))
+    return Question(name, asked, shorter=_shorter(*asked), readings=parts)
+
+
+def _of_part(asked: Asked) -> Question:
+    return Question(asked.surface, (asked,), shorter=_shorter(asked))
+
+
+def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
+    """Ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+
+    Args:
+        ways: as bits by their number in `WAYS`.
+        surface: its words.
+        question: that was asked for it.
+    """
+    is_short = key(surface, 1) != key(question.name, 1)
+    several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
+    return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
+
+
+def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
+    return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
+
+
+def _bare(surface: str, kind: str) -> Iterator[Asked]:
+    tail = _TAILS.get(kind)
+    bare = tail.sub("", surface) if tail is not None else surface
+    if bare != surface:
+        yield Asked(bare, "bare")
+    if kind == "Gene":
+        if prefixed := _PREFIX.fullmatch(bare):
+            yield Asked(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
+        if named := _SPECIES.match(bare):
+            yield Asked(bare[named.end() :], "bare", TAXA[named[1].lower()])
+
+
+def _shorter(*several: Asked) -> tuple[Asked, ...]:
+    """Names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    split = [(one.surface.split(" "), one.taxon) for one in several]
+    return tuple(
+        Asked(" ".join(words[first:]), "shorter", taxon)
+        for words, taxon in split
+        for first in range(1, min(len(words), _MOST_LEFT_OUT + 1))
+    )
+
+
+def readings(surface: str) -> tuple[tuple[str, ...], ...]:
+    """How a mention may name several things, such as ``breast and ovarian cancer``; the likeliest reading first.
+
+    Args:
+        surface: its words.
+
+    Returns:
+        For each reading the parts; none for a mention that names one thing.
+    """
+    parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= _LONGEST else []
+    if not 2 <= len(parts) <= _MOST_PARTS:
+        return ()
+    found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts)]
+    return tuple(dict.fromkeys(reading for reading in found if reading))
+
+
+def _counted(parts: list[str]) -> tuple[str, ...]:
+    """``BRCA1/2`` is ``BRCA1`` and ``BRCA2``."""
+    first = _NUMBERED.fullmatch(parts[0])
+    if first is None or not all(_ENDING.fullmatch(part) for part in parts[1:]):
+        return ()
+    return (parts[0], *(first[1].rstrip("-") + part for part in parts[1:]))
+
+
+def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
+    """``breast and ovarian cancer`` is ``breast cancer`` and ``ovarian cancer``."""
+    words = parts[-1].split(" ")
+    if len(words) < 2:
+        return ()
+    return (*(f"{part} {words[-1]}" for part in parts[:-1]), parts[-1])
+
+
+def _with_shared_start(parts: list[str]) -> tuple[str, ...]:
+    """``vitamins A and E`` is ``vitamins A`` and ``vitamins E``."""
+    words = parts[0].split(" ")
+    if len(words) < 2:
+        return ()
+    return (parts[0], *(f"{' '.join(words[:-1])} {part}" for part in parts[1:]))

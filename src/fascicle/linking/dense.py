@@ -1,0 +1,330 @@
+"""Names as vectors in the folder of a linker: what finds names that are written in other words.
+
+Every active name of some types has a vector, in float16; names of one type lie together. A question is compared with
+all of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple, Self
+
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import PackError, UsageError
+from fascicle.linking.encoding import WIDEST, Largest, NameEncoder, largest
+from fascicle.settings.base import Name, Settings, Share
+from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.terms.pack.arrays import Array, Lists, mapped, write_array
+from fascicle.terms.pack.manifest import FileFacts, first_changed
+from fascicle.terms.pack.pack import Pack
+
+FORMAT: Final = 1
+MANIFEST: Final = "dense.json"
+VECTORS: Final = "dense.vectors.f2"
+STARTS: Final = "dense.starts.u4"
+TERMS: Final = "dense.terms.u4"
+GRAPH: Final = "dense.onnx"
+TOKENIZER: Final = "dense.tokenizer.json"
+_FILES: Final = (VECTORS, STARTS, TERMS, GRAPH, TOKENIZER)
+_BATCH: Final = 64  # names that are read together
+_LONGEST: Final = 200  # characters of a name that is asked for
+_AGAIN: Final = "make the linker again with fascicle linker fit --dense"
+_WORDING: Final = Wording(
+    broken="does not say what the vectors of a linker are",
+    repair=_AGAIN,
+    renew=_AGAIN,
+    version="format of vectors",
+    error=PackError,
+)
+Told = Callable[[str, int], None]
+
+
+class DenseSettings(Settings, frozen=True, kw_only=True):
+    """How names are found by vectors.
+
+    Attributes:
+        encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
+        types: whose names get vectors; all of the packs by default.
+        most: names that a question finds.
+        least: similarity (the cosine) of a name that is found.
+        below: mentions are asked for whose best name, by keys and trigrams, is less similar; 0 for those without any.
+        gigabytes: that the vectors of all packs may take.
+    """
+
+    encoder: Name
+    types: tuple[Name, ...] = ()
+    most: Annotated[int, Meta(ge=1, le=64)] = 10
+    least: Share = 0.8
+    below: Share = 0.0
+    gigabytes: Annotated[float, Meta(gt=0.0, le=1e6)] = 8.0
+
+
+class DenseManifest(Settings, frozen=True, kw_only=True):
+    """What the vectors say of themselves.
+
+    Attributes:
+        format: version of the files.
+        pack: full name of the pack, which has the hash of its content.
+        encoder: what its maker called it.
+        pad: id of its padding token.
+        width: numbers of a vector.
+        types: of each, in order, how many names have vectors.
+        most: see `DenseSettings`; so are the two others.
+        least: of a similarity.
+        below: of a similarity.
+        files: size and hash of each file.
+    """
+
+    format: int = FORMAT
+    pack: str
+    encoder: str
+    pad: Annotated[int, Meta(ge=0)]
+    width: Annotated[int, Meta(ge=1, le=WIDEST)]
+    types: dict[str, Annotated[int, Meta(ge=0)]]
+    most: Annotated[int, Meta(ge=1, le=64)]
+    least: Share
+    below: Share
+    files: dict[str, FileFacts]
+
+
+class Planned(NamedTuple):
+    """The names of a pack that get vectors.
+
+    Attributes:
+        types: of each, in order, how many.
+        surfaces: rows of the names, by type, ``[n]``.
+        starts: of each name its first term, and the number of terms at the end, ``[n + 1]``.
+        terms: active ones.
+    """
+
+    types: dict[str, int]
+    surfaces: Ints
+    starts: Ints
+    terms: Ints
+
+
+class Exported(NamedTuple):
+    """An encoder that can be copied into linkers.
+
+    Attributes:
+        graph: file.
+        tokenizer: file.
+        pad: id of the padding token.
+    """
+
+    graph: Path
+    tokenizer: Path
+    pad: int
+
+    def opened(self) -> NameEncoder:
+        """Opens it, to run on all cores."""
+        return NameEncoder.open(self.graph, self.tokenizer, pad=self.pad)
+
+
+def planned(pack: Pack, types: Sequence[str]) -> Planned:
+    """The names of some types, or of all: each once for a type.
+
+    Args:
+        pack: open.
+        types: those that the pack does not have are left out.
+    """
+    wanted = [number for number, kind in enumerate(pack.types) if not types or kind in types]
+    of_term = pack.type_rows[pack.active.concept].astype(np.int64)
+    terms = np.flatnonzero(np.isin(of_term, wanted))
+    pairs = of_term[terms] << 32 | pack.active.surface[terms].astype(np.int64)
+    order = np.argsort(pairs, kind="stable")
+    pairs, terms = pairs[order], terms[order]
+    starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+    counts = np.bincount(pairs[starts] >> 32, minlength=len(pack.types)).tolist()
+    found = {pack.types[number]: counts[number] for number in wanted}
+    return Planned(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
+
+
+def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
+    """The bytes of vectors: names, times their width, times 2.
+
+    Raises:
+        UsageError: they are more than is allowed, or than is free.
+    """
+    size = names * width * 2
+    said = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
+    if width > WIDEST:
+        raise UsageError(f"an encoder may have at most {WIDEST} numbers in a vector, and this has {width}")
+    if size > gigabytes * 1e9:
+        raise UsageError(f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more")
+    if size > (free := shutil.disk_usage(folder).free):
+        raise UsageError(f"{said}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room")
+    return size
+
+
+def write_dense(
+    folder: Path, pack: Pack, plan: Planned, encoder: Exported, *, settings: DenseSettings, told: Told
+) -> DenseManifest:
+    """Embeds names, and writes their vectors and the encoder into a folder.
+
+    Args:
+        folder: that exists.
+        pack: whose names they are.
+        plan: see `planned`.
+        encoder: that is copied.
+        settings: how names will be found.
+        told: is called with what was done and a count, now and then.
+    """
+    shutil.copyfile(encoder.graph, folder / GRAPH)
+    shutil.copyfile(encoder.tokenizer, folder / TOKENIZER)
+    write_array(folder / STARTS, plan.starts)
+    write_array(folder / TERMS, plan.terms)
+    width = _write_vectors(folder / VECTORS, pack, plan.surfaces, encoder.opened(), told)
+    made = DenseManifest(
+        pack=pack.full_name,
+        encoder=settings.encoder,
+        pad=encoder.pad,
+        width=width,
+        types=plan.types,
+        most=settings.most,
+        least=settings.least,
+        below=settings.below,
+        files={name: FileFacts.of(folder / name) for name in _FILES},
+    )
+    return write_described(folder / MANIFEST, made)
+
+
+def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: Told) -> int:
+    """Writes the vectors of names, which are read in the order of their sizes; returns the width."""
+    width = encoder.width
+    place.write_bytes(b"")
+    if not len(surfaces):
+        return width
+    table = np.memmap(place, dtype="<f2", mode="w+", shape=(len(surfaces), width))
+    rows, places = np.unique(surfaces, return_inverse=True)  # a name of two types is read once
+    owners = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[owners], np.arange(len(rows) + 1))
+    order = np.argsort(np.diff(pack.active.surfaces.offsets.astype(np.int64))[rows], kind="stable")
+    for start in range(0, len(order), _BATCH):
+        chunk = order[start : start + _BATCH]
+        found = encoder.together(pack.active.surfaces.take(rows[chunk])).astype("<f2")
+        for one, vector in zip(chunk.tolist(), found, strict=True):
+            table[owners[starts[one] : starts[one + 1]]] = vector
+        told(f"vectors of names, {table.nbytes / 1e9:,.3f} GB in all", start + len(chunk))
+    table.flush()
+    return width
+
+
+class DenseIndex:
+    """The vectors of the names of a pack, open; for one thread.
+
+    Attributes:
+        manifest: what they say of themselves.
+    """
+
+    def __init__(self, folder: Path, manifest: DenseManifest) -> None:
+        """Maps the files, which must be those of the manifest; the encoder is opened for the first question."""
+        self.folder, self.manifest = folder, manifest
+        self._vectors: Array = mapped(folder / VECTORS).reshape(-1, manifest.width)
+        self._terms = Lists(mapped(folder / STARTS), mapped(folder / TERMS))
+        ends = np.cumsum([0, *manifest.types.values()]).tolist()
+        self._ranges = dict(zip(manifest.types, pairwise(ends), strict=True))
+
+    @classmethod
+    def open(cls, folder: Path, pack: Pack) -> Self:
+        """Opens the vectors in the folder of a linker.
+
+        Raises:
+            PackError: they belong to another pack, or a file is missing or was changed.
+        """
+        manifest = read_described(folder / MANIFEST, DenseManifest, _WORDING, format=FORMAT)
+        if manifest.pack != pack.full_name:
+            raise PackError(
+                f"the vectors in {folder} belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; "
+                f"give the pack that they were made for, or {_AGAIN}",
+                file=str(folder),
+                code="version",
+            )
+        names = sum(manifest.types.values())
+        sizes = {VECTORS: 2 * names * manifest.width, STARTS: 4 * (names + 1)}
+        for name in _FILES:
+            place, facts = folder / name, manifest.files.get(name)
+            size = place.stat().st_size if place.is_file() else -1
+            if facts is None or facts.size != size or sizes.get(name, size) != size:
+                raise _changed(place)
+        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, TERMS)}):
+            raise _changed(folder / changed)
+        found = cls(folder, manifest)
+        if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(len(pack.active), 1):
+            raise _changed(folder / TERMS)
+        return found
+
+    @property
+    def fingerprint(self) -> str:
+        """Decides what is found: the hash of all that it says of itself."""
+        return FileFacts.of(self.folder / MANIFEST).sha256
+
+    def verify(self) -> None:
+        """Reads every file.
+
+        Raises:
+            PackError: one was changed.
+        """
+        for name in _FILES:
+            self._check(name)
+
+    def _check(self, name: str) -> None:
+        if FileFacts.of(self.folder / name) != self.manifest.files[name]:
+            raise _changed(self.folder / name)
+
+    @cached_property
+    def _encoder(self) -> NameEncoder:
+        for name in (GRAPH, TOKENIZER):  # another encoder has other vectors
+            self._check(name)
+        return NameEncoder.open(self.folder / GRAPH, self.folder / TOKENIZER, pad=self.manifest.pad, threads=1)
+
+    def near(self, names: Sequence[str], kind: str) -> list[tuple[tuple[int, float], ...]]:
+        """The terms of the names of a type whose vectors are like those of some others.
+
+        Args:
+            names: none of which has an influence on what is found for another.
+            kind: type; one without vectors finds nothing.
+
+        Returns:
+            For each name the rows of active terms, with their similarity, the most similar first.
+
+        Raises:
+            PackError: another encoder, or none.
+            ModelError: the encoder cannot be run.
+        """
+        found: list[tuple[tuple[int, float], ...]] = [() for _ in names]
+        low, high = self._ranges.get(kind, (0, 0))
+        asked = [at for at, one in enumerate(names) if one and len(one) <= _LONGEST]
+        if low == high or not asked:
+            return found
+        vectors = self._encoder.alone([names[at] for at in asked])
+        rows = largest(self._vectors[low:high], vectors, most=self.manifest.most, least=self.manifest.least)
+        for at, one in zip(asked, rows, strict=True):
+            found[at] = self._terms_of(low, one)
+        return found
+
+    def _terms_of(self, low: int, found: Largest) -> tuple[tuple[int, float], ...]:
+        places, terms = self._terms.take(low + found.rows)
+        return tuple(zip(terms.tolist(), np.minimum(found.values[places], 1.0).tolist(), strict=True))
+
+
+def copy_dense(source: DenseIndex, folder: Path) -> None:
+    """Copies vectors and encoder."""
+    for name in (MANIFEST, *_FILES):
+        shutil.copyfile(source.folder / name, folder / name)
+
+
+def _changed(place: Path) -> PackError:
+    return PackError(
+        f"{place} is missing or is not the one that the vectors of names were made with; copy the linker again, or "
+        f"{_AGAIN}",
+        file=str(place),
+        code="damaged",
+    )

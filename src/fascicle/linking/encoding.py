@@ -1,0 +1,145 @@
+"""Names as vectors, by an encoder that was exported for it; it runs without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.core.session import OnnxSession
+from fascicle.errors import ModelError
+from fascicle.terms.pack.arrays import Array
+from fascicle.text.pieces import PieceTokenizer
+
+LONGEST: Final = 64  # pieces of a name, special tokens included; what is behind them is not read
+OUTPUT: Final = "vectors"
+Vectors = NDArray[np.float32]
+WIDEST: Final = 4096  # numbers of a vector
+_BLOCK: Final = 4096  # rows that are made float32 together
+_TOGETHER: Final = 64  # questions that share a pass over the array
+# Twice the largest error of a product in float32 of two vectors of length 1: 2 * WIDEST * 2**-24 = 4.9e-4.
+_MARGIN: Final = 1e-3
+
+
+class NameEncoder:
+    """Makes vectors of names; for one thread."""
+
+    def __init__(self, tokenizer: PieceTokenizer, session: OnnxSession) -> None:
+        """Takes the parts; the graph gives ``vectors`` of ``input_ids`` and ``attention_mask``."""
+        self._tokenizer, self._session = tokenizer, session
+
+    @classmethod
+    def open(cls, graph: Path, tokenizer: Path, *, pad: int, threads: int | None = None) -> Self:
+        """Opens the files.
+
+        Args:
+            graph: ONNX.
+            tokenizer: its ``tokenizer.json``.
+            pad: id of the padding token.
+            threads: that one run may use; without it, as many as this process may use cores.
+
+        Raises:
+            ModelError: a file is missing or damaged.
+        """
+        return cls(PieceTokenizer.from_file(tokenizer, pad=pad), OnnxSession.open(graph, threads=threads))
+
+    @cached_property
+    def width(self) -> int:
+        """Numbers of a vector."""
+        return int(self.together(["a"]).shape[1])
+
+    def together(self, names: Sequence[str]) -> Vectors:
+        """The vectors of names that are read as one batch; their last digits depend on the batch.
+
+        Returns:
+            Of length 1, ``[names, width]``.
+
+        Raises:
+            ModelError: the encoder gives values that are no numbers.
+        """
+        pieces = [self._pieces(ids.tolist()) for ids, _ in self._tokenizer.encode(names)]
+        longest = max(map(len, pieces))
+        ids = np.full((len(pieces), longest), self._tokenizer.pad, dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, own in enumerate(pieces):
+            ids[row, : len(own)] = own
+            mask[row, : len(own)] = 1
+        found: Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[OUTPUT]
+        if not np.isfinite(found).all():
+            raise ModelError(f"{self._session.path} gives values that are no numbers; choose another encoder")
+        return found
+
+    def alone(self, names: Sequence[str]) -> Vectors:
+        """The vectors of names each of which is read by itself, so that none depends on the others."""
+        return np.concatenate([self.together([one]) for one in names])
+
+    def _pieces(self, ids: list[int]) -> list[int]:
+        before, behind = self._tokenizer.prefix, self._tokenizer.suffix
+        return [*before, *ids[: LONGEST - len(before) - len(behind)], *behind]
+
+
+class Largest(NamedTuple):
+    """The rows of one question.
+
+    Attributes:
+        rows: by falling product, of equal ones the first, ``[n]``.
+        values: products, ``[n]``.
+    """
+
+    rows: Ints
+    values: Floats
+
+
+def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
+    """The rows with the largest products, in float64.
+
+    Blocks of rows are multiplied in float32 with all questions at once; what may be among the largest by that is
+    multiplied anew in float64, each pair by itself, so that no answer depends on the other questions.
+
+    Args:
+        vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in memory.
+        asked: questions of a length of about 1, float32, ``[asked, width]``.
+        most: rows of each question.
+        least: product of a row that is found.
+
+    Raises:
+        ValueError: the vectors are too wide.
+    """
+    if asked.shape[1] > WIDEST:
+        raise ValueError(f"vectors of at most {WIDEST} numbers can be compared")
+    found: list[Largest] = []
+    for start in range(0, len(asked), _TOGETHER):
+        found += _largest(vectors, asked[start : start + _TOGETHER], most, least)
+    return found
+
+
+def _largest(vectors: Array, asked: Array, most: int, least: float) -> list[Largest]:
+    exact = asked.astype(np.float64)
+    found = [Largest(np.empty(0, np.int64), np.empty(0)) for _ in asked]
+    wanted = np.full(len(asked), least)  # of a row that may still be found
+    for start in range(0, len(vectors), _BLOCK):
+        block = vectors[start : start + _BLOCK].astype(np.float32)
+        rough = asked @ block.T
+        floor = wanted
+        if len(block) > most:
+            floor = np.maximum(floor, np.partition(rough, -most, axis=1)[:, -most])
+        floor = floor - _MARGIN
+        for at in np.flatnonzero(rough.max(axis=1) >= floor).tolist():
+            rows = np.flatnonzero(rough[at] >= floor[at])
+            values = (block[rows].astype(np.float64) * exact[at]).sum(axis=1)
+            found[at] = _joined(found[at], Largest(start + rows, values), most, least)
+            if len(found[at].rows) == most:
+                wanted[at] = found[at].values[-1]
+    return found
+
+
+def _joined(first: Largest, second: Largest, most: int, least: float) -> Largest:
+    rows, values = (np.concatenate(both) for both in zip(first, second, strict=True))
+    order = np.lexsort((rows, -values))[:most]
+    order = order[values[order] >= least]
+    return Largest(rows[order], values[order])

@@ -1,0 +1,356 @@
+"""What speaks for a candidate and against it: its name, what the text says elsewhere, and its species."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, different
+from fascicle.core.document import Document
+from fascicle.linking.asking import WAYS
+from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
+from fascicle.linking.finding import CANONICAL, DENSE, TIERS, Gathered
+from fascicle.linking.words import ConceptWords
+from fascicle.terms.keys.characters import fits
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.pack import Pack
+
+HUMAN: Final = "NCBITaxon:9606"
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        word: taxon
+        for taxon, words in {
+            HUMAN: "human humans homo patient patients man men woman women child children infant infants people "
+            "persons family families individuals subjects volunteers hela hek293 kindred",
+            "NCBITaxon:10090": "mouse mice murine mus",
+            "NCBITaxon:10116": "rat rats rattus",
+            "NCBITaxon:7227": "drosophila",
+            "NCBITaxon:7955": "zebrafish danio",
+            "NCBITaxon:559292": "yeast saccharomyces cerevisiae",
+            "NCBITaxon:9031": "chicken chickens chick chicks gallus",
+            "NCBITaxon:8355": "xenopus",
+            "NCBITaxon:9913": "bovine cattle calf",
+            "NCBITaxon:9823": "porcine pig pigs",
+            "NCBITaxon:9986": "rabbit rabbits",
+            "NCBITaxon:3702": "arabidopsis",
+            "NCBITaxon:6239": "elegans nematode",
+            "NCBITaxon:562": "coli",
+        }.items()
+        for word in words.split()
+    }
+)
+# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # looked at first, which is twice as fast
+_WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
+_SAME: Final[Mapping[str, str]] = MappingProxyType(
+    {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
+)
+_STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
+
+
+def one_taxon(taxon: str) -> str:
+    """The species that a strain, a subspecies or a genus of a laboratory stands for."""
+    return _SAME.get(taxon, taxon)
+
+
+class Near(NamedTuple):
+    """What stands around a place.
+
+    Attributes:
+        nearest: species named nearest, the one before if there is a tie; empty if the text names none.
+        sentence: those of the sentence.
+    """
+
+    nearest: str
+    sentence: frozenset[str]
+
+
+class Species:
+    """The species that a document names: by linked mentions of any source, and by some fifty common words.
+
+    Sentences end where the text says so, whatever sentences the document has: some ways in cut the text before, and
+    others do not.
+
+    Attributes:
+        shares: of all places that name a species, the share of each.
+    """
+
+    def __init__(self, document: Document) -> None:
+        """Reads the document."""
+        places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
+        for mention in document.mentions:
+            for link in mention.links if mention.type == "Species" else ():
+                taxon = link.curie or f"NCBITaxon:{link.id}"
+                if taxon.startswith("NCBITaxon:") and not link.nil:
+                    places[mention.start] = one_taxon(taxon)
+        self._starts = sorted(places)
+        self._taxa = [places[start] for start in self._starts]
+        counts = Counter(self._taxa)
+        self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
+        self._ends = [found.end() for found in _STOP.finditer(document.text)]
+
+    def near(self, start: int) -> Near:
+        """What stands around a place."""
+        if not self._starts:
+            return Near("", frozenset())
+        nearest = bisect_right(self._starts, start)
+        if nearest == len(self._starts) or (
+            nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
+        ):
+            nearest -= 1
+        sentence = bisect_right(self._ends, start)
+        low = self._ends[sentence - 1] if sentence else 0
+        high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
+        own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
+        return Near(self._taxa[nearest], frozenset(own))
+
+
+def likely(around: Near) -> str:
+    """The species that a gene most likely belongs to by what stands around it; human if the text names none."""
+    if len(around.sentence) == 1:
+        return next(iter(around.sentence))
+    return around.nearest or HUMAN
+
+
+def agreement(species: Species, around: Near, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+    """How a species of a concept agrees with the text around a place.
+
+    Args:
+        species: of the document.
+        around: what stands around the place.
+        taxon: of the concept, as `one_taxon` gives it; empty if the vocabulary does not say.
+        known: species that the vocabulary names; a species that it does not name agrees with any other.
+
+    Returns:
+        Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
+        in a text that names no species; whether it is human; whether it is unknown.
+    """
+
+    def same(other: str) -> bool:
+        return other == taxon if taxon else bool(other) and other not in known
+
+    return (
+        float(same(likely(around))),
+        float(same(around.nearest)),
+        float(any(map(same, around.sentence))),
+        sum(share for other, share in species.shares.items() if same(other)),
+        float(taxon == HUMAN and not species.shares),
+        float(taxon == HUMAN),
+        float(not taxon),
+    )
+
+
+_TAXON: Final = (
+    "species: likely",
+    "species: nearest",
+    "species: in the sentence",
+    "species: share in the document",
+    "species: human by default",
+    "species: human",
+    "species: unknown",
+)
+FEATURES: Final = (
+    "any candidate",
+    *(f"tier: {tier}" for tier in TIERS[:DENSE]),
+    "similarity",
+    *(f"found by: {way}" for way in WAYS),
+    "by an exact match of vocabularies",
+    "by a reference of vocabularies",
+    "by two references",
+    "by a parent",
+    "by a namesake",
+    "prior",
+    "share of prior",
+    "candidates",
+    "names",
+    "case",
+    "label",
+    "distinctive",
+    "agrees",
+    "remembered",
+    "share of remembered",
+    "another name in the document",
+    "parent or child in the document",
+    "words around",
+    "species: in the name",
+    *_TAXON,
+)
+OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linkers with vectors alone
+_CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
+
+
+def of_dense(found: Gathered) -> Floats:
+    """The features that candidates of linkers with vectors have besides, ``[n, OF_DENSE]``."""
+    dense = found.tiers == DENSE
+    return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
+
+
+class Describer:
+    """Makes the features of candidates of one pack; for one thread."""
+
+    def __init__(self, pack: Pack) -> None:
+        """Takes the open pack."""
+        self.pack = pack
+        self._words = ConceptWords(pack)
+        self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
+        self._known = frozenset(self._taxa) - {""}
+
+    def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+        """The features of candidates, in two passes over each document: certain mentions first.
+
+        Args:
+            found: candidates of units.
+            documents: that the units are of.
+
+        Returns:
+            ``[n, FEATURES]``.
+        """
+        columns = [*self._of_names(found)]
+        taxon = self._taxon(found, documents)
+        columns += self._of_document(found, taxon[:, 0] > 0)
+        columns.append(self._around(found, documents))
+        columns.append(found.hinted.astype(np.float64))
+        return np.concatenate([np.stack(columns, axis=1), taxon], axis=1)
+
+    def _of_names(self, found: Gathered) -> list[Floats]:
+        units = len(found.units)
+        highest = np.zeros(units)
+        np.maximum.at(highest, found.owners, found.priors)
+        counts = np.bincount(found.owners, minlength=units)[found.owners]
+        return [
+            np.ones(len(found.owners)),
+            *((found.tiers == tier).astype(np.float64) for tier in range(DENSE)),
+            np.where(found.tiers == DENSE, 0.0, (found.similarity - 1.0) * 4.0),
+            *((found.ways >> way & 1).astype(np.float64) for way in range(len(WAYS))),
+            *(
+                (found.distance == distance).astype(np.float64)
+                for distance in (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
+            ),
+            np.log(np.maximum(found.priors, 1e-4)),
+            np.log(np.maximum(found.priors, 1e-4) / np.maximum(highest[found.owners], 1e-4)),
+            np.log(np.maximum(counts, 1)),
+            np.log(np.maximum(found.names, 1)),
+            self._case(found),
+            found.labels.astype(np.float64),
+            found.distinctive.astype(np.float64),
+            found.agrees,
+            np.log1p(found.remembered),
+            found.remembered / np.maximum(found.remembered_all, 1),
+        ]
+
+    def _case(self, found: Gathered) -> Floats:
+        """Whether the name has the case that it must have; of a name that was not found by its own words, it has."""
+        active = self.pack.active
+        own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
+        terms = found.terms[own]
+        numbers: dict[int, int] = {}
+        questions = [unit.question for unit in found.units]
+        asked = np.array([numbers.setdefault(id(one), len(numbers)) for one in questions], dtype=np.int64)
+        surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
+        # The species of a gene have one symbol: each is compared with a name once.
+        whole = (asked[found.owners[own]] * len(active.surfaces) + surfaces) * (layout.CASE + 1) + cases
+        _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        names = active.surfaces.take(surfaces[first])
+        units = found.owners[own[first]].tolist()
+        fitting = [
+            any(fits(one.surface, name, case) for one in questions[unit].asked)
+            for unit, name, case in zip(units, names, cases[first].tolist(), strict=True)
+        ]
+        values = np.ones(len(found.owners))
+        values[own] = np.array(fitting, dtype=np.float64)[inverse]
+        return values
+
+    def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
+        """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
+        surfaces: dict[str, int] = {}
+        simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
+        names = (simple[unit.question.name] for unit in found.units)
+        of_unit = np.array([surfaces.setdefault(name, len(surfaces)) for name in names], dtype=np.int64)
+        documents = np.array([unit.document for unit in found.units], dtype=np.int64)
+        certain = _certain(found, likely)
+        rows = len(self.pack)
+        places = documents[found.owners] * rows + found.concepts
+        named = of_unit[found.owners]
+        pairs = places * len(surfaces) + named  # a number for each pair, in the order of the places
+        sure = different(pairs[certain])
+        there = sure // max(1, len(surfaces))
+        starts, ends = (np.searchsorted(there, places, side=side) for side in ("left", "right"))
+        several = ends - starts
+        own = np.isin(pairs, sure)
+        known = different(there)
+        leads = self.pack.leads
+        owners, parents = self.pack.parent_rows.take(found.concepts)
+        parents = leads.of(parents)
+        near = np.zeros(len(places), dtype=np.bool_)
+        near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
+        owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
+        near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
+        return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
+
+    def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+        """The share of the words of a concept that stand in the document, where there is a choice."""
+        values = np.zeros(len(found.owners))
+        counts = np.bincount(found.owners, minlength=len(found.units))
+        chosen = np.flatnonzero(counts[found.owners] > 1)
+        if len(chosen):
+            several, owners = np.unique(found.owners[chosen], return_inverse=True)
+            units = [found.units[unit] for unit in several.tolist()]
+            values[chosen] = self._words.shares(
+                found.concepts[chosen],
+                np.array([unit.document for unit in units], dtype=np.int64)[owners],
+                texts=[document.text for document in documents],
+                name_of=owners,
+                names=[unit.question.name for unit in units],
+            )
+        return values
+
+    def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+        """Agreement of species, of the candidates of units that have one with a species; of others 0."""
+        rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
+        values = np.zeros((len(rows), len(_TAXON)))
+        genes = different(found.owners[rows > 0])
+        if not len(genes):
+            return values
+        chosen = np.flatnonzero(np.isin(found.owners, genes))
+        around: dict[tuple[int, Near], int] = {}  # many places of a document have the same species around them
+        species: dict[int, Species] = {}
+        of_unit = np.zeros(len(found.units), dtype=np.int64)
+        for unit in genes.tolist():
+            document = found.units[unit].document
+            if document not in species:
+                species[document] = Species(documents[document])
+            near = species[document].near(found.units[unit].place)
+            of_unit[unit] = around.setdefault((document, near), len(around))
+        pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
+        places = list(around)
+        table = [
+            agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
+            for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
+        ]
+        values[chosen] = np.array(table)[inverse]
+        return values
+
+
+def _certain(found: Gathered, likely: Bools) -> Bools:
+    """Candidates that are the only ones at the best tier of their unit, by a name that is rarely anything else.
+
+    Args:
+        found: candidates.
+        likely: whether each is of the likely species; only such ones are certain where a unit has one.
+    """
+    some = np.bincount(found.owners, weights=likely, minlength=len(found.units)) > 0
+    rank = found.tiers * 8 + found.distance + np.where(some[found.owners] & ~likely, 100, 0)
+    least = np.full(len(found.units), 1 << 20)
+    np.minimum.at(least, found.owners, rank)
+    best = rank == least[found.owners]
+    alone = np.bincount(found.owners, weights=best, minlength=len(found.units)) == 1
+    meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units)) >= _CERTAIN
+    certain: Bools = best & (alone & meant)[found.owners] & (found.tiers <= CANONICAL)
+    return certain

@@ -1,0 +1,327 @@
+"""The candidates of things that mentions name, and what speaks for those of short forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.asking import Question, Unit
+from fascicle.linking.index import NameIndex, type_bit
+from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
+from fascicle.terms.keys.characters import CasePolicy, fits, inflected
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.priors import common_words
+
+TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
+EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
+_REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
+_GREEK: Final = frozenset(
+    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
+)
+_OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
+Asked = tuple[str, str]  # string, or its key, and type
+Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
+
+
+class Found(NamedTuple):
+    """Terms that may be meant.
+
+    Attributes:
+        places: number of the string that was asked for, ascending, ``[n]``.
+        terms: rows of the active terms of the pack, ``[n]``.
+        tiers: numbers in `TIERS`, ``[n]``.
+        similarity: of the keys, 1 but for those that are near; of the vectors of those that are dense, ``[n]``.
+    """
+
+    places: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+
+
+class Finder:
+    """Looks up strings in a pack; for one thread. Without an index, it finds names with equal keys alone.
+
+    Attributes:
+        pack: whose names are found.
+        index: of the pack, or ``None``.
+        dense: vectors of its names, or ``None``.
+        reader: makes keys.
+    """
+
+    def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
+        """Takes an open pack and its open index."""
+        self.pack, self.index = pack, index
+        self.reader = KeyReader() if index is None else index.reader
+        self.dense = None if index is None else index.dense
+        self._near: dict[Asked, Rows] = {}
+        self._dense: dict[Asked, Rows] = {}
+        self._types = {name: number for number, name in enumerate(pack.types)}
+
+    def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
+
+        Args:
+            surfaces: strings.
+            types: of each, the type that a concept must have; a pack without the type finds nothing.
+        """
+        keys = self.reader(surfaces)
+        rows = self.pack.active.keys.find(keys)
+        found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+        meant = self._meant(surfaces, found)
+        places, terms, tiers, similarity = found
+        return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
+
+    def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names have the same words in another order; nothing without an index."""
+        if self.index is None or not surfaces:
+            return _nothing()
+        places, rows = self.index.in_any_order(self.reader(surfaces))
+        found = self._of_rows(surfaces, types, places, rows)
+        return found._replace(tiers=np.full(len(found.terms), REORDERED))
+
+    def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names are almost equal; nothing without an index."""
+        if self.index is None or not surfaces:
+            return _nothing()
+        pairs = list(zip(self.reader(surfaces), types, strict=True))
+        places, rows, values = _remembered(pairs, self._near, self._asked_near)
+        found = self._of_rows(surfaces, types, places, rows, values)
+        return found._replace(tiers=np.full(len(found.terms), NEAR))
+
+    def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        """The terms whose names have vectors like those of strings; nothing without vectors."""
+        if self.dense is None or not surfaces:
+            return _nothing()
+        places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
+        return Found(places, terms, np.full(len(terms), DENSE), values)
+
+    def _asked_dense(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
+        assert self.dense is not None
+        found: dict[Asked, Rows] = {}
+        for kind in dict.fromkeys(kind for _, kind in asked):
+            own = [one for one in asked if one[1] == kind]
+            found.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
+        return found
+
+    def _asked_near(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
+        """The rows of keys that are near and do not say something else, such as another number."""
+        assert self.index is not None
+        bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
+        near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
+        names = self.pack.active.keys.strings.take(near.rows)
+        found: list[list[tuple[int, float]]] = [[] for _ in asked]
+        telling = [_telling(one) for one, _ in asked]
+        for owner, row, value, name in zip(
+            near.owners.tolist(), near.rows.tolist(), near.similarity.tolist(), names, strict=True
+        ):
+            if telling[owner] == _telling(name):
+                found[owner].append((row, value))
+        return {pair: tuple(rows) for pair, rows in zip(asked, found, strict=True)}
+
+    def _of_rows(
+        self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
+    ) -> Found:
+        """The terms of rows of keys that have the type, with their tiers if their keys are equal."""
+        which, terms = self.pack.active.of_key_rows(rows)
+        owners = places[which]
+        values = np.ones(len(terms)) if similarity is None else similarity[which]
+        numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
+        kept = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
+        owners, terms, values = owners[kept], terms[kept], values[kept]
+        return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
+
+    def _meant(self, surfaces: Sequence[str], found: Found) -> Bools:
+        """Whether each term can be meant by its string."""
+        active = self.pack.active
+        names = active.surfaces.take(active.surface[found.terms])
+        cases = (active.flags[found.terms] & layout.CASE).tolist()
+        rows = zip(found.places.tolist(), found.tiers.tolist(), names, cases, strict=True)
+        can = (tier == EXACT or _can_be(surfaces[place], name, case) for place, tier, name, case in rows)
+        return np.fromiter(can, dtype=np.bool_, count=len(names))
+
+    def _tiers(self, surfaces: Sequence[str], owners: Ints, terms: Ints) -> Ints:
+        names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
+        simple: dict[int, str] = {}
+        folded: dict[str, str] = {}
+        found = np.zeros(len(terms), dtype=np.int64)
+        for at, (owner, name) in enumerate(zip(owners.tolist(), names, strict=True)):
+            if name != surfaces[owner]:
+                if owner not in simple:
+                    simple[owner] = key(surfaces[owner], 1)
+                if name not in folded:
+                    folded[name] = key(name, 1)
+                found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
+        return found
+
+
+def _can_be(given: str, name: str, case: int) -> bool:
+    """Whether a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
+    if inflected(given, name):
+        return False
+    word = given.lower()
+    common = given[1:] == word[1:] and (word in common_words() or word.removesuffix("s") in common_words())
+    return not common or case < CasePolicy.symbol or fits(given, name, case)
+
+
+def _telling(canonical: str) -> list[str]:
+    """The tokens of a key that make another name of it if they differ: numbers, letters, Greek letters, opposites."""
+    return sorted(
+        token
+        for token in canonical.split(" ")
+        if len(token) == 1 or any(map(str.isdigit, token)) or token in _GREEK or token in _OPPOSED
+    )
+
+
+def _remembered(
+    pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
+) -> tuple[Ints, Ints, Floats]:
+    """Places, rows and similarity of what is found; pairs that are not known are asked for and, up to a bound, kept."""
+    missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
+    if len(known) + len(missed) > _REMEMBERED:
+        known.clear()
+        missed = list(dict.fromkeys(pairs))
+    for start in range(0, len(missed), _REMEMBERED):
+        known.update(ask(missed[start : start + _REMEMBERED]))
+    flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in known[pair]]
+    table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
+
+
+def _nothing() -> Found:
+    empty = np.empty(0, dtype=np.int64)
+    return Found(empty, empty, empty, np.empty(0, dtype=np.float64))
+
+
+MOST: Final = 64  # candidates of a unit
+HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """The candidates of units; each concept is there once for a unit, by the best of its names.
+
+    Attributes:
+        units: in the order of documents, mentions and parts.
+        owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
+        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
+        terms: row of the active term by which it was found, or -1 for a remembered name.
+        tiers: numbers in `TIERS`.
+        similarity: of the keys, or of the vectors of a name that was found by them.
+        ways: of all names that lead to it, as bits by their number in `WAYS`.
+        distance: `ITSELF` for a name of its own, else that of a concept that it stands for, see `Reached`.
+        names: how many terms lead to it.
+        priors: of the term; 0.5 for a remembered name.
+        labels: whether the term is a preferred name.
+        distinctive: whether it was found by a short form alone that is hardly short for anything else.
+        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
+        hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
+        remembered: how many documents annotated the surface with it.
+        remembered_all: how many annotated it with any concept.
+    """
+
+    units: list[Unit]
+    owners: Ints
+    concepts: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+    ways: Ints
+    distance: Ints
+    names: Ints
+    priors: Floats
+    labels: Bools
+    distinctive: Bools
+    agrees: Floats
+    hinted: Ints
+    remembered: Ints
+    remembered_all: Ints
+
+    @property
+    def dense(self) -> Floats:
+        """The similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
+        return np.where(self.tiers == DENSE, self.similarity, 0.0)
+
+
+def cut(found: Gathered, allowed: Bools) -> Gathered:
+    """At most `MOST` candidates of each unit, the best ones of those that are allowed."""
+    counts = np.bincount(found.owners[allowed], minlength=len(found.units))
+    if allowed.all() and (not len(counts) or counts.max() <= MOST):
+        return found
+    keys = (found.concepts, -found.priors, found.distance, -found.dense, found.tiers, -found.remembered, found.owners)
+    order = np.lexsort(keys)
+    order = order[allowed[order]]
+    starts = np.cumsum(counts) - counts
+    kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
+    columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}
+    return Gathered(units=found.units, **columns)
+
+
+def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
+    """Whether each candidate may stay beside those of vocabularies that come before its own.
+
+    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
+    cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
+
+    Args:
+        places: of the vocabulary of each concept of the pack.
+        found: candidates of units.
+        allowed: those that count.
+    """
+    own = places[found.concepts]
+    first = np.full(len(found.units), int(places.max(initial=0)) + 1)
+    equal = allowed & (found.tiers <= CANONICAL)
+    np.minimum.at(first, found.owners[equal], own[equal])
+    may_stay: Bools = own <= first[found.owners]
+    return may_stay
+
+
+class Agreement:
+    """Compares concepts of short forms with their long forms."""
+
+    def __init__(self, pack: Pack, read: KeyReader) -> None:
+        """Takes the pack of the concepts, and what makes keys."""
+        self._pack, self._read = pack, read
+
+    def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Question]) -> tuple[Bools, Floats]:
+        """What speaks for candidates of short forms.
+
+        Args:
+            owners: number of the unit of each candidate, ``[n]``.
+            concepts: rows of the candidates, ``[n]``.
+            questions: that were asked for each, ``[n]``.
+
+        Returns:
+            Whether its short form is distinctive and has one candidate in each species; the share of the words of its
+            long form that its names have. Function words are none.
+        """
+        distinctive = np.array([one.distinctive for one in questions], dtype=np.bool_)
+        several = list(zip(concepts.tolist(), [one.name for one in questions], strict=True))
+        distinct = dict.fromkeys(several)  # a pair has many mentions
+        values = dict(zip(distinct, self._shares(list(distinct)), strict=True))
+        return distinctive & self._alone(owners, concepts), np.array([values[one] for one in several])
+
+    def _alone(self, owners: Ints, concepts: Ints) -> Bools:
+        """Whether the unit of each candidate has one in each species at most."""
+        taxa = self._pack.taxon_rows[concepts].astype(np.int64)
+        _, first, counts = np.unique(owners << 32 | taxa, return_index=True, return_counts=True)
+        found: Bools = ~np.isin(owners, owners[first[counts > 1]])
+        return found
+
+    def _shares(self, several: Sequence[tuple[int, str]]) -> list[float]:
+        active = self._pack.active
+        owners, terms = active.of_concept.take(np.array([row for row, _ in several], dtype=np.int64))
+        keys = active.keys.strings.take(np.searchsorted(active.starts, terms, side="right") - 1)
+        words: list[set[str]] = [set() for _ in several]
+        for owner, name in zip(owners.tolist(), keys, strict=True):
+            words[owner].update(name.split(" "))
+        names = self._read([long for _, long in several])
+        wanted = [{one for one in name.split(" ") if one.isalnum()} - FUNCTION_WORDS for name in names]
+        return [len(one & own) / max(1, len(one)) for one, own in zip(wanted, words, strict=True)]

@@ -1,0 +1,382 @@
+"""Fitting a linker to annotated texts: what it remembers, one ranker for each type, thresholds, and worth of tiers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Meta, field
+
+from fascicle.core.arrays import Bools, Floats
+from fascicle.core.document import Document
+from fascicle.core.mention import Link, Mention
+from fascicle.errors import InputError
+from fascicle.linking.dense import DenseSettings
+from fascicle.linking.finding import TIERS, Gathered
+from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration, inputs_of
+from fascicle.linking.gold import Memory
+from fascicle.linking.index import NameIndex
+from fascicle.linking.linker import Linker
+from fascicle.linking.ranking import Choices, Ranked, Table, first, fit, joined, of_units, unseen
+from fascicle.settings.base import Name, Settings, Share
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.portions import portions
+
+_FEWEST: Final = 20  # mentions of a type
+_FEWEST_FOUND: Final = 2000  # by which probabilities are corrected
+_PORTION: Final = 1 << 18
+_EVEN: Final = 0.5
+Named = tuple[str, str]  # type, and key of level 1
+
+
+class FitSettings(Settings, frozen=True, kw_only=True):
+    """How a linker is fitted.
+
+    Attributes:
+        penalty: on squared weights.
+        folds: of documents, by which probabilities are corrected, the threshold is chosen and tiers are measured.
+        threshold: probability from which an answer is given; by default that by which answers are best by F1, and not
+            below `lowest`.
+        rare: a vocabulary with a smaller share of the gold concepts of a type is left out: concepts that have no
+            identifier in a vocabulary of the gold teach nothing, for the gold cannot have them.
+        restricted: whether the linker leaves such concepts out too, and not only the fit.
+        order: prefixes of vocabularies; a concept that has identifiers in several gets that of the first of these, by
+            default that of the vocabulary which comes first in the pack.
+        remember: whether it keeps which concepts the surfaces of gold were annotated with.
+        indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
+        dense: vectors of names, by which those in other words are found; none by default.
+        lowest: type -> threshold that is not gone below, whatever F1 says. Corpora of genes annotate nearly every gene
+            of the species that they are about, so that the best F1 is where genes get an identifier of another species.
+    """
+
+    penalty: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
+    folds: Annotated[int, Meta(ge=2, le=100)] = 5
+    threshold: Share | None = None
+    rare: Share = 0.005
+    restricted: bool = True
+    order: tuple[str, ...] = ()
+    remember: bool = True
+    indexed: bool = True
+    dense: DenseSettings | None = None
+    lowest: dict[Name, Share] = field(default_factory=lambda: {"Gene": _EVEN})
+
+
+class Fitted(NamedTuple):
+    """A linker as it was fitted.
+
+    Attributes:
+        memory: what it remembers.
+        rankers: by type.
+        few: types whose mentions were too few for a ranker, and how many they were.
+    """
+
+    memory: Memory
+    rankers: dict[str, Ranker]
+    few: Mapping[str, int] = MappingProxyType({})
+
+
+class Taught(NamedTuple):
+    """What annotated texts say, from which rankers are fitted.
+
+    Attributes:
+        memory: what they gave to concepts.
+        vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
+        tables: of each, the candidates of its mentions.
+        few: types with enough links whose mentions can teach too little, and how many mentions can.
+        found: of each type the candidates of found mentions; their document is -1 where it teaches nothing else.
+    """
+
+    memory: Memory
+    vocabularies: dict[str, tuple[str, ...]]
+    tables: dict[str, Table]
+    few: dict[str, int]
+    found: Mapping[str, Table] = MappingProxyType({})
+
+
+def fit_linker(
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings | None = None,
+    judged: Sequence[Document] = (),
+) -> Fitted:
+    """Fits a linker; see `teach` for what it takes."""
+    settings = settings or FitSettings()
+    taught = teach(pack, index, documents, settings=settings, judged=judged)
+    return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
+
+
+def fit_rankers(taught: Taught, *, settings: FitSettings) -> dict[str, Ranker]:
+    """Fits a ranker for each type."""
+    return {
+        kind: _ranker(
+            table,
+            taught.vocabularies[kind] if settings.restricted else (),
+            settings,
+            settings.lowest.get(kind, 0.0),
+            taught.found.get(kind),
+        )
+        for kind, table in taught.tables.items()
+    }
+
+
+def teach(
+    pack: Pack,
+    index: NameIndex | None,
+    documents: Sequence[Document],
+    *,
+    settings: FitSettings,
+    judged: Sequence[Document] = (),
+) -> Taught:
+    """Gathers the candidates of annotated mentions.
+
+    A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
+    their parts.
+
+    Args:
+        pack: open.
+        index: of the pack.
+        documents: with mentions that are linked by CURIEs; a mention whose only link is NIL has no concept.
+        settings: how.
+        judged: with mentions that are linked by CURIEs, and mentions with scores that a recogniser found, by which the
+            probabilities of such ones are corrected. A document that is among the others too is judged by a ranker
+            that did not see it.
+
+    Raises:
+        InputError: no type has enough mentions that are linked to concepts of the pack.
+    """
+    gold = [[mention for mention in document.mentions if mention.links] for document in documents]
+    seen = list(_seen(documents, gold))
+    memory = Memory.of(seen if settings.remember else ())
+    vocabularies = _vocabularies(pack, gold, settings.rare)
+    if not vocabularies:
+        raise _too_few(pack)
+    linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
+    own = _own(documents, seen) if settings.remember else {}
+    tables = _tables(linker, documents, gold, tuple(vocabularies), own)
+    few = {kind: count for kind, table in tables.items() if (count := table.choices.mentions) < _FEWEST}
+    if len(few) == len(tables):
+        raise _too_few(pack)
+    kept = {kind: table for kind, table in tables.items() if kind not in few}
+    found = _found(linker, documents, judged, tuple(kept), own)
+    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
+
+
+def _found(
+    linker: Linker,
+    documents: Sequence[Document],
+    judged: Sequence[Document],
+    kinds: Sequence[str],
+    own: Mapping[int, dict[Named, set[str]]],
+) -> dict[str, Table]:
+    """The candidates of found mentions of documents that have gold, each with the concepts of its document."""
+    places = {document.text: number for number, document in enumerate(documents)}
+    numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
+    known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
+    mentions = list(map(_with_concepts, judged))
+    tables = _tables(linker, judged, mentions, kinds, known) if judged else {}
+    return {
+        kind: table._replace(documents=numbers[table.documents])
+        for kind, table in tables.items()
+        if table.choices.mentions >= _FEWEST_FOUND
+    }
+
+
+def _with_concepts(document: Document) -> list[Mention]:
+    """The found mentions of a document, each with all gold links of its type."""
+    links: dict[str, dict[str, Link]] = defaultdict(dict)
+    for mention in document.mentions:
+        links[mention.type].update((link.curie, link) for link in mention.links if link.curie)
+    return [
+        msgspec.structs.replace(one, links=tuple(links[one.type].values()))
+        for one in document.mentions
+        if one.score is not None and not one.links
+    ]
+
+
+def _too_few(pack: Pack) -> InputError:
+    return InputError(
+        f"no type has {_FEWEST} mentions that are linked to one concept of the pack {pack.folder} each; give annotated "
+        "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
+    )
+
+
+def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
+    """Document, type, surface and concept of mentions of one concept."""
+    for number, (document, mentions) in enumerate(zip(documents, gold, strict=True)):
+        for mention in mentions:
+            if len(mention.links) == 1 and mention.links[0].curie:
+                surface = " ".join(mention.text_in(document.text).split())
+                yield str(number), mention.type, surface, mention.links[0].curie
+
+
+def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[Named, set[str]]]:
+    """Of each document what the memory has from it."""
+    found: dict[int, dict[Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
+    for number, kind, surface, curie in seen:
+        found[int(number)][kind, key(surface, 1)].add(curie)
+    return found
+
+
+def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
+    """The vocabularies of the gold concepts of each type that has enough of them, as far as the pack has them."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
+    for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
+        if row >= 0:
+            counts[kind][curie.partition(":")[0]] += 1
+    return {
+        kind: tuple(sorted(prefix for prefix, count in own.items() if count >= rare * own.total()))
+        for kind, own in sorted(counts.items())
+        if own.total() >= _FEWEST
+    }
+
+
+def _tables(
+    linker: Linker,
+    documents: Sequence[Document],
+    gold: Sequence[Sequence[Mention]],
+    kinds: Sequence[str],
+    own: dict[int, dict[Named, set[str]]],
+) -> dict[str, Table]:
+    """The candidates of all mentions, portion by portion."""
+    parts: dict[str, list[Table]] = defaultdict(list)
+    start = 0
+    for chunk in portions(documents, characters=_PORTION):
+        mentions = gold[start : start + len(chunk)]
+        without = {number: own.get(start + number, {}) for number in range(len(chunk))}
+        ranked = linker.ranked(chunk, mentions, without=without)
+        right = _right(linker.pack, ranked.found, mentions)
+        for kind in kinds:
+            parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
+        start += len(chunk)
+    return {kind: joined(several) for kind, several in parts.items()}
+
+
+def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
+    """Whether each candidate is a gold concept of its mention, or one of its set."""
+    gold = [
+        (number, link.curie)
+        for number, unit in enumerate(found.units)
+        for link in mentions[unit.document][unit.mention].links
+    ]
+    rows = pack.concept_rows([curie for _, curie in gold])
+    wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
+    return np.isin(found.owners << 32 | found.concepts, wanted)
+
+
+def _table(
+    linker: Linker,
+    ranked: Ranked,
+    right: Bools,
+    kind: str,
+    mentions: Sequence[Sequence[Mention]],
+    start: int,
+) -> Table:
+    """The candidates of the units of a type that can teach.
+
+    They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
+    """
+    found = ranked.found
+    several = {(unit.document, unit.mention) for unit in found.units if unit.part}
+    teaches = [
+        unit.type == kind
+        and (
+            mentions[unit.document][unit.mention].score is not None
+            or len(mentions[unit.document][unit.mention].links) == 1
+            or (unit.document, unit.mention) in several
+        )
+        for unit in found.units
+    ]
+    units = np.flatnonzero(teaches)
+    rows = ranked.order[np.isin(found.owners[ranked.order], units)]
+    owners = np.searchsorted(units, found.owners[rows])
+    values = linker.inputs(found, ranked.features, rows)
+    documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
+    given = [mentions[one.document][one.mention].score for one in (found.units[unit] for unit in units.tolist())]
+    return Table(
+        Choices(owners, values, len(units)),
+        right[rows],
+        found.tiers[rows],
+        documents,
+        np.array(given, dtype=np.float64),
+        inputs_of(dense=linker.dense),
+    )
+
+
+def _ranker(
+    table: Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float, found: Table | None = None
+) -> Ranker:
+    weights = fit(table.choices, table.right, penalty=settings.penalty)
+    by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
+    folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
+    scores = unseen(table, folds, weights)
+    best = first(table.choices, scores)
+    calibration = fit_calibration(scores[best], table.right[best])
+    told = calibration(scores[best])
+    least = partial(_least, settings, lowest)
+    threshold = least(told, table.right[best], table.choices.mentions)
+    answered = best[told >= threshold]
+    tiers = {
+        tier: TierFacts(right=int(table.right[own].sum()), answered=len(own))
+        for number, tier in enumerate(TIERS)
+        if len(own := answered[table.tiers[answered] == number])
+    }
+    return Ranker(
+        vocabularies=vocabularies,
+        weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
+        threshold=threshold,
+        scale=calibration.scale,
+        shift=calibration.shift,
+        found=_corrected(found, unseen(found, folds, weights), least) if found is not None else UNSET,
+        mentions=table.choices.mentions,
+        tiers=tiers,
+    )
+
+
+def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
+    """The correction of links of found mentions, by the probabilities of their candidates."""
+    best = first(found.choices, scores)
+    right = found.right[best]
+    given = found.scores[found.choices.owners[best]]
+    fitted = fit_calibration(scores[best], right, given)
+    return Correction(
+        scale=fitted.scale,
+        shift=fitted.shift,
+        mention=fitted.mention,
+        threshold=least(fitted(scores[best], given), right, found.choices.mentions),
+        mentions=found.choices.mentions,
+        right=int(right.sum()),
+    )
+
+
+def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int) -> float:
+    """The probability from which an answer is given: that of the settings, or the best by F1."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return max(lowest, _threshold(scores, right, mentions))
+
+
+def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
+    """The probability from which answers are best by F1, rounded down; of several, the lowest that an answer has.
+
+    Where no answer lies between that and 0.5, it is 0.5: texts in which all is right say nothing against lower ones.
+    """
+    if not len(scores):
+        return 0.0
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(right[order])
+    f1 = 2.0 * hits / (np.arange(1, len(order) + 1) + mentions)
+    last = np.flatnonzero(np.diff(scores[order], append=-1.0))  # equal scores are answered together
+    best = last[f1[last] >= f1[last].max() - 1e-12].max()
+    found, below = scores[order][best], scores[order][best + 1 :]
+    if not np.any(below >= _EVEN):
+        found = min(found, _EVEN)
+    return float(np.floor(found * 1000) / 1000)

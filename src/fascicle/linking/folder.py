@@ -1,0 +1,347 @@
+"""The folder of a linker: ``linker.json``, the names that it remembers, and the index of its pack."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Meta, UnsetType
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.errors import PackError
+from fascicle.linking.dense import MANIFEST as DENSE
+from fascicle.linking.features import FEATURES, OF_DENSE
+from fascicle.linking.gold import NAMES
+from fascicle.settings.base import Settings, Share
+from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.vocabularies import LINKER, find_pack
+from fascicle.terms.pack.manifest import FileFacts
+from fascicle.terms.pack.pack import Pack
+
+_EDGE: Final = 1e-6  # probabilities nearer to 0 and 1 count as this
+_STEPS: Final = 50
+_PENALTY: Final = 1.0  # on the squared distance from no correction
+_LEAST: Final = 0.01  # scale; it must keep the order
+_DONE: Final = 1e-9  # size of a step
+_FARTHEST: Final = 500.0  # odds whose exponential is finite
+_NONE: Final = np.array([1.0, 0.0, 0.0])
+_SURE: Final = 0.01  # scores of mentions nearer to 0 and 1 count as this
+
+
+class Calibration(NamedTuple):
+    """A correction of the logarithm of odds.
+
+    Attributes:
+        scale: that it is multiplied by; above 0.
+        shift: that is added.
+        mention: that the logarithm of the odds of the mention's score is multiplied by before it is added; not below 0.
+    """
+
+    scale: float = 1.0
+    shift: float = 0.0
+    mention: float = 0.0
+
+    def __call__(self, scores: Floats, mentions: Floats | None = None) -> Floats:
+        """The corrected probabilities; of mentions with one score, their order stays.
+
+        Args:
+            scores: probabilities of answers, ``[n]``.
+            mentions: scores of their mentions, ``[n]``; without them, nothing is added for these.
+        """
+        added = 0.0 if mentions is None else self.mention * _odds(mentions, _SURE)
+        found: Floats = _share(self.scale * _odds(scores) + added + self.shift)
+        return found
+
+
+def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None) -> Calibration:
+    """The correction of greatest likelihood, with a penalty for its size, by Newton's method.
+
+    Args:
+        scores: probabilities of answers, each by a ranker that had not seen its document, ``[n]``.
+        right: whether each is right, ``[n]``.
+        mentions: scores of the mentions, ``[n]``, if they were found; one by which worse mentions have better links is
+            left out.
+    """
+    columns = [_odds(scores), np.ones(len(scores)), *([] if mentions is None else [_odds(mentions, _SURE)])]
+    scale, shift, *others = _weights(np.stack(columns, axis=1), right).tolist()
+    if others and others[0] < 0:
+        return fit_calibration(scores, right)
+    return Calibration(round(max(scale, _LEAST), 6), round(shift, 6), round(others[0], 6) if others else 0.0)
+
+
+def _weights(values: Floats, right: Bools) -> Floats:
+    weights = _NONE[: values.shape[1]]
+    loss, slope, curvature = _loss(values, right, weights)
+    for _ in range(_STEPS):
+        step = np.linalg.solve(curvature, slope)
+        while (tried := _loss(values, right, weights - step))[0] > loss and np.abs(step).max() > _DONE:
+            step = step / 2
+        if np.abs(step).max() <= _DONE:
+            break
+        weights = weights - step
+        loss, slope, curvature = tried
+    return weights
+
+
+def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats, Floats]:
+    """The penalised negative log-likelihood, its gradient and its curvature."""
+    odds, distance = values @ weights, weights - _NONE[: len(weights)]
+    found = _share(odds)
+    loss = np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
+    slope = values.T @ (found - right) + _PENALTY * distance
+    curvature = (values * (found * (1 - found))[:, None]).T @ values + _PENALTY * np.eye(len(weights))
+    return float(loss), slope, curvature
+
+
+def corrected(
+    scores: Floats, nil: Floats, owners: Ints, calibration: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """Corrects the probability of the first candidate of each unit; the others and NIL share the rest as before.
+
+    Args:
+        scores: of candidates, ``[n]``.
+        nil: of units, ``[units]``.
+        owners: number of the unit of each candidate, ``[n]``; of candidates that are equally probable, the one that
+            stands before the others is the first.
+        calibration: the correction: the probability of the first candidate of each unit, ``[units]``, to another.
+
+    Returns:
+        New ``scores`` and ``nil``; those of a unit sum up to 1 as they did.
+    """
+    best = np.zeros(len(nil))
+    np.maximum.at(best, owners, scores)
+    some = np.bincount(owners, minlength=len(nil)) > 0
+    wanted = np.where(some, calibration(best), 0.0)
+    rest = (1.0 - wanted) / np.maximum(1.0 - best, _EDGE)
+    order = np.lexsort((-scores, owners))
+    first = order[np.flatnonzero(np.diff(owners[order], prepend=-1))]
+    found = scores * rest[owners]
+    found[first] = wanted[owners[first]]
+    return found, nil * rest
+
+
+def _odds(scores: Floats, edge: float = _EDGE) -> Floats:
+    inside = np.clip(scores, edge, 1 - edge)
+    found: Floats = np.log(inside / (1 - inside))
+    return found
+
+
+def _share(odds: Floats) -> Floats:
+    found: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -_FARTHEST, _FARTHEST)))
+    return found
+
+
+FORMAT: Final = 1
+KIND: Final = "linker"  # of the folder
+WORDING: Final = Wording(
+    broken="is not a linker",
+    repair="copy the linker again, or make it with fascicle linker fit",
+    renew="make it again with fascicle linker fit",
+    version="linker format",
+    error=PackError,
+)
+
+
+class TierFacts(Settings, frozen=True, kw_only=True):
+    """What links of a tier were worth on the annotated texts.
+
+    Attributes:
+        right: of the mentions that got concepts by it, those that got exactly those of gold.
+        answered: how many got concepts by it.
+    """
+
+    right: Annotated[int, Meta(ge=0)]
+    answered: Annotated[int, Meta(ge=0)]
+
+
+class Correction(Settings, frozen=True, kw_only=True):
+    """How probabilities of links of found mentions are corrected, see `calibrating`.
+
+    Attributes:
+        scale: that the logarithm of the odds of the first candidate is multiplied by.
+        shift: that is added to it.
+        mention: that the logarithm of the odds of the mention's score is multiplied by before it is added.
+        threshold: below this probability the answer is NIL.
+        mentions: that it was fitted on.
+        right: how many of them got a concept of their document.
+    """
+
+    scale: Annotated[float, Meta(gt=0.0, le=1e6)]
+    shift: Annotated[float, Meta(ge=-1e6, le=1e6)]
+    mention: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    threshold: Share = 0.0
+    mentions: Annotated[int, Meta(ge=0)] = 0
+    right: Annotated[int, Meta(ge=0)] = 0
+
+
+Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
+
+
+class Ranker(Settings, frozen=True, kw_only=True):
+    """The fitted ranker of one type.
+
+    Attributes:
+        vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
+        weights: by the name of the feature.
+        threshold: below this probability the answer is NIL.
+        scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
+        shift: that is added to it.
+        found: the same for mentions with a score, which a recogniser found; as for the others where it is not said.
+        mentions: that it was fitted on.
+        tiers: measured by folds of documents, each by a ranker that was fitted on the others.
+    """
+
+    vocabularies: tuple[str, ...] = ()
+    weights: dict[str, Weight]
+    threshold: Share = 0.0
+    scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
+    shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0
+    found: Correction | UnsetType = UNSET
+    mentions: Annotated[int, Meta(ge=0)] = 0
+    tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses weights of features that there are not; one without a weight has 0.
+
+        Raises:
+            ValueError: it has others.
+        """
+        if not set(self.weights) <= set(inputs_of(dense=True)):
+            raise ValueError("the features are not those of this release")
+
+    def correction(self, given: Floats) -> Callable[[Floats], Floats]:
+        """How the probabilities of first candidates are corrected.
+
+        Args:
+            given: scores of their mentions, not a number where they have none.
+        """
+        plain = Calibration(self.scale, self.shift)
+        if not self.found:
+            return lambda scores: plain(scores)
+        found = Calibration(self.found.scale, self.found.shift, self.found.mention)
+        return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
+
+    def thresholds(self, given: Floats) -> Floats:
+        """Below which probabilities answers are NIL; see `correction`."""
+        found = self.found.threshold if self.found else self.threshold
+        return np.where(np.isnan(given), self.threshold, found)
+
+
+class LinkerManifest(Settings, frozen=True, kw_only=True):
+    """What a linker says of itself.
+
+    Attributes:
+        format: version of the files.
+        pack: full name of the pack, which has the hash of its content.
+        place: of the pack: its path from this folder, or the name of a shipped pack; empty if nobody said.
+        indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
+        rankers: by type; without one, the order of tiers decides, and links have no probability.
+        files: size and hash of the other files.
+        order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
+        few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
+        hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
+    """
+
+    format: int = FORMAT
+    pack: str
+    place: str = ""
+    indexed: bool = True
+    rankers: dict[str, Ranker] = msgspec.field(default_factory=dict)
+    files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    order: tuple[str, ...] | UnsetType = UNSET
+    few: dict[str, int] | UnsetType = UNSET
+    hash: str | UnsetType = UNSET
+
+    @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
+        decisive = msgspec.structs.replace(self, place="", few=UNSET, hash=UNSET)
+        return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
+
+
+def inputs_of(*, dense: bool) -> tuple[str, ...]:
+    """The names of the features of a ranker, in their order; ``dense``: whether the linker has vectors of names."""
+    return (*FEATURES, *(OF_DENSE if dense else ()))
+
+
+def write_linker(
+    folder: Path,
+    pack: Pack,
+    rankers: Mapping[str, Ranker],
+    *,
+    place: str = "",
+    indexed: bool = True,
+    order: Sequence[str] = (),
+    few: Mapping[str, int] = MappingProxyType({}),
+) -> LinkerManifest:
+    """Writes what a linker says of itself, beside the names that it remembers."""
+    made = LinkerManifest(
+        pack=pack.full_name,
+        place=place,
+        indexed=indexed,
+        rankers=dict(sorted(rankers.items())),
+        files={name: FileFacts.of(folder / name) for name in (NAMES, DENSE) if (folder / name).is_file()},
+        order=tuple(order) or UNSET,
+        few=dict(sorted(few.items())) or UNSET,
+    )
+    return write_described(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))
+
+
+def place_of(pack: Pack, folder: Path) -> str:
+    """How a linker names the place of its pack.
+
+    Args:
+        pack: open.
+        folder: where the linker will be.
+    """
+    name = pack.manifest.name
+    if find_pack(name) == pack.folder:
+        return name
+    return os.path.relpath(pack.folder.resolve(), folder.resolve())
+
+
+def read_manifest(folder: Path) -> LinkerManifest:
+    """Reads what a linker says of itself, whatever its pack.
+
+    Raises:
+        PackError: no linker, or a damaged one.
+    """
+    place = folder / LINKER
+    if not place.is_file():
+        raise PackError(
+            f"there is no linker at {folder}; give a folder that fascicle linker fit wrote",
+            file=str(folder),
+            code="not-found",
+        )
+    found = read_described(place, LinkerManifest, WORDING, format=FORMAT)
+    if found.hash is not UNSET and found.hash != found.fingerprint:
+        raise PackError(f"{place} was changed; {WORDING.repair}", file=str(place), code="damaged")
+    return found
+
+
+def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
+    """Reads what a linker says of itself.
+
+    Raises:
+        PackError: no linker, that of another pack, or a damaged one.
+    """
+    found = read_manifest(folder)
+    if found.pack != pack.full_name:
+        raise PackError(
+            f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is {pack.full_name}; give "
+            "the pack that it was fitted with, or fit it again with fascicle linker fit",
+            file=str(folder),
+            code="version",
+        )
+    for name, facts in found.files.items():
+        if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
+            raise PackError(
+                f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
+            )
+    return found

@@ -1,0 +1,350 @@
+"""The concepts that mentions may mean, with all that names say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.document import Document
+from fascicle.core.mention import Mention
+from fascicle.linking.asking import WAYS, Asked, Unit, units_of
+from fascicle.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
+from fascicle.linking.finding import (
+    CANONICAL,
+    EXACT,
+    HALF,
+    REMEMBERED,
+    Agreement,
+    Finder,
+    Found,
+    Gathered,
+    cut,
+    first_in,
+)
+from fascicle.linking.gold import Memory
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.terms import NAME_KINDS
+
+_LABEL: Final = NAME_KINDS.index("label")
+Find = Callable[[Sequence[str], Sequence[str]], Found]
+Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
+_WAY: Final = {way: number for number, way in enumerate(WAYS)}
+_SHORT: Final = 1 << _WAY["short"]
+_NONE: Final = np.empty(0, dtype=np.int64)
+Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
+
+
+class _Rows(NamedTuple):
+    """Terms by which units were found, one row each."""
+
+    units: Ints
+    concepts: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+    ways: Ints
+    distance: Ints
+    hinted: Ints
+
+    def at(self, which: Ints) -> _Rows:
+        """Some of them, in another order."""
+        columns: Iterable[Any] = self
+        return _Rows(*(one[which] for one in columns))
+
+
+class Gatherer:
+    """Gathers candidates; for one thread.
+
+    Attributes:
+        finder: of the pack.
+        prefixes: vocabularies of the pack.
+        prefix_of: number of the vocabulary of each concept.
+    """
+
+    def __init__(
+        self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]], order: Sequence[str] = ()
+    ) -> None:
+        """Takes what finds terms.
+
+        Args:
+            finder: of an open pack.
+            memory: names that annotated texts gave to concepts.
+            vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
+                pack by default.
+            order: prefixes of vocabularies; where names equal to a mention are of several, the first of these alone.
+        """
+        self.finder, self.memory = finder, memory
+        self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
+        self._places = self._in_order(order) if order else None
+        self._wanted = {  # whether each concept may be answered
+            kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
+            for kind, wanted in vocabularies.items()
+            if wanted
+        }
+        self._namesakes, self._agreeing = Namesakes(finder.pack), Agreement(finder.pack, finder.reader)
+        taxa = finder.pack.taxa
+        self._taxa = {taxa[row]: row for row in range(len(taxa))}
+
+    def _with_member(self, chosen: Bools) -> Bools:
+        """Whether the set of each concept has one that was chosen."""
+        leads = self.finder.pack.leads.of(np.arange(len(chosen)))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        found[leads[chosen]] = True
+        wanted: Bools = found[leads]
+        return wanted
+
+    def _in_order(self, order: Sequence[str]) -> Ints:
+        """The place of the first vocabulary that the set of each concept is in."""
+        places = np.full(len(self.prefix_of), len(order))
+        for place, prefix in reversed(list(enumerate(order))):
+            if prefix in self.prefixes:
+                rows = np.flatnonzero(self.prefix_of == self.prefixes.index(prefix))
+                places[self.finder.pack.leads.of(rows)] = place
+        return places
+
+    def gather(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+    ) -> Gathered:
+        """The candidates of mentions: by equal names, else in another order, in parts, by similar names, by vectors.
+
+        Args:
+            documents: that they stand in.
+            mentions: of each document.
+            without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
+                see `Memory.of_key`.
+        """
+        units = units_of(documents, mentions)
+        found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
+        found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
+        units, found = self._divided(units, found)
+        missing = _missing(units, found)
+        found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
+        less = [(number, one) for number in missing for one in units[number].question.shorter]
+        found.append(self._look(less, units, self.finder.find))
+        units, by_short = self._by_short(units, missing, without or {})
+        found.append(by_short)
+        if (dense := self.finder.dense) is not None:
+            missing = _missing(units, found, below=dense.manifest.below)
+            found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
+        return self._best(units, found, without or {})
+
+    def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
+        """Looks up strings for units; what is asked for a type is looked up once."""
+        distinct: dict[tuple[Asked, str], int] = {}
+        pairs = ((asked, units[number].type) for number, asked in lookups)
+        which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
+        types = [kind for _, kind in distinct]
+        found = find([asked.surface for asked, _ in distinct], types)
+        reached = self._reached(types, found)
+        starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
+        lookup, places = spread(starts[which], starts[which + 1])
+        owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
+        ways = np.array([_WAY[asked.way] for asked, _ in distinct], dtype=np.int64)
+        taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct], np.int64)
+        concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
+        taxa = taxa[which]
+        agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
+        return _Rows(
+            owners,
+            concepts,
+            found.terms[by],
+            found.tiers[by],
+            found.similarity[by],
+            ways[which],
+            reached.distance[places],
+            np.where(taxa < 0, 0, agrees),
+        )
+
+    def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
+        """Looks up the short forms of pairs for whose long forms there is nothing."""
+        paired = [number for number in missing if units[number].question.short]
+        if self.memory.counts:
+            paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
+        units = units.copy() if paired else units
+        for number in paired:
+            question = units[number].question
+            units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
+        short = [(number, asked) for number in paired for asked in units[number].question.short]
+        return units, self._look(short, units, self.finder.find)
+
+    def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
+        """Puts parts in the place of units that were not found, where each part of a reading is a name."""
+        split = self._parts(units, _missing(units, found))
+        if not split:
+            return units, found
+        divided: list[Unit] = []
+        numbers = np.zeros(len(units), dtype=np.int64)
+        parts: list[int] = []
+        for number, unit in enumerate(units):
+            numbers[number] = len(divided)
+            for part in split.get(number, ()):
+                parts.append(len(divided))
+                divided.append(part)
+            if number not in split:
+                divided.append(unit)
+        renumbered = [rows._replace(units=numbers[rows.units]) for rows in found]
+        return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
+
+    def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
+        read = [(number, reading) for number in numbers for reading in units[number].question.readings]
+        pairs = list(dict.fromkeys((part.name, units[number].type) for number, reading in read for part in reading))
+        found = self.finder.find([one for one, _ in pairs], [kind for _, kind in pairs])
+        known = {pairs[place] for place in found.places.tolist()}
+        split: dict[int, tuple[Unit, ...]] = {}
+        for number, reading in read:
+            unit = units[number]
+            if all((part.name, unit.type) in known for part in reading):
+                parts = (unit._replace(part=at, surface=part.name, question=part) for at, part in enumerate(reading))
+                split.setdefault(number, tuple(parts))
+        return split
+
+    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Gathered:
+        """The candidates, by the best of the names that lead to them."""
+        active, leads = self.finder.pack.active, self.finder.pack.leads
+        seen, counts = self._remembered(units, without)
+        rows = _Rows(*(np.concatenate(one) for one in zip(*found, seen, strict=True)))
+        priors = np.full(len(rows.terms), 0.5)
+        priors[rows.terms >= 0] = active.prior[rows.terms[rows.terms >= 0]]
+        better = ((rows.tiers * 8 + rows.distance) * 8 + rows.ways) * 4 - rows.hinted
+        order = np.lexsort((rows.terms, -priors, better, rows.units << 32 | leads.of(rows.concepts)))
+        rows, priors = rows.at(order), priors[order]
+        pairs = rows.units << 32 | leads.of(rows.concepts)
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        if len(leads):
+            by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)  # names of one key have it by turns
+            how = (by_key * 8 + rows.distance) * 8 + rows.ways
+            priors[first] = _of_sets(first, rows.concepts, how, priors)
+        ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
+        best, names = rows.at(first), np.diff(first, append=len(pairs))
+        concepts = pairs[first] & 0xFFFFFFFF
+        labels = best.terms >= 0
+        labels[labels] = active.kind[best.terms[labels]] == _LABEL
+        remembered = np.zeros(len(first), dtype=np.int64)
+        places = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
+        remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
+        totals = np.bincount(best.units, weights=remembered, minlength=len(units)).astype(np.int64)
+        distinctive, agrees = self._agreement(units, best.units, concepts, ways)
+        gathered = Gathered(
+            units=units,
+            owners=best.units,
+            concepts=concepts,
+            terms=best.terms,
+            tiers=best.tiers,
+            similarity=best.similarity,
+            ways=ways,
+            distance=best.distance,
+            names=names,
+            priors=priors[first],
+            labels=labels,
+            distinctive=distinctive,
+            agrees=agrees,
+            hinted=best.hinted,
+            remembered=remembered,
+            remembered_all=totals[best.units],
+        )
+        allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
+        return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
+
+    def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
+        """What speaks for candidates that were found by short forms: see `Gathered`."""
+        distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
+        short = np.flatnonzero(ways & _SHORT)
+        if len(short):
+            questions = [units[unit].question for unit in owners[short].tolist()]
+            distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
+        return distinctive, agrees
+
+    def _reached(self, types: Sequence[str], found: Found) -> Reached:
+        """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
+        concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
+        numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
+        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
+        parts = [
+            self._within(concepts, places, kind)
+            for kind, number in numbers.items()
+            if len(places := np.flatnonzero(of_term == number))
+        ]
+        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
+        return Reached(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
+
+    def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Reached:
+        index = self.finder.index
+        distinct, inverse = np.unique(concepts[places], return_inverse=True)
+        wanted = self._wanted[kind] if kind is not None else None
+        if wanted is None or index is None:
+            itself = np.arange(len(distinct))
+            reached = Reached(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
+            reached = reached if wanted is None else Reached(*(one[wanted[distinct]] for one in reached))
+        else:
+            reached = index.equivalents.within(distinct, wanted)
+        others = self._namesakes.of(distinct)
+        others = others if wanted is None else Reached(*(one[wanted[others.rows]] for one in others))
+        reached = ordered(both(reached, others))
+        starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
+        owners, rows = spread(starts[inverse], starts[inverse + 1])
+        return Reached(places[owners], reached.rows[rows], reached.distance[rows])
+
+    def _allows(self, kind: str, row: int) -> bool:
+        return kind not in self._wanted or bool(self._wanted[kind][row])
+
+    def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
+        """Candidates that annotated texts gave, and how many documents did so."""
+        simple: dict[str, str] = {}
+        seen = []
+        for number, unit in enumerate(units if self.memory.counts else ()):
+            own = without.get(unit.document, {})
+            for asked in unit.question.asked:
+                if asked.way not in ("own", "short", "part"):
+                    continue
+                if asked.surface not in simple:
+                    simple[asked.surface] = key(asked.surface, 1)
+                name = (unit.type, simple[asked.surface])
+                counts_of = self.memory.of_key(*name, own.get(name, ()))
+                seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
+        rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])
+        rows[rows >= 0] = self.finder.pack.leads.of(rows[rows >= 0])
+        known = [
+            (one, row)
+            for one, row in zip(seen, rows.tolist(), strict=True)
+            if row >= 0 and self._allows(units[one[0]].type, row)
+        ]
+        counts: dict[tuple[int, int], int] = {}
+        for (number, _, count, _), row in known:
+            counts[number, row] = max(counts.get((number, row), 0), count)
+        columns = [(number, row, -1, REMEMBERED, 1, way, 0, 0) for (number, _, _, way), row in known]
+        return _Rows(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
+
+
+def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
+    return [(number, asked) for number in numbers for asked in units[number].question.asked]
+
+
+def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
+    """The numbers of units that have no row, or only rows that are less similar than is asked for."""
+    none = np.ones(len(units), dtype=np.bool_)
+    for rows in found:
+        none[rows.units[rows.similarity >= below]] = False
+    return np.flatnonzero(none).tolist()
+
+
+def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
+    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+
+    Args:
+        first: of the rows of each candidate, the best.
+        members: concept of each row.
+        ways: how each was found.
+        priors: of each row.
+    """
+    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
+    best = first[owners]
+    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
+    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
+    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
+    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
+    return np.minimum(priors[first] + others, 1.0)

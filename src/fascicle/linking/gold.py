@@ -1,0 +1,170 @@
+"""Annotated documents in the spelling of a pack, and the names that they gave to concepts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.arrays import different
+from fascicle.core.document import Document, unique
+from fascicle.core.mention import Link, Mention
+from fascicle.core.type_names import read_vocabulary
+from fascicle.errors import ModelError
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.sources.drafts import curie
+
+NAMES: Final = "names.tsv"
+_MOST: Final = 1 << 24  # bytes of the file
+
+
+def types_of(pack: Pack) -> Callable[[str], str]:
+    """What gives the name of a type in a pack; a type that the pack does not have stays as it is."""
+    names = read_vocabulary()
+    known: dict[str, str] = {}
+
+    def of(name: str) -> str:
+        if name not in known:
+            known[name] = names.among(name, pack.types)
+        return known[name]
+
+    return of
+
+
+def as_in_pack(
+    documents: Iterable[Document], pack: Pack, *, prefixes: Mapping[str, str] | None = None
+) -> list[Document]:
+    """Documents whose mentions have the types of a pack, and whose links have CURIEs.
+
+    An identifier without a prefix gets that of the vocabulary which has most of those of its type.
+
+    Args:
+        documents: annotated.
+        pack: open.
+        prefixes: type -> prefix of the identifiers without one, where it is known.
+    """
+    of_type = types_of(pack)
+    found = list(documents)
+    guessed = _prefixes(
+        [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
+    )
+    named = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
+    return [spelt(each, guessed | named, of_type=of_type) for each in found]
+
+
+def spelt(
+    document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
+) -> Document:
+    """A document whose links have CURIEs, as far as they can have them.
+
+    Args:
+        document: annotated.
+        prefixes: type -> prefix of the identifiers without one.
+        of_type: gives types their names.
+    """
+    mentions = unique(_spelt(one, of_type(one.type), prefixes) for one in document.mentions)[0]
+    return msgspec.structs.replace(document, mentions=mentions)
+
+
+def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
+    links = []
+    for link in mention.links:
+        known = curie(link.curie or link.id, link.ontology or prefixes.get(kind, "")) or link.curie
+        links.append(link if link.nil or not known else msgspec.structs.replace(link, curie=known))
+    return msgspec.structs.replace(mention, type=kind, links=tuple(links))
+
+
+def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
+    """For each type the prefix with which most of its bare identifiers are in the pack."""
+    names, numbers = prefix_numbers(pack)
+    bare: dict[str, Counter[str]] = defaultdict(Counter)
+    for kind, link in links:
+        if link.id and not link.curie and not link.ontology and ":" not in link.id and kind in pack.types:
+            bare[kind][link.id] += 1
+    found: dict[str, str] = {}
+    for kind, ids in bare.items():
+        own = different(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
+        counts = [
+            (int((pack.concept_rows([curie(one, names[number]) for one in ids]) >= 0).sum()), names[number])
+            for number in own
+        ]
+        best = max(counts, default=(0, ""), key=lambda pair: pair[0])
+        if best[0]:
+            found[kind] = best[1]
+    return found
+
+
+class Memory:
+    """Which concepts a surface was annotated with.
+
+    Attributes:
+        counts: by type and key of level 1, how many documents annotate it with each concept.
+    """
+
+    def __init__(self, counts: Mapping[tuple[str, str], Mapping[str, int]] | None = None) -> None:
+        """Takes the counts."""
+        self.counts = dict(counts or {})
+
+    @classmethod
+    def of(cls, seen: Iterable[tuple[str, str, str, str]]) -> Memory:
+        """Counts documents.
+
+        Args:
+            seen: document, type, surface and CURIE of annotated mentions, as often as they come.
+        """
+        found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for _, kind, simple, concept in {(*one[:2], key(one[2], 1), one[3]) for one in seen}:
+            found[kind, simple][concept] += 1
+        return cls(found)
+
+    def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
+        """The concepts of a surface.
+
+        Args:
+            kind: type of the mention.
+            simple: key of level 1 of its words.
+            without: concepts of which one document is not counted, which is the one that asks while a linker is fitted.
+        """
+        known = self.counts.get((kind, simple))
+        if known is None:
+            return {}
+        found = {concept: count - (concept in without) for concept, count in known.items()}
+        return {concept: count for concept, count in sorted(found.items()) if count > 0}
+
+    def table(self) -> str:
+        """The counts as a table, sorted."""
+        return "".join(
+            f"{kind}\t{simple}\t{concept}\t{count}\n"
+            for (kind, simple), counts in sorted(self.counts.items())
+            for concept, count in sorted(counts.items())
+        )
+
+    def write(self, folder: Path) -> None:
+        """Writes the table."""
+        (folder / NAMES).write_text(self.table(), encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Memory:
+        """Reads what `write` wrote.
+
+        Raises:
+            ModelError: a file that is too large or no such table.
+        """
+        place = folder / NAMES
+        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        try:
+            if place.stat().st_size > _MOST:
+                raise ValueError("it is too large")
+            for line in place.read_text(encoding="utf-8").splitlines():
+                kind, simple, concept, count = line.split("\t")
+                found[kind, simple][concept] = int(count)
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"{place} is not the table of names of a linker ({error}); copy the linker again", file=str(place)
+            ) from None
+        return cls(found)

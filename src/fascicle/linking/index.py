@@ -1,0 +1,242 @@
+"""What finds the names of a pack by more than its keys: names in another order, with a slip, in another vocabulary.
+
+The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import PackError
+from fascicle.linking import equivalents, trigrams
+from fascicle.linking.dense import MANIFEST as DENSE
+from fascicle.linking.dense import DenseIndex
+from fascicle.linking.equivalents import Equivalents, write_equivalents
+from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
+from fascicle.settings.base import Settings
+from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.terms.keys.key import unordered
+from fascicle.terms.pack.arrays import Array, Strings, hashes_of, mapped, spread, write_array
+from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.pack.manifest import FileFacts, first_changed
+from fascicle.terms.pack.pack import Pack
+
+FORMAT: Final = 1
+MANIFEST: Final = "index.json"
+HASHES: Final = "sorted.hashes.u4"
+ROWS: Final = "sorted.rows.u4"
+TYPES: Final = "keys.types.u8"
+_FILES: Final = frozenset({HASHES, ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
+_TYPES: Final = 64
+_CHUNK: Final = 1 << 15  # keys that are read together
+_WORDING: Final = Wording(
+    broken="is not the index of a term pack",
+    repair="make the linker again with fascicle linker fit",
+    renew="make the linker again with fascicle linker fit",
+    version="index format",
+    error=PackError,
+)
+Told = Callable[[str, int], None]
+
+
+class IndexManifest(Settings, frozen=True, kw_only=True):
+    """What an index says of itself.
+
+    Attributes:
+        format: version of the files.
+        pack: full name of the pack, which has the hash of its content.
+        normaliser: version of the keys.
+        files: size and hash of each file.
+    """
+
+    format: Annotated[int, Meta(ge=1)] = FORMAT
+    pack: str
+    normaliser: str
+    files: dict[str, FileFacts]
+
+
+def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: None) -> IndexManifest:
+    """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
+
+    Args:
+        folder: that exists.
+        pack: whose names are to be found.
+        told: is called with what was done and a count, now and then.
+    """
+    write_array(folder / TYPES, _type_bits(pack))
+    _write_sorted(folder, pack.active.keys.strings, told)
+    write_trigrams(folder, pack.active.keys.strings)
+    told("names by trigrams", len(pack.active.keys.strings))
+    write_equivalents(folder, pack)
+    told("references", len(pack))
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    facts = {name: FileFacts.of(folder / name) for name in names}
+    made = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
+    return write_described(folder / MANIFEST, made)
+
+
+def type_bit(number: int) -> int:
+    """The bit of a type, by its number in the pack; the last ones share one."""
+    return 1 << min(number, _TYPES - 1)
+
+
+def _type_bits(pack: Pack) -> Array:
+    """The types of the terms of each key, as bits."""
+    bits = np.array([type_bit(number) for number in range(len(pack.types))], dtype=np.uint64)
+    starts = pack.active.starts[:-1].astype(np.int64)
+    if not len(starts):
+        return np.empty(0, dtype=np.uint64)
+    found: Array = np.bitwise_or.reduceat(bits[pack.type_rows[pack.active.concept]], starts)
+    return found
+
+
+def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
+    """Writes the hashes of keys of level 3, of names that are in another order."""
+    reader = KeyReader()
+    hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys.take(np.arange(start, min(start + _CHUNK, len(keys))))
+        several = [at for at, one in enumerate(chunk) if " " in one]
+        for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
+            chunk[at] = one if one != chunk[at] else ""
+        kept = [at for at in several if chunk[at]]
+        hashes.append(hashes_of([chunk[at].encode() for at in kept]))
+        rows.append(start + np.array(kept, dtype=np.int64))
+        told("names in order", start + len(chunk))
+    joined = np.concatenate(hashes)
+    order = np.argsort(joined, kind="stable")
+    write_array(folder / HASHES, joined[order])
+    write_array(folder / ROWS, np.concatenate(rows)[order])
+
+
+class NameIndex:
+    """The index of a pack, open; for one thread.
+
+    Attributes:
+        pack: that it belongs to.
+        types: of each key, as bits (`type_bit`).
+        equivalents: concepts that stand for one thing.
+        reader: of keys; whoever asks for the same strings may use it.
+        manifest: what it says of itself.
+        dense: vectors of names, if the folder has some.
+    """
+
+    def __init__(self, folder: Path, pack: Pack, manifest: IndexManifest) -> None:
+        """Maps the files, which must be those of the manifest."""
+        self.dense = DenseIndex.open(folder, pack) if (folder / DENSE).is_file() else None
+        self.folder, self.pack, self.manifest = folder, pack, manifest
+        self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
+        self.types = mapped(folder / TYPES)
+        self._trigrams = Trigrams(folder, pack.active.keys.strings, self.types)
+        self.equivalents = Equivalents(folder, pack.parent_rows)
+        self.reader = KeyReader()
+
+    @classmethod
+    def open(cls, folder: Path, pack: Pack) -> Self:
+        """Opens the index of a pack.
+
+        Raises:
+            PackError: no index, that of another pack, or one with a file that is missing or was changed.
+        """
+        place = folder / MANIFEST
+        if not place.is_file():
+            raise PackError(f"there is no index of a pack at {folder}", file=str(folder), code="not-found")
+        manifest = read_described(place, IndexManifest, _WORDING, format=FORMAT)
+        if manifest.pack != pack.full_name:
+            raise PackError(
+                f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; give the pack "
+                "that it was made for, or make it again with fascicle linker fit",
+                file=str(folder),
+                code="version",
+            )
+        for name in manifest.files:
+            if "/" in name or "\\" in name or not (folder / name).is_file():
+                raise _damaged(folder / name)
+        if changed := first_changed(folder, manifest.files):
+            raise _damaged(folder / changed)
+        if not set(manifest.files) >= _FILES:
+            raise _damaged(place)
+        try:
+            found = cls(folder, pack, manifest)
+        except ValueError:  # a file with a part of a value at its end
+            raise _damaged(folder) from None
+        if not found._fits():
+            raise _damaged(folder)
+        return found
+
+    def _fits(self) -> bool:
+        """Whether the files fit to each other and to the pack, as far as it is cheap to say."""
+        keys = len(self.pack.active.keys.strings)
+        sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
+        return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
+
+    def verify(self, *, dense: bool = True) -> None:
+        """Reads every file.
+
+        Args:
+            dense: also those of the vectors.
+
+        Raises:
+            PackError: one was changed.
+        """
+        for name, facts in self.manifest.files.items():
+            if FileFacts.of(self.folder / name) != facts:
+                raise _damaged(self.folder / name)
+        if dense and self.dense is not None:
+            self.dense.verify()
+
+    def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
+        """The keys of the pack that differ from some others in the order of their tokens alone.
+
+        Args:
+            keys: of level 2.
+
+        Returns:
+            For each that was found the place in ``keys``, and the row; both ascending.
+
+        Raises:
+            PackError: a damaged index.
+        """
+        asked = unordered(list(keys), self.reader)
+        hashes = hashes_of([one.encode() for one in asked])
+        low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
+        places, rows = spread(low, high, self._rows)
+        if int(rows.max(initial=-1)) >= len(self.types):
+            raise _damaged(self.folder / ROWS)
+        own = self.pack.active.keys.find(asked)  # names that are in this order
+        places = np.concatenate([places, np.flatnonzero(own >= 0)])
+        rows = np.concatenate([rows, own[own >= 0]])
+        order = np.lexsort((rows, places))
+        places, rows = places[order], rows[order]
+        found = unordered(self.pack.active.keys.strings.take(rows), self.reader)
+        right = np.array([asked[at] == one for at, one in zip(places.tolist(), found, strict=True)], dtype=np.bool_)
+        return places[right], rows[right]
+
+    def near(self, keys: Sequence[str], types: Ints) -> Near:
+        """The keys of the pack that are almost equal to some others; see `Trigrams.near`.
+
+        Args:
+            keys: of level 2.
+            types: that each may have, as bits.
+
+        Raises:
+            PackError: a damaged index.
+        """
+        try:
+            return self._trigrams.near([one.encode() for one in keys], types)
+        except IndexError:
+            raise _damaged(self.folder) from None
+
+
+def _damaged(place: Path) -> PackError:
+    return PackError(
+        f"{place} is missing or was changed; make the linker again with fascicle linker fit",
+        file=str(place),
+        code="damaged",
+    )

@@ -1,0 +1,373 @@
+"""Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
+
+Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
+Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final, Self
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints
+from fascicle.core.document import STEP, Document, Patch
+from fascicle.core.mention import AMBIGUOUS, Link, Mention
+from fascicle.linking.answering import Answers, distinct, link_to, nil_link
+from fascicle.linking.asking import Unit, told
+from fascicle.linking.features import Describer, of_dense
+from fascicle.linking.finding import TIERS, Finder, Gathered
+from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
+from fascicle.linking.gathering import Gatherer, Without
+from fascicle.linking.gold import Memory, types_of
+from fascicle.linking.index import NameIndex
+from fascicle.linking.ranking import Choices, Ranked, alike, probabilities, shares, stated_scores
+from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.portions import portions
+
+_PORTION: Final = 1 << 18  # characters of text that are worked on together
+_MOST_ALIKE: Final = 20
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept that a mention may mean.
+
+    Attributes:
+        curie: of the concept.
+        label: its preferred name.
+        name: of the pack by which it was found; empty for one that annotated texts gave.
+        tier: how it was found.
+        ways: what of the mention led to it: its own words, its long or short form, and so on.
+        probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
+        features: that are not 0.
+        parts: of its score, weight times feature; empty without a fitted ranker.
+        date: of the vocabulary in the pack, empty if its source states none.
+        same: CURIEs of the same concept in other vocabularies.
+    """
+
+    curie: str
+    label: str
+    name: str
+    tier: str
+    ways: tuple[str, ...]
+    probability: float | None
+    features: dict[str, float]
+    parts: dict[str, float]
+    date: str
+    same: tuple[str, ...] = ()
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of one thing that a mention names.
+
+    Attributes:
+        mention: number of the mention in the document.
+        part: number of the thing in the mention.
+        surface: its words.
+        type: of the mention.
+        pack: name of the pack of the candidates.
+        candidates: the best first.
+        nil: probability that no concept of the pack fits, or ``None``.
+        answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
+        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
+    """
+
+    mention: int
+    part: int
+    surface: str
+    type: str
+    pack: str
+    candidates: tuple[Candidate, ...]
+    nil: float | None
+    answer: bool
+    ambiguous: int = 0
+
+    @property
+    def link(self) -> Link:
+        """The answer as a link; of an ambiguous one the first."""
+        return self.links[0]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The answer as links, of which an ambiguous one has several."""
+        if not self.answer and not self.ambiguous:
+            return (nil_link(self.nil),)
+        first = self.candidates[: self.ambiguous or 1]
+        tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
+        return tuple(
+            link_to(one.curie, one.label, tier, one.probability, one.same)
+            for one, tier in zip(first, tiers, strict=True)
+        )
+
+
+class LinkStep:
+    """What links mentions, as a step of a pipeline."""
+
+    name = STEP
+    needs: frozenset[str] = frozenset({"mentions"})
+    gives: frozenset[str] = frozenset({"links"})
+    drops: frozenset[str] = frozenset()
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Links for the mentions without links of each document."""
+        raise NotImplementedError
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """As `predict`."""
+        return self.predict(documents)
+
+
+class Linker(LinkStep):
+    """Links the mentions of documents to concepts of one pack; for one thread.
+
+    Attributes:
+        pack: open.
+        rankers: by type.
+        dense: whether names are also found by vectors.
+    """
+
+    def __init__(
+        self,
+        pack: Pack,
+        *,
+        index: NameIndex | None = None,
+        memory: Memory | None = None,
+        rankers: Mapping[str, Ranker] | None = None,
+        vocabularies: Mapping[str, Sequence[str]] | None = None,
+        order: Sequence[str] = (),
+        ontology: str = "",
+    ) -> None:
+        """Takes the parts.
+
+        Args:
+            pack: open.
+            index: of the pack; without it, only names with equal keys are found.
+            memory: names that annotated texts gave to concepts.
+            rankers: by type.
+            vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
+            order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
+                default that of the vocabulary which comes first in the pack; see `Gatherer` too.
+            ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
+                are no candidates.
+
+        Raises:
+            UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
+        """
+        self.pack, self.rankers = pack, dict(rankers or {})
+        self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
+        if ontology:
+            self._wanted = dict.fromkeys(pack.types, (ontology,))
+        self._answering = Answers(pack, order=order, ontology=ontology)
+        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted, () if ontology else order)
+        self._describer = Describer(pack)
+        self.dense = self._gatherer.finder.dense is not None
+        self._type = types_of(pack)
+        self._order = tuple(order)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what it says."""
+        finder, memory = self._gatherer.finder, self._gatherer.memory
+        rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
+        parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
+        parts += [self._order, self._answering.ontology]
+        parts += [finder.dense.fingerprint] if finder.dense is not None else []
+        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+    def covers(self, kind: str) -> bool:
+        """Whether the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
+        return self._type(kind) in self.pack.types
+
+    @classmethod
+    def open(cls, folder: Path, pack: Pack, *, ontology: str = "") -> Self:
+        """Opens a linker that `fitting.fit_linker` wrote.
+
+        Raises:
+            PackError: no linker, a damaged one, or one of another pack.
+            UsageError: the pack has no concept of the ontology.
+        """
+        manifest = read_linker(folder, pack)
+        index = NameIndex.open(folder, pack) if manifest.indexed else None
+        memory = Memory.read(folder)
+        order = manifest.order or ()
+        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Links for the mentions without links of each document, as far as the pack covers their types.
+
+        Args:
+            documents: with mentions; those with links stay as they are.
+
+        Returns:
+            Links, NIL among them, and for a document with others an event that says where these are from.
+        """
+        patches = []
+        for chunk in portions(documents, characters=_PORTION):
+            mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
+            ranked = self.ranked(chunk, mentions)
+            by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
+            for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
+                by_mention[unit.document].setdefault(unit.mention, []).extend(answer)
+            links = [{at: distinct(several) for at, several in found.items()} for found in by_mention]
+            events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
+            patches += [
+                Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
+                for own, found, said in zip(mentions, links, events, strict=True)
+            ]
+        return patches
+
+    def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
+        """The answer of each unit: a link, or those of an ambiguous one."""
+        found, ontology = ranked.found, self._answering.ontology
+        starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
+        some = np.flatnonzero(starts < ends)
+        is_given = ~(ranked.scores[ranked.order[starts[some]]] < ranked.thresholds[some])  # also without a probability
+        counts = np.zeros(len(found.units), dtype=np.int64)
+        counts[some[is_given]] = np.maximum(ranked.alike[some[is_given]], 1)
+        rows = spread(starts, starts + counts, ranked.order)[1]
+        names = self._answering.told(found.concepts[rows], found.terms[rows])
+        said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
+        for count, nil in zip(counts.tolist(), ranked.nil.tolist(), strict=True):
+            if not count:
+                yield (nil_link(_known(nil), ontology),)
+            else:
+                yield tuple(
+                    link_to(curie, label, TIERS[tier] if count == 1 else AMBIGUOUS, _known(score), same)
+                    for (curie, label, same), tier, score in islice(said, count)
+                )
+
+    def _asked(self, document: Document) -> list[int]:
+        """The numbers of the mentions that are linked."""
+        return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
+
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """What `predict` says of documents, with candidates and reasons; see `decisions`."""
+        asked = list(map(self._asked, documents))
+        mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
+        found = self.decisions(documents, mentions, most=most)
+        return [
+            [msgspec.structs.replace(one, mention=own[one.mention]) for one in told]
+            for own, told in zip(asked, found, strict=True)
+        ]
+
+    def decisions(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
+    ) -> list[list[Decision]]:
+        """What is said of mentions, in the order of mentions and parts, with candidates and reasons.
+
+        Args:
+            documents: that they stand in.
+            mentions: of each document.
+            most: candidates of each decision; more where more are the answer.
+        """
+        ranked = self.ranked(documents, mentions)
+        found: list[list[Decision]] = [[] for _ in documents]
+        bounds = np.searchsorted(ranked.found.owners, np.arange(len(ranked.found.units) + 1)).tolist()
+        for number, unit in enumerate(ranked.found.units):
+            told = max(most, int(ranked.alike[number]))
+            rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + told)].tolist()
+            found[unit.document].append(self._decision(ranked, number, unit, rows))
+        return found
+
+    def ranked(
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+    ) -> Ranked:
+        """The candidates of mentions in their order; see `Gatherer.gather`."""
+        typed = [
+            [
+                one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
+                for one in own
+            ]
+            for own in mentions
+        ]
+        found = self._gatherer.gather(documents, typed, without=without)
+        features = self._describer.features(found, documents)
+        given = [typed[unit.document][unit.mention].score for unit in found.units]
+        return self.order(found, features, given=np.array(given, dtype=np.float64))
+
+    def order(self, found: Gathered, features: Floats, *, given: Floats | None = None) -> Ranked:
+        """Ranks candidates by the rankers of their types.
+
+        Args:
+            found: candidates of units.
+            features: of them.
+            given: score of the mention of each unit, not a number where it has none; without it, none has one.
+        """
+        scores = np.full(len(found.owners), np.nan)
+        told, nil = scores.copy(), np.full(len(found.units), np.nan)
+        given = nil.copy() if given is None else given
+        thresholds = np.zeros(len(found.units))
+        kinds = np.array([unit.type for unit in found.units], dtype=object)
+        sums = stated_scores(found, features)  # decide between candidates that are equally probable
+        stated = np.lexsort((found.concepts, -sums, found.owners))
+        for kind, ranker in self.rankers.items():
+            units = np.flatnonzero(kinds == kind)
+            own = stated[np.isin(found.owners[stated], units)]
+            owners = np.searchsorted(units, found.owners[own])
+            values = self.inputs(found, features, own)
+            weights = np.array([ranker.weights.get(name, 0.0) for name in inputs_of(dense=self.dense)])
+            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
+            told[own], nil[units] = corrected(scores[own], none, owners, ranker.correction(given[units]))
+            thresholds[units] = ranker.thresholds(given[units])
+        order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
+        first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
+        told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
+        return Ranked(
+            found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
+        )
+
+    def inputs(self, found: Gathered, features: Floats, rows: Ints) -> Floats:
+        """The features of some candidates, in the order of `inputs_of`."""
+        return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
+
+    def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
+        ranker = self.rankers.get(unit.type)
+        candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
+        best = candidates[0].probability if candidates else None
+        answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
+        several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
+        return Decision(
+            mention=unit.mention,
+            part=unit.part,
+            surface=unit.surface,
+            type=unit.type,
+            pack=self.pack.manifest.name,
+            candidates=candidates,
+            nil=_known(float(ranked.nil[number])),
+            answer=answer and not several,
+            ambiguous=several,
+        )
+
+    def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
+        found = ranked.found
+        concept, term = int(found.concepts[row]), int(found.terms[row])
+        unit = found.units[int(found.owners[row])]
+        values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
+        names = inputs_of(dense=self.dense)
+        features = {name: value for name, value in zip(names, values, strict=True) if value}
+        surfaces = self.pack.active
+        ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
+        return Candidate(
+            curie=curie,
+            label=label,
+            same=same,
+            name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
+            tier=TIERS[int(found.tiers[row])],
+            ways=told(int(found.ways[row]), surface=unit.surface, question=unit.question),
+            probability=_known(float(ranked.scores[row])),
+            features=features,
+            parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
+            date=self.pack.date_at(self.pack.row(curie)),
+        )
+
+
+def _known(probability: float) -> float | None:
+    return None if math.isnan(probability) else probability

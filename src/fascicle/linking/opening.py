@@ -1,0 +1,272 @@
+"""Linkers by the folders that they are in, with their packs, and several as one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.core.document import LINKED, Document, Event, Patch
+from fascicle.core.mention import Link, MentionKey
+from fascicle.errors import PackError, UsageError
+from fascicle.linking.answering import check_ontology
+from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
+from fascicle.linking.gold import types_of
+from fascicle.linking.linker import Decision, Linker, LinkStep
+from fascicle.settings.base import Settings
+from fascicle.settings.folders.described import file_sha256, read_described, write_described
+from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
+
+SEVERAL: Final = "linkers.json"  # of a folder with a linker for each of several packs
+FORMAT: Final = 1
+Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]+$", max_length=100)]
+Place = str | os.PathLike[str]
+Places = Place | Sequence[Place]
+Links = dict[MentionKey, tuple[Link, ...]]
+
+
+class SeveralManifest(Settings, frozen=True, kw_only=True):
+    """Which linkers are used as one.
+
+    Attributes:
+        format: version of the file.
+        parts: folder of each in this one -> SHA-256 of what it says of itself, in order.
+    """
+
+    format: int = FORMAT
+    parts: Annotated[dict[Name, str], Meta(min_length=1, max_length=100)]
+
+
+class Part(NamedTuple):
+    """A linker and its pack.
+
+    Attributes:
+        folder: of the linker.
+        manifest: of the linker.
+        pack: open.
+    """
+
+    folder: Path
+    manifest: LinkerManifest
+    pack: Pack
+
+    def opened(self, ontology: str) -> Linker:
+        """Opens it; a pack alone links by stated weights."""
+        if not (self.folder / LINKER).is_file():
+            return Linker(self.pack, ontology=ontology)
+        return Linker.open(self.folder, self.pack, ontology=ontology)
+
+
+class Found(NamedTuple):
+    """A linker with its packs at hand, which is opened when it is needed.
+
+    Attributes:
+        parts: one for each pack.
+        ontology: prefix of the vocabulary in which links are given; packs without it link nothing.
+    """
+
+    parts: tuple[Part, ...]
+    ontology: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what it says."""
+        told = [part.manifest.fingerprint for part in self.parts] + ([self.ontology] if self.ontology else [])
+        return hashlib.sha256(" ".join(told).encode()).hexdigest()
+
+    def covered(self, types: Sequence[str]) -> tuple[str, ...]:
+        """Those types of which a pack has concepts."""
+        meant = [(types_of(part.pack), part.pack.types) for part in self.parts]
+        return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
+
+    def opened(self) -> Linking:
+        """Opens it.
+
+        Raises:
+            PackError: a damaged linker.
+        """
+        opened = [part.opened(self.ontology) for part in self.parts if _has(part.pack, self.ontology)]
+        return opened[0] if len(opened) == 1 else Linkers(opened)
+
+
+def _has(pack: Pack, ontology: str) -> bool:
+    return not ontology or ontology in prefix_numbers(pack)[0]
+
+
+def places_of(linker: Places) -> Sequence[Place]:
+    """One linker or several as several."""
+    return [linker] if isinstance(linker, str | os.PathLike) else linker
+
+
+def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> Found:
+    """Finds a linker and its packs.
+
+    Args:
+        linker: the name of a shipped linker, a folder of a linker or of a pack, or several: a mention is linked by the
+            first that has its type and a concept for it.
+        packs: of the linker; by default they are where they were when it was fitted.
+        ontology: prefix of the only vocabulary in which links are given; by default each linker knows its own.
+
+    Raises:
+        PackError: there is no such linker, it is damaged, or a pack is not there or another one.
+        UsageError: a pack that the linker does not need, or no pack has a concept of the ontology.
+    """
+    places = places_of(linker)
+    given = [Pack.open(pack) for pack in packs]
+    folders = [folder for one in places for folder in parts_of(find_linker(one))]
+    parts = tuple(_part(one, given, alone=len(folders) == 1) for one in folders)
+    if not parts:
+        raise UsageError("no linker was given; give its folder, or the name of a shipped one")
+    needed = [part.manifest.pack for part in parts]
+    if unused := [pack.full_name for pack in given if pack.full_name not in needed]:
+        named = " and ".join(str(find_linker(one)) for one in places)
+        raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
+    for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
+        check_ontology(part.pack, ontology)
+    return Found(parts, ontology)
+
+
+def parts_of(folder: Path) -> tuple[Path, ...]:
+    """The folders of the linkers that a folder has: itself, or one for each of several packs.
+
+    Raises:
+        PackError: one of several is not there, or was changed.
+    """
+    place = folder / SEVERAL
+    if not place.is_file():
+        return (folder,)
+    found = read_described(place, SeveralManifest, WORDING, format=FORMAT)
+    for name, sha256 in found.parts.items():
+        described = folder / name / LINKER
+        if not described.is_file() or file_sha256(described) != sha256:
+            raise PackError(
+                f"{described} is missing or was changed; copy the linker again", file=str(described), code="damaged"
+            )
+    return tuple(folder / name for name in found.parts)
+
+
+def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
+    """Joins linkers in folders of one folder to one."""
+    parts = {name: file_sha256(folder / name / LINKER) for name in names}
+    return write_described(folder / SEVERAL, SeveralManifest(parts=parts))
+
+
+def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
+    """A linker with that of some packs which it needs, else with the one at the place that it names."""
+    if not (folder / LINKER).is_file() and is_pack(folder):
+        pack = Pack.open(folder)
+        return Part(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
+    manifest = read_manifest(folder)
+    fitting = [pack for pack in given if pack.full_name == manifest.pack]
+    if fitting or (given and alone):
+        pack = (fitting or given)[0]  # one that does not fit is refused below
+    else:
+        place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
+        if not manifest.place or not is_pack(place):
+            where = f", which is not at {place}" if manifest.place else ""
+            raise PackError(
+                f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK",
+                file=str(folder),
+                code="not-found",
+            )
+        pack = Pack.open(place)
+    return Part(folder, read_linker(folder, pack), pack)
+
+
+class Linkers(LinkStep):
+    """Links each mention by the first linker that covers its type; where that one says NIL, by the next one.
+
+    Attributes:
+        parts: the linkers.
+    """
+
+    def __init__(self, parts: Sequence[Linker]) -> None:
+        """Takes the linkers in their order."""
+        self.parts = tuple(parts)
+
+    @property
+    def fingerprint(self) -> str:
+        """Decides, with the release, what it says."""
+        return hashlib.sha256(msgspec.json.encode([part.fingerprint for part in self.parts])).hexdigest()
+
+    def covers(self, kind: str) -> bool:
+        """Whether a pack has concepts of a type."""
+        return any(part.covers(kind) for part in self.parts)
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Links for the mentions without links of each document; see `Linker.predict`."""
+        found: list[Links] = [{} for _ in documents]
+        events: list[list[Event]] = [[] for _ in documents]
+        for _, _, patches in self._said(documents, found):
+            for said, patch in zip(events, patches, strict=True):
+                said.extend(patch.events)
+        return [Patch(links=tuple(own.items()), events=tuple(said)) for own, said in zip(found, events, strict=True)]
+
+    def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
+        """For each mention what the first linker says that has an answer, else the first one that covers the type."""
+        found: list[Links] = [{} for _ in documents]
+        told: list[dict[int, list[Decision]]] = [{} for _ in documents]
+        for part, asked, _ in self._said(documents, found):
+            for own, said in zip(told, part.explained(asked, most=most), strict=True):
+                for mention, several in _by_mention(said).items():
+                    if mention not in own or any(one.answer or one.ambiguous for one in several):
+                        own[mention] = several
+        return [[one for at in sorted(own) for one in own[at]] for own in told]
+
+    def _said(
+        self, documents: Sequence[Document], found: Sequence[Links]
+    ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
+        """Each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
+        for part in self.parts:
+            asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
+            patches = part.predict(asked)
+            yield part, asked, patches
+            for own, patch in zip(found, patches, strict=True):
+                own.update((key, links) for key, links in patch.links if key not in own or not _is_nil(links))
+
+
+Linking = Linker | Linkers
+
+
+def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
+    """A document without the links of some mentions; where none is left, nothing says where links are from.
+
+    Args:
+        document: with links.
+        covers: whether mentions of a type lose theirs.
+    """
+    mentions = tuple(
+        msgspec.structs.replace(one, links=()) if one.links and covers(one.type) else one for one in document.mentions
+    )
+    linked = any(one.links for one in mentions)
+    events = tuple(one for one in document.events if linked or one.code != LINKED)
+    return msgspec.structs.replace(document, mentions=mentions, events=events)
+
+
+def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
+    found: dict[int, list[Decision]] = {}
+    for one in decisions:
+        found.setdefault(one.mention, []).append(one)
+    return found
+
+
+def _linked(document: Document, found: Links) -> Document:
+    """The document with the links so far; mentions that are NIL have none, so that they are asked for again."""
+    links = {key: several for key, several in found.items() if not _is_nil(several)}
+    if not links:
+        return document
+    mentions = tuple(
+        msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in document.mentions
+    )
+    return msgspec.structs.replace(document, mentions=mentions)
+
+
+def _is_nil(links: Sequence[Link]) -> bool:
+    return all(link.nil for link in links)

@@ -1,0 +1,284 @@
+"""The ranker: a conditional logistic model of which candidate a mention means, or none of them.
+
+The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'`` of its mention
+(McFadden 1974, the conditional logit with an outside option); what is left is that of NIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.features import FEATURES
+from fascicle.linking.finding import Gathered
+
+WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "species: in the name": 4.0,
+        "species: likely": 2.0,
+        "species: share in the document": 1.0,
+        "tier: exact": 1.0,
+        "tier: folded": 0.5,
+        "tier: reordered": -0.5,
+        "tier: near": -1.0,
+        "tier: remembered": 1.0,
+        "similarity": 1.0,
+        "found by: short": -1.0,
+        "found by: bare": -1.0,
+        "found by: part": -1.0,
+        "found by: shorter": -6.0,
+        "by an exact match of vocabularies": -0.25,
+        "by a reference of vocabularies": -0.5,
+        "by two references": -1.0,
+        "by a parent": -3.0,
+        "by a namesake": -2.0,
+        "label": 1.0,
+        "case": 0.5,
+        "share of prior": 0.5,
+        "share of remembered": 3.0,
+        "another name in the document": 0.5,
+        "words around": 1.0,
+    }
+)
+MARGIN: Final = 0.5
+DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
+_WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
+_DIGITS: Final = 9  # of a sum: equal candidates must tie
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates of units in their order, as arrays.
+
+    Attributes:
+        found: candidates.
+        features: ``[n, FEATURES]``.
+        order: numbers of candidates, by unit, the best first, ``[n]``.
+        scores: probability of each candidate, or NaN, ``[n]``.
+        nil: probability that none fits, of each unit, or NaN, ``[units]``.
+        thresholds: below which probability the answer of each unit is NIL, ``[units]``.
+        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
+    """
+
+    found: Gathered
+    features: Floats
+    order: Ints
+    scores: Floats
+    nil: Floats
+    thresholds: Floats
+    alike: Ints
+
+
+def stated_scores(found: Gathered, features: Floats) -> Floats:
+    """The weighted sum of the features of each candidate, ``[n]``."""
+    sums = np.einsum("nf,f->n", features, _WEIGHTS)
+    dense = found.dense
+    scores: Floats = np.round(sums + np.where(dense > 0, DENSE + dense, 0.0), _DIGITS)
+    return scores
+
+
+def shares(scores: Floats, owners: Ints, units: int) -> Floats:
+    """The share that each candidate has of its unit, if one of them is meant, ``[n]``.
+
+    Args:
+        scores: stated, ``[n]``.
+        owners: number of the unit of each, ``[n]``.
+        units: how many there are.
+    """
+    highest = np.full(units, -np.inf)
+    np.maximum.at(highest, owners, scores)
+    powers = np.exp(scores - highest[owners])
+    found: Floats = powers / np.bincount(owners, weights=powers, minlength=units)[owners]
+    return found
+
+
+def alike(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
+    """How many candidates of each unit stand first and cannot be told apart, the first among them, ``[units]``.
+
+    Args:
+        scores: by a ranker, or not a number, in the order of candidates, ``[n]``.
+        stated: the same by `stated_scores`.
+        owners: number of the unit of each, ascending, ``[n]``.
+        units: how many there are.
+    """
+    starts = np.searchsorted(owners, np.arange(units))
+    first = starts[owners]
+    ranked = np.nan_to_num(scores, nan=0.0)
+    near = (ranked == ranked[first]) & (stated > stated[first] - MARGIN)
+    found: Ints = np.bincount(owners[near], minlength=units)
+    return found
+
+
+_STEPS: Final = 60
+_HALVINGS: Final = 30
+_DONE: Final = 1e-9  # gain of a step, relative to the loss
+
+
+class Choices(NamedTuple):
+    """The candidates of mentions.
+
+    Attributes:
+        owners: number of the mention of each candidate, ascending, ``[n]``.
+        features: of each candidate, ``[n, features]``.
+        mentions: how many there are, also without candidates.
+    """
+
+    owners: Ints
+    features: Floats
+    mentions: int
+
+
+def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
+    """How probable each candidate is, and NIL for each mention.
+
+    Args:
+        choices: candidates.
+        weights: of the features.
+
+    Returns:
+        ``[n]`` and ``[mentions]``; those of a mention sum up to 1.
+    """
+    # Not a product of matrices, whose last digits depend on the place of a row: equal candidates must tie.
+    scores = np.einsum("nf,f->n", np.ascontiguousarray(choices.features), weights)
+    highest = np.zeros(choices.mentions)
+    np.maximum.at(highest, choices.owners, scores)
+    powers = np.exp(scores - highest[choices.owners])
+    none = np.exp(-highest)
+    total = none + np.bincount(choices.owners, weights=powers, minlength=choices.mentions)
+    return powers / total[choices.owners], none / total
+
+
+def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
+    """The negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
+
+    A mention without a right candidate is right as NIL; with several, any of them is right.
+
+    Args:
+        choices: candidates.
+        right: which of them, ``[n]``.
+        weights: of the features.
+        penalty: half of it times the squared weights is added.
+    """
+    found, none = probabilities(choices, weights)
+    of_right = np.bincount(choices.owners, weights=found * right, minlength=choices.mentions)
+    some = np.bincount(choices.owners, weights=right, minlength=choices.mentions) > 0
+    target = np.where(some, of_right, none)
+    loss = -np.log(np.maximum(target, 1e-300)).sum() + 0.5 * penalty * weights @ weights
+    wanted = np.where(right, found / np.maximum(of_right, 1e-300)[choices.owners], 0.0)
+    return float(loss), choices.features.T @ (found - wanted) + penalty * weights
+
+
+def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
+    """The weights of least loss, by Newton's method with halved steps.
+
+    With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
+    a step uses the convex part of the curvature.
+
+    Args:
+        choices: candidates.
+        right: which of them, ``[n]``.
+        penalty: see `loss_of`; above 0.
+
+    Returns:
+        ``[features]``.
+    """
+    weights = np.zeros(choices.features.shape[1])
+    loss, slope = loss_of(choices, right, weights, penalty)
+    for _ in range(_STEPS):
+        step = np.linalg.solve(_curvature(choices, weights, penalty), slope)
+        size = 1.0
+        for _ in range(_HALVINGS):
+            tried, tried_slope = loss_of(choices, right, weights - size * step, penalty)
+            if tried <= loss:
+                break
+            size /= 2
+        else:
+            break
+        gain, weights = loss - tried, weights - size * step
+        loss, slope = tried, tried_slope
+        if gain <= _DONE * max(loss, 1.0):
+            break
+    return weights
+
+
+def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
+    """The second derivative of the logarithm of the sum over candidates, and the penalty."""
+    found, _ = probabilities(choices, weights)
+    weighted = choices.features * found[:, None]
+    means = np.zeros((choices.mentions, choices.features.shape[1]))
+    np.add.at(means, choices.owners, weighted)
+    curvature: Floats = choices.features.T @ weighted - means.T @ means
+    return curvature + penalty * np.eye(len(weights))
+
+
+class Table(NamedTuple):
+    """The candidates of all mentions of a type.
+
+    Attributes:
+        choices: candidates of units.
+        right: whether each is, ``[n]``.
+        tiers: of each, ``[n]``.
+        documents: number of the document of each unit, ``[units]``.
+        scores: of the mention of each unit, or not a number, ``[units]``.
+        inputs: names of the features.
+    """
+
+    choices: Choices
+    right: Bools
+    tiers: Ints
+    documents: Ints
+    scores: Floats
+    inputs: tuple[str, ...]
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Several as one."""
+    sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
+    owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
+    features = np.concatenate([table.choices.features for table in tables])
+    return Table(
+        Choices(np.concatenate(owners), features, int(sizes[-1])),
+        np.concatenate([table.right for table in tables]),
+        np.concatenate([table.tiers for table in tables]),
+        np.concatenate([table.documents for table in tables]),
+        np.concatenate([table.scores for table in tables]),
+        tables[0].inputs,
+    )
+
+
+def of_units(table: Table, kept: Bools) -> Table:
+    """The candidates of some units."""
+    units = np.flatnonzero(kept)
+    rows = np.flatnonzero(kept[table.choices.owners])
+    owners = np.searchsorted(units, table.choices.owners[rows])
+    choices = Choices(owners, table.choices.features[rows], len(units))
+    return Table(
+        choices, table.right[rows], table.tiers[rows], table.documents[units], table.scores[units], table.inputs
+    )
+
+
+def first(choices: Choices, scores: Floats) -> Ints:
+    """The best candidate of each unit that has one."""
+    order = np.lexsort((-scores, choices.owners))
+    return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
+
+
+def unseen(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
+    """The probabilities of candidates, each by weights that did not see its document.
+
+    Args:
+        table: candidates.
+        folds: weights without each fold of documents.
+        weights: of all documents, for those that taught nothing.
+    """
+    scores = np.zeros(len(table.right))
+    fold_of = np.where(table.documents < 0, len(folds), table.documents % len(folds))[table.choices.owners]
+    for fold, own_weights in enumerate((*folds, weights)):
+        own = fold_of == fold
+        if own.any():
+            scores[own] = probabilities(table.choices, own_weights)[0][own]
+    return scores

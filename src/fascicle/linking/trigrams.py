@@ -1,0 +1,254 @@
+"""Strings that are almost equal, by the rare trigrams that they share.
+
+A list says which strings have a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
+only at the lists of its own, so that common trigrams cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Floats, Ints, different
+from fascicle.linking.similarity import LONGEST, letters_of, similarities
+from fascicle.terms.pack.arrays import Array, Lists, Strings, mapped, write_array
+
+SHORTEST: Final = 5  # bytes of a string that may be misspelt
+LEAST: Final = 0.75  # similarity
+CODES: Final = "trigrams.codes.u4"
+COUNTS: Final = "trigrams.counts.u4"
+STARTS: Final = "trigrams.starts.u4"
+ROWS: Final = "trigrams.rows.u4"
+FILES: Final = (CODES, COUNTS, STARTS, ROWS)
+_RAREST: Final = 10  # trigrams of each string
+_CHUNK: Final = 1 << 17  # strings that are read together
+_BORDER: Final = ord("\n")  # between two strings: no key has one
+_CODES: Final = 1 << 24  # three bytes
+_VISITED: Final = 50_000  # strings in the lists that one question looks at
+_COMPARED: Final = 50  # of them are compared letter by letter
+_TOGETHER: Final = 256  # questions whose strings are compared together
+
+
+class Near(NamedTuple):
+    """Strings that are almost equal to those that were asked for.
+
+    Attributes:
+        owners: number of the question of each, ascending, ``[n]``.
+        rows: of the strings, ``[n]``.
+        similarity: see `similarities`, ``[n]``; for one question, the most similar come first.
+    """
+
+    owners: Ints
+    rows: Ints
+    similarity: Floats
+
+
+def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """The distinct trigrams of strings, with a blank on both sides of each.
+
+    Returns:
+        The number of the string of each trigram, in order, and its three bytes as one number, ascending in a string.
+    """
+    joined = b"".join([b"\n " + one + b" " for one in strings])
+    letters = np.frombuffer(joined, dtype=np.uint8).astype(np.int64)
+    border = letters == _BORDER
+    owners = np.cumsum(border)[:-2] - 1
+    inside = ~(border[:-2] | border[1:-1] | border[2:])
+    codes = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
+    both = different((owners[inside] << 24) | codes[inside])
+    return both >> 24, both & (_CODES - 1)
+
+
+def write_trigrams(folder: Path, strings: Strings) -> None:
+    """Writes the lists of distinct strings; those that are too short or too long are in none."""
+    counts = np.zeros(_CODES, dtype=np.uint32)
+    for _, codes in _chunks(strings):
+        places, found = np.unique(codes, return_counts=True)
+        counts[places] += found.astype(np.uint32)
+    kept = [_rarest(rows, codes, counts) for rows, codes in _chunks(strings)]
+    rows = np.concatenate([np.empty(0, np.uint32), *(one for one, _ in kept)])
+    codes = np.concatenate([np.empty(0, np.uint32), *(one for _, one in kept)])
+    del kept
+    distinct, sizes = np.unique(codes, return_counts=True)
+    write_array(folder / CODES, distinct)
+    write_array(folder / COUNTS, counts[distinct])
+    write_array(folder / STARTS, np.concatenate([[0], np.cumsum(sizes)]))
+    write_array(folder / ROWS, rows[np.argsort(codes, kind="stable")])
+
+
+def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
+    """The rows of strings with their trigrams, many at a time."""
+    for start in range(0, len(strings), _CHUNK):
+        offsets = strings.offsets[start : start + _CHUNK + 1].astype(np.int64)
+        sizes = np.diff(offsets)
+        rows = np.flatnonzero((sizes >= SHORTEST) & (sizes <= LONGEST))
+        content = strings.content[offsets[0] : offsets[-1]].tobytes()
+        bounds = (offsets - offsets[0]).tolist()
+        owners, codes = trigrams_of([content[bounds[row] : bounds[row + 1]] for row in rows.tolist()])
+        yield start + rows[owners], codes
+
+
+def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
+    """The rarest trigrams of each row, which are in order."""
+    order = np.lexsort((codes, counts[codes], rows))
+    rows, codes = rows[order], codes[order]
+    firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+    places = np.arange(len(rows)) - np.repeat(firsts, np.diff(firsts, append=len(rows)))
+    kept = places < _RAREST
+    return rows[kept].astype(np.uint32), codes[kept].astype(np.uint32)
+
+
+class Trigrams:
+    """The lists of strings, open; for one thread, as it counts in an array of its own.
+
+    Attributes:
+        strings: by row.
+    """
+
+    def __init__(self, folder: Path, strings: Strings, bits: Array) -> None:
+        """Maps the files that `write_trigrams` wrote for these strings.
+
+        Args:
+            folder: that has the files.
+            strings: by row.
+            bits: of each string, ``[strings]``.
+        """
+        self.strings, self._bits = strings, bits
+        self._codes, self._counts = mapped(folder / CODES), mapped(folder / COUNTS)
+        self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
+        self._counters: _Counters | None = None  # made for the first question
+
+    def fits(self) -> bool:
+        """Whether the files fit to each other, as far as it is cheap to say."""
+        return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
+
+    def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
+        """The strings that are almost equal to each of those that are asked for.
+
+        Of the strings that share rare trigrams and are about as long, the 50 that share the most, and the rarest,
+        are compared; those of a similarity of at least `LEAST` are found.
+
+        Args:
+            asked: questions; one that is too short or too long finds nothing.
+            wanted: bits of each question, ``[asked]``; a string must share one.
+
+        Raises:
+            IndexError: a list has the number of a string that there is not.
+        """
+        found = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+        for start in range(0, len(asked), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            near = self._near(asked[part], wanted[part])
+            found.append(near._replace(owners=near.owners + start))
+        return Near(*(np.concatenate(one) for one in zip(*found, strict=True)))
+
+    def _near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
+        owners, codes = trigrams_of(asked)
+        bounds = np.searchsorted(owners, np.arange(len(asked) + 1)).tolist()
+        rows = [
+            self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), bits)
+            if SHORTEST <= len(one) <= LONGEST and bits
+            else np.empty(0, np.int64)
+            for at, (one, bits) in enumerate(zip(asked, wanted.tolist(), strict=True))
+        ]
+        both = np.repeat(np.arange(len(asked)), [len(one) for one in rows])
+        found = np.concatenate([np.empty(0, np.int64), *rows])
+        offsets = self.strings.offsets
+        starts = offsets[found].astype(np.int64)
+        letters = letters_of(self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts)
+        similarity = similarities([one[:LONGEST] for one in asked], letters, both)
+        kept = np.flatnonzero(similarity >= LEAST)
+        kept = kept[np.lexsort((found[kept], -similarity[kept], both[kept]))]
+        return Near(both[kept], found[kept], similarity[kept])
+
+    def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
+        """The rows to be compared with one question, by its trigrams and its number of bytes."""
+        if self._counters is None:
+            self._counters = _Counters(self.strings, self._bits)
+        sums = self._counters.sums
+        lists, weights = self._asked(codes)
+        rows: Ints = np.concatenate([np.empty(0, np.uint32), *lists], dtype=np.int64)
+        kept = self._counters.fitting(rows, size, wanted)
+        touched = rows[kept]
+        start = 0
+        for end, weight in zip(np.searchsorted(kept, np.cumsum(list(map(len, lists)))), weights, strict=True):
+            sums[touched[start:end]] += weight
+            start = end
+        found = sums[touched]
+        sums[touched] = 0.0
+        return _strongest(touched, found)
+
+    def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
+        """The lists of the rarest trigrams of a question, as far as they are not too long, and what each counts."""
+        places = np.searchsorted(self._codes, codes)
+        places = np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
+        places = places[self._codes[places] == codes[: len(places)]]
+        counts = self._counts[places].astype(np.int64)
+        order = np.lexsort((places, counts))[:_RAREST]
+        lists: list[Array] = []
+        visited = 0
+        for place in places[order].tolist():
+            one = self._lists[place]
+            visited += len(one)
+            if visited > _VISITED and lists:
+                break
+            lists.append(one)
+        weights = np.log(1.0 + len(self.strings) / counts[order[: len(lists)]])
+        return lists, list(weights)
+
+
+class _Counters:
+    """What is known and counted of each string: small arrays, most of which stay in the cache of a processor.
+
+    Attributes:
+        sums: of the weights of the trigrams that it shares with a question; 0 between questions, ``[strings]``.
+    """
+
+    def __init__(self, strings: Strings, bits: Array) -> None:
+        """Reads sizes and bits."""
+        sizes = np.diff(strings.offsets) - 1  # at most `LONGEST` bytes: longer ones are in no list
+        self._said = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
+        self._bits = bits
+        self._whole = int(np.bitwise_or.reduce(bits, initial=0)) < 256
+        self.sums = np.zeros(len(strings), dtype=np.float32)
+
+    def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
+        """Which of some rows are of strings that share a bit, and are of a length that allows the least similarity."""
+        low, high = _about_as_long(size)
+        said = self._said[rows]
+        long = said & 255
+        byte = int(_byte(np.array([wanted], dtype=np.uint64))[0]) << 8
+        kept = np.flatnonzero((long >= low) & (long <= high) & ((said & byte) != 0))
+        return kept if self._whole else kept[(self._bits[rows[kept]] & wanted) != 0]
+
+
+@cache
+def _about_as_long(size: int) -> tuple[int, int]:
+    """The least and the most bytes, less one, of strings whose length allows the least similarity."""
+    sizes = np.arange(1, LONGEST + 1)
+    allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
+    return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
+
+
+def _byte(bits: Array) -> Array:
+    """Bits as one byte: the lowest eight if there are no others, else several share one."""
+    several = bits.astype("<u8", copy=False).view(np.uint8).reshape(len(bits), 8).T
+    folded: Array = np.array(several[0])
+    for one in several[1:]:
+        folded |= one
+    return folded
+
+
+def _strongest(rows: Ints, sums: Array) -> Ints:
+    """The rows of the largest sums, of equal ones the first; a row may be there `_RAREST` times, with one sum."""
+    most = _COMPARED * _RAREST
+    if len(rows) > most:
+        kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])  # with all ties: the lowest rows count
+        rows, sums = rows[kept], sums[kept]
+    rows, first = np.unique(rows, return_index=True)
+    sums = sums[first]
+    return rows[np.lexsort((rows, -sums))[:_COMPARED]]

@@ -1,0 +1,328 @@
+"""``load``: a name, a folder or a dictionary -> a predictor.
+
+The one place that knows the runtime and, lazily, torch models.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fascicle.plugins as plugins
+from fascicle.core.arguments import checked
+from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
+from fascicle.runtime.places import find_model, is_plugin, packs_of
+from fascicle.settings.base import Positive, Share
+from fascicle.settings.decision import Ends
+from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
+from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.manifest import (
+    Manifest,
+    check_files,
+    check_open_types,
+    read_manifest,
+)
+from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
+from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
+from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.types import read_types
+
+if TYPE_CHECKING:
+    from fascicle.models.span_typer import TyperModel
+    from fascicle.runtime.ensemble import EnsemblePredictor
+    from fascicle.runtime.filter import MentionFilter
+    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.annotator import Annotator
+
+DEFAULT_MODEL = "biomed"
+TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
+
+
+@checked
+def load(  # noqa: PLR0913 - what users may say, each on its own
+    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = DEFAULT_MODEL,
+    *,
+    threads: Positive | None = None,
+    types: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    recognition: RecognitionSettings | None = None,
+    link: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    ontology: str = "",
+    ends: Ends | None = None,
+    only: Sequence[str] = (),
+    min_score: Share = 0.0,
+) -> Annotator:
+    """Loads a model, an ensemble of models, a dictionary, or term packs.
+
+    Args:
+        model: the name of a shipped model, with or without version (the newest is taken), a folder of
+            ``fascicle export`` or ``fascicle ensemble``, a run folder of ``fascicle train``, which stands for the model
+            that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
+            ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
+            in lower case, but no English function word alone; its mentions have no score, and the name of the file as
+            their source. Or a term pack of ``fascicle index build``, or a list of several, used as one: the name of
+            each is the source of its mentions. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for
+            token classification in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
+            Or the name of a predictor of another package, see `fascicle.plugins`.
+        threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
+            environment variable ``RAYON_NUM_THREADS`` says otherwise.
+        types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
+            was trained on; for a model of the family ``binder``, in a folder of a training run.
+        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
+            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
+            GPU where there is one, and the processor for everything that is not of torch.
+        recognition: how names of term packs become mentions.
+        link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
+            ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
+        ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
+        ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
+            ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
+        only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
+        min_score: mentions with a lower score are left out; those without a score stay.
+
+    Returns:
+        A predictor with ``annotate(texts)`` and ``predict(documents)``.
+
+    Raises:
+        ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
+        PackError: the same of a term pack or a linker.
+        MissingExtraError: a torch model, but torch is not installed.
+        PluginError: a plug-in that cannot be loaded.
+        UsageError: types, a device, settings, ends or a linker that a model cannot take; several models, not all packs.
+        RecipeError: the file of types cannot be read, or the model cannot read what it says.
+        InputError: a dictionary that cannot be read, or holds no name.
+    """
+    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
+    predictor = given_out(opened, ends=ends, only=only, min_score=min_score)
+    if link is None and not ontology:
+        return predictor
+    from fascicle.runtime.linked import linked
+
+    return linked(predictor, link, ontology=ontology)
+
+
+def given_out(
+    predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
+) -> Annotator:
+    """See `runtime.choice.answering`, which is imported where there is something to choose."""
+    if not (ends or only or min_score or predictor.apart):
+        return predictor
+    from fascicle.runtime.choice import answering
+
+    return answering(predictor, ends=ends, only=only, min_score=min_score)
+
+
+def load_whole(
+    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    threads: int | None = None,
+    types: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    recognition: RecognitionSettings | None = None,
+) -> Annotator:
+    """As `load`, with the types that the model keeps apart: what teaches others, or is calibrated, hides nothing."""
+    if packs := packs_of(model):
+        from fascicle.terms.opening import open_packs
+
+        _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
+        return open_packs(packs, recognition)
+    name = model if isinstance(model, str | os.PathLike) else model[0]
+    if recognition is not None:
+        raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
+    return _loaded(name, threads, types, device)
+
+
+def _loaded(
+    model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
+) -> Annotator:
+    """Whatever is no term pack."""
+    if is_dictionary(model):
+        from fascicle.terms.opening import open_dictionary
+
+        _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
+        return open_dictionary(Path(model).expanduser())
+    if is_plugin(model):
+        _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
+        from fascicle.runtime.wrapped import PluggedPredictor
+
+        name = str(model)
+        return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
+    if is_checkpoint(model):
+        _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
+        with _needs_torch(threads):
+            from fascicle.models.model import device_named
+            from fascicle.models.token_classifier import load_token_classifier
+        place = Path(model).expanduser()
+        return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=device_named(device))
+    folder = find_model(model)
+    if is_ensemble(folder):
+        _refuse(f"{folder} is an ensemble, which looks for the types of its members", types=types)
+        return _ensemble(folder, threads, device)
+    return _model(folder, threads, types, device=device)
+
+
+def _refuse(reason: str, *, types: object = None, device: str | None = None) -> None:
+    """Refuses other types, and devices beside the processor, where they were asked for."""
+    if types is not None:
+        raise UsageError(f"{reason}; leave out the types")
+    if device not in (None, "cpu", "auto"):
+        raise UsageError(f"{reason}; leave out the device {device!r}")
+
+
+def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
+    """Loads a model that is no ensemble, for what only a single model can answer.
+
+    Raises:
+        ModelError, MissingExtraError: see `load`.
+        UsageError: an ensemble, a dictionary, or a term pack.
+    """
+    if is_dictionary(model) or packs_of(model):
+        raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
+    folder = find_model(model)
+    if is_ensemble(folder):
+        raise UsageError(
+            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}",
+            file=str(folder),
+        )
+    return _model(folder, threads, None)
+
+
+def _model(
+    folder: Path, threads: int | None, types: str | os.PathLike[str] | None, *, device: str | None = None
+) -> ModelPredictor:
+    from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
+
+    manifest = read_manifest(folder)
+    alone = f"{manifest.name} is an export, which runs on the processor alone"
+    if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
+        _refuse(alone, device=device)
+        return open_export(folder, manifest, threads)
+    from fascicle.runtime.inputs import reader_of
+    from fascicle.runtime.predictor import ModelPredictor
+
+    check_files(folder, manifest)
+    tokenizer = read_tokenizer(folder, manifest.tokenizer)
+    if types is not None:
+        check_open_types(folder, manifest)
+    if manifest.runtime == "onnx":
+        _refuse(alone, device=device)
+        return open_typed(folder, manifest, tokenizer, types, threads)
+    described = None if types is None else read_types(types)
+    with _needs_torch(threads):
+        from fascicle.models.model import TorchScorer, device_named, load_model, with_types
+    scorer = TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
+    if described is not None:
+        try:
+            manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
+        except RecipeError as error:
+            raise RecipeError(str(error), at=str(types)) from None
+    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+
+
+def load_filter(
+    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+) -> MentionFilter:
+    """Loads a filter over the mentions of other systems.
+
+    Args:
+        folder: of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need the extra
+            ``train``), or an export.
+        threads: CPU threads of the network; all usable cores by default.
+        device: see `load`.
+
+    Returns:
+        A filter with ``judge(documents, mentions)``.
+
+    Raises:
+        ModelError: there is no filter, or its folder is damaged or of another version.
+        MissingExtraError: a filter of torch, but torch is not installed.
+        UsageError: a device on which the filter cannot run.
+    """
+    from fascicle.runtime.filter import MentionFilter
+    from fascicle.runtime.opening import open_graph, read_tokenizer
+
+    place = model_folder(Path(folder).expanduser())
+    manifest = read_filter_manifest(place)
+    check_files(place, manifest, name=FILTER)
+    tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
+    if manifest.runtime == "onnx":
+        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
+        return MentionFilter(manifest, tokenizer, open_graph(place, threads))
+    with _needs_torch(threads):
+        from fascicle.models.filter import TorchFilter, load_filter_model
+        from fascicle.models.model import device_named
+    model = load_filter_model(place, manifest).to(device_named(device))
+    return MentionFilter(manifest, tokenizer, TorchFilter(model=model))
+
+
+def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
+    """Loads a span typer, which needs the extra ``train``.
+
+    Args:
+        folder: of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
+        threads: CPU threads; all usable cores by default.
+
+    Raises:
+        ModelError: there is no span typer, or its folder is damaged.
+        MissingExtraError: torch is not installed.
+    """
+    with _needs_torch(threads):
+        from fascicle.models.span_typer import load_typer as typer_of
+    return typer_of(Path(folder).expanduser())
+
+
+def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
+    """The ensemble of a folder; its members are kept in memory if small, else opened anew for each call."""
+    from fascicle.runtime.ensemble import EnsemblePredictor
+
+    manifest = read_ensemble(folder)
+    places = [folder / MEMBERS / name for name in manifest.members]
+    judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
+    for place, expected in zip([*places, *judged], manifest.described, strict=True):
+        described = described_by(place)
+        if not described.is_file() or file_sha256(described) != expected:
+            raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
+    _check_members(folder, device)
+    size = sum(file.stat().st_size for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
+    members: list[Callable[[], Annotator]] = [
+        partial(load, place, threads=threads, device=None if is_pack(place) else device) for place in places
+    ]
+    judges: list[Callable[[], MentionFilter]] = [
+        partial(load_filter, place, threads=threads, device=device) for place in judged
+    ]
+    if size <= TOGETHER:
+        members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
+    return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
+
+
+def _check_members(folder: Path, device: str | None) -> None:
+    """Refuses a device that a part of an ensemble cannot use, before any part is opened."""
+    manifest = read_ensemble(folder)
+    places = [folder / MEMBERS / name for name in manifest.members]
+    for place in filter(is_ensemble, places):
+        _check_members(place, device)
+    models = [place for place in places if not is_ensemble(place) and not is_pack(place)]
+    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in models]
+    if manifest.rule == "meta":
+        parts.append(read_filter_manifest(folder / FILTER_FOLDER))
+    for part in parts:
+        if part.runtime == "onnx":
+            _refuse(f"{folder} has the part {part.name}, an export, which runs on the processor alone", device=device)
+
+
+@contextmanager
+def _needs_torch(threads: int | None) -> Iterator[None]:
+    """Guards the imports of a model of torch, and limits its threads; ``None`` leaves them as they are."""
+    try:
+        import torch
+
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("train", error.name or "torch") from None
+    if threads is not None:
+        torch.set_num_threads(threads)

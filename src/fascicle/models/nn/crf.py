@@ -1,0 +1,357 @@
+"""Linear-chain conditional random field: the loss in closed form (decoding is `fascicle.runtime.decoding.chains`).
+
+Autograd through the recursion records a dozen operations per unit. Here one loop runs the forward and the backward
+recursion side by side on rescaled probabilities, and the gradient is written down: expected minus observed counts.
+
+Shape letters: B rows, T units, C tags, D directions (forward; backward, on rows reversed within their own length).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+
+class LinearChainCrf(nn.Module):
+    """Scores tag paths by emissions and by the transitions between neighbours (Lafferty et al., 2001).
+
+    The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`, its probability the
+    softmax over all paths of the row. No pair of tags is forbidden in training; decoding may forbid some.
+
+    Attributes:
+        transitions: `A`, `[C, C]` (from, to).
+        start: Scores of the first tag, `[C]`.
+        end: Scores of the last tag, `[C]`.
+    """
+
+    def __init__(self, n_tags: int) -> None:
+        """Draw all parameters from U(-0.1, 0.1).
+
+        Args:
+            n_tags: The number of tags `C`.
+
+        Raises:
+            ValueError: If there are no tags.
+        """
+        super().__init__()
+        if n_tags < 1:
+            raise ValueError(f"a CRF needs at least one tag, got {n_tags}")
+        self.transitions = nn.Parameter(torch.empty(n_tags, n_tags))
+        self.start = nn.Parameter(torch.empty(n_tags))
+        self.end = nn.Parameter(torch.empty(n_tags))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -0.1, 0.1)
+
+    def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """The negative log-likelihood of the given paths, one number per row, not averaged over anything.
+
+        Computed in float32 (float64 for float64 input), inside autocast too. Values and tags under the padding,
+        NaN included, change neither loss nor gradient. The gradient cannot be differentiated again.
+
+        Args:
+            emissions: `[B, T, C]`, finite.
+            tags: Gold tag ids `[B, T]`, any value under the padding.
+            mask: Which units exist, bool `[B, T]`; in every row a prefix, possibly empty.
+
+        Returns:
+            `[B]`, at least 0 up to rounding; exactly 0 for a row without units.
+
+        Raises:
+            ValueError: If the shapes do not agree or a row of the mask is not a prefix.
+        """
+        _check(emissions, tags, mask, n_tags=len(self.start))
+        dtype = torch.promote_types(torch.promote_types(emissions.dtype, self.start.dtype), torch.float32)
+        with torch.autocast(emissions.device.type, enabled=False):
+            parts = (part.to(dtype) for part in (emissions, self.transitions, self.start, self.end))
+            loss: Tensor = _NegativeLogLikelihood.apply(tags, mask, *parts)  # type: ignore[no-untyped-call]
+        return loss
+
+
+def _check(emissions: Tensor, tags: Tensor, mask: Tensor, *, n_tags: int) -> None:
+    """Refuse shapes that do not agree, and masks with holes."""
+    if emissions.dim() != 3 or emissions.shape[2] != n_tags or not emissions.shape[:2] == tags.shape == mask.shape:
+        shapes = ", ".join(str(tuple(part.shape)) for part in (emissions, tags, mask))
+        raise ValueError(f"expected emissions [B, T, {n_tags}], tags [B, T] and mask [B, T], got {shapes}")
+    if mask.dtype != torch.bool or (mask[:, 1:] & ~mask[:, :-1]).any():
+        raise ValueError("the mask must be bool and true on a prefix of every row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chain:
+    """A padded batch, units first. Emissions are shifted to a maximum of 0 per unit, which no probability notices."""
+
+    scores: Tensor  # [T, B, C], 0 under the padding
+    tags: Tensor  # [T, B], 0 under the padding
+    mask: Tensor  # [T, B]
+    transitions: Tensor  # [C, C]
+    start: Tensor  # [C]
+    end: Tensor  # [C]
+
+    @property
+    def last(self) -> Tensor:
+        """The position of each row's last unit, `[B]`; 0 for an empty row."""
+        return (self.mask.sum(0) - 1).clamp_min(0)
+
+    def rows(self, which: Tensor) -> _Chain:
+        """The chain of some rows only."""
+        return replace(self, scores=self.scores[:, which], tags=self.tags[:, which], mask=self.mask[:, which])
+
+    def gold_steps(self) -> Tensor:
+        """What each unit adds to the score of the gold path, `[T, B]`, `end` left out."""
+        steps = self.scores.gather(2, self.tags[:, :, None]).squeeze(2)
+        steps[0] += self.start[self.tags[0]]
+        steps[1:] += self.transitions[self.tags[:-1], self.tags[1:]]
+        return steps
+
+    def gold_end(self) -> Tensor:
+        """What `end` adds to the score of the gold path, `[B]`."""
+        return self.end[self.tags.gather(0, self.last[None]).squeeze(0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scaled:
+    """The recursion on rescaled probabilities; D is 1 (forward) or 2 (forward, backward)."""
+
+    columns: Tensor  # [D, C], the maximum taken out of each column of the transitions
+    weights: Tensor  # [D, C, C], exp of what is left
+    sums: Tensor  # [T, D, B, C], what arrives at a tag
+    states: Tensor  # [T, D, B, C], the same with the emission, maximum about 1
+    growth: Tensor  # [T, D, B], the logarithm of what was divided out at each unit
+    exact: Tensor  # [B] or [], true where no sum was small enough for underflow to matter
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gradient:
+    """What the backward pass multiplies with the incoming gradient `[B]`."""
+
+    residual: Tensor  # [T, B, C], marginals minus gold
+    last: Tensor  # [B]
+    weights: Tensor  # [C, C]
+    left: Tensor  # [T-1, B, C], expected pair counts are weights * sum(left^T right)
+    right: Tensor  # [T-1, B, C]
+    gold: Tensor  # [T, B, C], one-hot, 0 under the padding
+    rare: Tensor  # [R], rows whose pair counts are in `counts` instead
+    counts: Tensor  # [R, C, C]
+
+
+class _NegativeLogLikelihood(torch.autograd.Function):
+    """`(tags, mask, emissions, transitions, start, end) -> [B]`; the gradient is prepared on the way forward."""
+
+    @staticmethod
+    def forward(ctx: Any, tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> Tensor:
+        ctx.gradient = None
+        if not mask.any():
+            ctx.shapes = [part.shape for part in (emissions, *parameters)]
+            return emissions.new_zeros(len(emissions))
+        chain = _chain(tags, mask, emissions, *parameters)
+        loss, ctx.gradient = _solve(chain, with_gradient=any(ctx.needs_input_grad))
+        return loss
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        if ctx.gradient is None:
+            return None, None, *(grad.new_zeros(shape) for shape in ctx.shapes)
+        with torch.autocast(grad.device.type, enabled=False):
+            return None, None, *_pull_back(ctx.gradient, grad)
+
+
+def _chain(tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> _Chain:
+    """Lay out the batch; what lies under the padding is gone from here on."""
+    transitions, start, end = parameters
+    inside = mask.t()
+    scores = emissions.transpose(0, 1).masked_fill(~inside[:, :, None], 0.0)
+    return _Chain(
+        scores=scores - scores.amax(2, keepdim=True),
+        tags=tags.t().masked_fill(~inside, 0).long(),
+        mask=inside,
+        transitions=transitions,
+        start=start,
+        end=end,
+    )
+
+
+def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | None]:
+    """The loss `[B]`, and what its gradient needs. Rows that underflow are done again on logarithms."""
+    mirror = _mirror(chain)
+    scaled = _recursion(chain, mirror if with_gradient else None)
+    loss, mass = _scaled_loss(chain, scaled)
+    exact = (mass >= _floor(chain)) & scaled.exact
+    gradient = None
+    if with_gradient:
+        gradient, mass = _scaled_gradient(chain, scaled, mirror)
+        exact &= ((mass >= _floor(chain) * len(chain.start)) | ~chain.mask).all(0)
+    exact |= ~chain.mask[0]
+    if not exact.all():
+        rare = (~exact).nonzero().squeeze(1)
+        loss[rare], gradient = _patch_rare(chain.rows(rare), rare, gradient)
+    return loss, gradient
+
+
+def _floor(chain: _Chain) -> float:
+    """Terms lost to underflow are below `tiny` each, so sums of C terms above this are right to the last bit."""
+    limits = torch.finfo(chain.scores.dtype)
+    return len(chain.start) * limits.tiny / limits.eps
+
+
+def _mirror(chain: _Chain) -> Tensor:
+    """Positions `[T, B]` that reverse every row within its own length."""
+    steps = torch.arange(len(chain.mask), device=chain.mask.device)[:, None]
+    return torch.where(chain.mask, chain.last - steps, steps)
+
+
+def _along(values: Tensor, positions: Tensor) -> Tensor:
+    """Reorder `[T, B, C]` by positions `[T, B]`."""
+    rows = positions.shape[1]
+    flat = positions * rows + torch.arange(rows, device=positions.device)
+    return values.flatten(0, 1).index_select(0, flat.flatten()).view_as(values)  # faster than gather
+
+
+def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
+    """Run the forward recursion, and the backward one beside it if `mirror` is given.
+
+    Both read `state_t = (state_t-1 @ W) * exp(E_t)`: backward with the transposed transitions, `end` in the place of
+    `start`, and reversed rows. Taking the maximum out of each column of W first keeps tags that are always hard to
+    enter (START in flair's parametrisation) in range.
+    """
+    pairs, firsts, scores = chain.transitions[None], chain.start[None], chain.scores[:, None]
+    if mirror is not None:
+        pairs = torch.stack([chain.transitions, chain.transitions.t()])
+        firsts = torch.stack([chain.start, chain.end])
+        scores = torch.stack([chain.scores, _along(chain.scores, mirror)], dim=1)
+    columns = pairs.amax(1)
+    weights = (pairs - columns[:, None]).exp()
+    potentials = scores + columns[:, None]
+    potentials[0] = scores[0] + firsts[:, None]
+    peaks = potentials.amax(3, keepdim=True)
+    local = (potentials - peaks).exp_()
+    sums, states, scales = _steps(local, weights)
+    growth = (peaks + scales.log()).squeeze(3)
+    exact = sums.amin() >= _floor(chain)  # nearly always true, and much cheaper to ask than row by row
+    if not exact:
+        exact = ((sums >= _floor(chain)).all(3).all(1) | ~chain.mask).all(0)
+        sums, states = sums.nan_to_num(1.0), states.nan_to_num(1.0)  # a row that vanished must not spoil the others
+    return _Scaled(columns=columns, weights=weights, sums=sums, states=states, growth=growth, exact=exact)
+
+
+def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The loop over the units: local `[T, D, B, C]` into sums and states, alike, and their divisors `[T, D, B, 1]`."""
+    sums, states = torch.ones_like(local), local.clone()
+    scales = local.new_ones((*local.shape[:3], 1))
+    sum_views, state_views, scale_views = sums.unbind(), states.unbind(), scales.unbind()
+    state = state_views[0]
+    for arrived, following, scale in zip(sum_views[1:], state_views[1:], scale_views[1:], strict=True):
+        torch.bmm(state, weights, out=arrived)
+        following.mul_(arrived)
+        torch.amax(following, 2, keepdim=True, out=scale)
+        state = following.div_(scale)
+    return sums, states, scales
+
+
+def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
+    """The loss `[B]` and the last sum `[B]`, whose size tells whether it can be trusted.
+
+    Partition and gold score are subtracted unit by unit: their totals may be a million times larger than their
+    difference, and float32 has seven digits.
+    """
+    closing = chain.end.amax()
+    final = scaled.states[:, 0].gather(0, chain.last[None, :, None].expand(1, -1, len(chain.end))).squeeze(0)
+    mass = final @ (chain.end - closing).exp()
+    steps = torch.where(chain.mask, scaled.growth[:, 0] - chain.gold_steps(), 0.0)
+    loss = steps.sum(0) + mass.log() + (closing - chain.gold_end())
+    return torch.where(chain.mask[0], loss, 0.0), mass
+
+
+def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_Gradient, Tensor]:
+    """The factors of the gradient, and the sums `[T, B]` that normalise them."""
+    column = (scaled.columns[0] - scaled.columns[0].amax()).exp()
+    onward = _along(scaled.states[:, 1], mirror)  # emission here and all that follows
+    prior = scaled.sums[:, 0] * column
+    prior[0] = (chain.start - chain.start.amax()).exp()
+    joint = prior * onward
+    mass = joint.sum(2)
+    share = mass.reciprocal().masked_fill(~chain.mask, 0.0)[:, :, None]  # takes the padding out of every product
+    gold = _one_hot(chain)
+    gradient = _Gradient(
+        residual=(joint * share).sub_(gold),
+        last=chain.last,
+        weights=scaled.weights[0],
+        left=scaled.states[:-1, 0],
+        right=(onward[1:] * column).mul_(share[1:]),
+        gold=gold,
+        rare=chain.tags.new_zeros(0),
+        counts=joint.new_zeros((0, *chain.transitions.shape)),
+    )
+    return gradient, mass
+
+
+def _one_hot(chain: _Chain) -> Tensor:
+    """The gold path `[T, B, C]`, 0 under the padding."""
+    return torch.zeros_like(chain.scores).scatter_(2, chain.tags[:, :, None], chain.mask[:, :, None].to(chain.scores))
+
+
+def _patch_rare(chain: _Chain, rare: Tensor, gradient: _Gradient | None) -> tuple[Tensor, _Gradient | None]:
+    """Loss `[R]` and gradient of the rows in which the scaled recursion lost something."""
+    dtype = chain.scores.dtype
+    if chain.scores.device.type != "mps":  # the one device without float64
+        wide = (part.double() for part in (chain.scores, chain.transitions, chain.start, chain.end))
+        chain = replace(chain, **dict(zip(("scores", "transitions", "start", "end"), wide, strict=True)))
+    arrival, onward = _log_recursion(chain), _log_recursion_back(chain)
+    log_partition = (arrival[0] + onward[0]).logsumexp(1)
+    loss = log_partition - torch.where(chain.mask, chain.gold_steps(), 0.0).sum(0) - chain.gold_end()
+    if gradient is None:
+        return loss.to(dtype), None
+    marginals = (arrival + onward - log_partition[:, None]).exp()
+    residual = torch.where(chain.mask[:, :, None], marginals - _one_hot(chain), 0.0)
+    counts = chain.scores.new_zeros((len(rare), *chain.transitions.shape))
+    for step in range(1, len(chain.mask)):
+        before = (arrival[step - 1] + chain.scores[step - 1] - log_partition[:, None])[:, :, None]
+        pairs = (before + chain.transitions + onward[step][:, None]).exp()
+        counts += torch.where(chain.mask[step][:, None, None], pairs, 0.0)
+    return loss.to(dtype), replace(
+        gradient,
+        residual=gradient.residual.index_copy(1, rare, residual.to(dtype)),
+        left=gradient.left.index_fill(1, rare, 0.0),
+        right=gradient.right.index_fill(1, rare, 0.0),
+        rare=rare,
+        counts=counts.to(dtype),
+    )
+
+
+def _log_recursion(chain: _Chain) -> Tensor:
+    """`[T, B, C]`: log sum over the prefixes that arrive at a tag, its own emission left out."""
+    arrival = [chain.start.expand_as(chain.scores[0])]
+    for score in chain.scores[:-1]:
+        arrival.append(((arrival[-1] + score)[:, :, None] + chain.transitions).logsumexp(1))
+    return torch.stack(arrival)
+
+
+def _log_recursion_back(chain: _Chain) -> Tensor:
+    """`[T, B, C]`: log sum over the suffixes that begin with a tag, its own emission included."""
+    mirror = _mirror(chain)
+    reverse = replace(chain, scores=_along(chain.scores, mirror), transitions=chain.transitions.t(), start=chain.end)
+    return _along(_log_recursion(reverse), mirror) + chain.scores
+
+
+def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The gradients of emissions `[B, T, C]`, transitions, start and end, given that of the losses `[B]`."""
+    emissions = gradient.residual * grad[:, None]
+    n_tags = emissions.shape[2]
+    final = emissions.gather(0, gradient.last[None, :, None].expand(1, -1, n_tags))
+    expected = _pair_counts(gradient.left, gradient.right * grad[:, None]) * gradient.weights
+    observed = _pair_counts(gradient.gold[:-1], gradient.gold[1:] * grad[:, None])
+    transitions = expected - observed + torch.einsum("r,rij->ij", grad[gradient.rare], gradient.counts)
+    return emissions.transpose(0, 1), transitions, emissions[0].sum(0), final.sum((0, 1))
+
+
+def _pair_counts(left: Tensor, right: Tensor) -> Tensor:
+    """Sum over units and rows of the outer products, `[C, C]`."""
+    return left.flatten(0, 1).t() @ right.flatten(0, 1)

@@ -1,0 +1,353 @@
+"""The manifest of a run: made before any work, and made longer by an update."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from io import BufferedReader
+from itertools import islice
+from typing import BinaryIO, Final, TypeVar
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.formats.requests import ReadRequest
+from fascicle.pipeline.running.history import Entry, replaced
+from fascicle.pipeline.running.places import is_ours, place_of
+from fascicle.pipeline.running.plan import Shard, Unread, plan
+from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
+from fascicle.settings.pipeline import Shards
+
+MANIFEST: Final = "manifest.json"
+SUCCESS: Final = "_SUCCESS"
+UNREAD: Final = "quarantine-read.jsonl"
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.shard_worker.Saves` begin
+HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
+_RETRY: Final = re.compile(r"done-retry-\d+\.json")
+_TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
+_TOGETHER: Final = 8  # files that are hashed side by side
+T = TypeVar("T")
+
+
+class RunFolder:
+    """Where a run writes.
+
+    Attributes:
+        name: path or URL of the folder, as it was given.
+    """
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        """Opens nothing yet.
+
+        Raises:
+            MissingExtraError: a URL, and fsspec or the package for its kind is not installed.
+            UsageError: a URL of a kind that is not known.
+        """
+        self.name = os.fspath(name)
+        self._place = place_of(self.name)
+
+    def at(self, name: str) -> str:
+        """The whole path or the URL of a file."""
+        return self._place.at(name)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a run was begun there."""
+        return MANIFEST in self._place.sizes()
+
+    def check(self, *, resume: bool) -> None:
+        """Says early whether a run can be written there.
+
+        Raises:
+            OutputError: it is a file, or holds something else, or a run that is not to go on.
+        """
+        self._place.check()
+        names = self._place.sizes()
+        if MANIFEST in names:
+            if not resume:
+                what = "is complete" if SUCCESS in names else "was interrupted"
+                raise OutputError(
+                    f"{self.name} holds a run that {what}; give another name, or resume=True to go on with it",
+                    file=self.name,
+                    code="exists",
+                )
+        elif any(name != UNREAD and not is_ours(name) for name in names):
+            raise OutputError(
+                f"{self.name} holds something else than a run; give the name of a new folder",
+                file=self.name,
+                code="exists",
+            )
+
+    def held(self) -> AbstractContextManager[str]:
+        """Keeps other runs out of the folder, which is made if it is not there, and clears what a kill left.
+
+        Yields:
+            The mark of this run; its workers give it to `of_run`.
+
+        Raises:
+            OutputError: another run holds it, or it cannot be written.
+        """
+        return self._place.held()
+
+    def of_run(self, mark: str) -> RunFolder:
+        """Itself, for a worker: nothing is written any more when another run has begun to write there."""
+        self._place.of_run(mark)
+        return self
+
+    @property
+    def pause(self) -> float:
+        """Seconds of work that are worth a small file."""
+        return self._place.pause
+
+    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
+        """Opens a file for reading."""
+        return self._place.opened(name)
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a small file; none if it is not there."""
+        try:
+            return next(self._place.read([name]))
+        except FileNotFoundError:
+            return b""
+
+    def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
+        """A file that takes its name when it is complete; one of that name is replaced.
+
+        Args:
+            name: of the file.
+            durable: whether it is kept even if the power fails.
+        """
+        return self._place.written(name, durable=durable)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files, as far as they are there."""
+        self._place.remove(names)
+
+    def write_json(self, name: str, value: object) -> None:
+        """Writes one value."""
+        with self.written(name) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
+
+    def write_quarantine(self, name: str, records: Iterable[Quarantined]) -> None:
+        """Writes records, one a line."""
+        with self.written(name) as stream:
+            for record in records:
+                stream.write(msgspec.json.encode(record) + b"\n")
+
+    def facts(self, name: str) -> FileFacts:
+        """What a marker says of a file: what is read of it where it is kept."""
+        with self.opened(name) as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            return FileFacts(name=name, size=stream.tell(), sha256=digest)
+
+    def manifest(self, name: str = MANIFEST) -> Manifest:
+        """What the run consists of.
+
+        Args:
+            name: of the file; a retry has one of its own.
+
+        Raises:
+            OutputError: there is no run, it is damaged, or of another version.
+        """
+        (found,) = self._read([name], Manifest)
+        if found.fascicle_run != SCHEMA:
+            raise OutputError(
+                f"{self.name} is a run of the form {found.fascicle_run}; this release reads the form {SCHEMA}",
+                file=self.name,
+                code="version",
+            )
+        return found
+
+    def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
+        """The markers of the shards that are done, in their order; a marker whose part is not there does not count."""
+        sizes = self._place.sizes()
+        begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
+        for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
+            files = [facts for facts in (done.part, done.quarantine) if facts is not None]
+            if done.left_out == shard.left_out and all(sizes.get(one.name) == one.size for one in files):
+                yield done
+
+    def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
+        """The markers whose files have the bytes that they vouch for; others are removed, and the proof before them."""
+        left = iter(done)
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            while some := list(islice(left, _TOGETHER)):
+                for one, is_whole in zip(some, pool.map(self.is_whole, some), strict=True):
+                    if is_whole:
+                        yield one
+                    else:
+                        self._place.remove([SUCCESS, f"done-{one.shard}.json"])
+
+    def is_whole(self, done: Done) -> bool:
+        """Whether the files of a marker have the bytes that it vouches for."""
+        try:
+            return all(self.facts(one.name) == one for one in (done.part, done.quarantine) if one is not None)
+        except (FileNotFoundError, InputError):
+            return False  # it is not there
+
+    def answered(self, shard: Shard) -> dict[str, Document]:
+        """The documents of a shard as they were done before an update left out more of them, by id.
+
+        The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
+        none.
+        """
+        name = f"done-{shard.name}.json"
+        if not shard.left_out or name not in self._place.sizes():
+            return {}
+        (done,) = self._read([name], Done)
+        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self._place.sizes():
+            return {}
+        with self.opened(done.part.name) as stream:
+            lines = stream.readlines()
+        if hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
+            return {}
+        return {document.id: document for document in map(codec.decode, lines)}
+
+    def retries(self) -> list[Done]:
+        """The markers of what was tried again, in order."""
+        return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
+
+    def history(self, plans: int) -> Iterator[Entry]:
+        """Which documents the run was planned with.
+
+        Args:
+            plans: how many plans there are.
+        """
+        for number in range(plans):
+            with self.opened(HISTORY.format(number)) as stream:
+                for line in stream:
+                    yield msgspec.json.decode(line, type=Entry)
+
+    def reopen(self) -> None:
+        """Removes the proof, and what was tried again: its documents are in quarantine once more."""
+        self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
+
+    def sweep(self) -> None:
+        """Removes what was saved of shards that have their markers now."""
+        self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
+
+    def quarantine(self, name: str) -> Iterator[Quarantined]:
+        """The records of a file."""
+        with self.opened(name) as stream:
+            for line in stream:
+                yield msgspec.json.decode(line, type=Quarantined)
+
+    def _read(self, names: Sequence[str], kind: type[T]) -> Iterator[T]:
+        contents = self._place.read(names)
+        for name in names:
+            try:
+                found = msgspec.json.decode(next(contents), type=kind)
+            except FileNotFoundError:
+                raise OutputError(
+                    f"{self.name} holds no run, for it has no {name}; give a folder that fascicle run wrote",
+                    file=self.name,
+                    code="not-found",
+                ) from None
+            except (OSError, msgspec.MsgspecError, ValueError) as error:
+                raise OutputError(
+                    f"{self.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
+                ) from None
+            yield found
+
+
+def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
+    """Refuses to go on with the run of another pipeline, other inputs or other options.
+
+    Args:
+        folder: of the run.
+        before: what decided its bytes.
+        now: what would decide them.
+        advice: how else than then it can go on.
+
+    Raises:
+        OutputError: the sentence names what differs.
+    """
+    other = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if other:
+        told = " and ".join(f"another {name}" for name in other)
+        raise OutputError(
+            f"{folder} is of a run with {told}, so it cannot go on; give what was given then{advice}, or "
+            "another folder",
+            file=folder,
+        )
+
+
+def extended(
+    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
+) -> Manifest:
+    """Plans the inputs that a manifest does not have yet.
+
+    The folder gets the history of the new documents, and what of them could not be read. Neither counts before the new
+    manifest is written.
+
+    Args:
+        folder: of the run.
+        manifest: with the inputs that the run has already; without shards if it has none.
+        inputs: all, those of the manifest first.
+        settings: how much is in a shard.
+        latest: whether a document of a later input takes the place of one with its id, see
+            `fascicle.pipeline.running.history.replaced`; else it gets an id of its own.
+
+    Raises:
+        InputError: the run has no document.
+        UsageError: documents of the run have other ids than in their files, so that nothing can take their place.
+    """
+    if latest and any(shard.renamed for shard in manifest.shards):
+        raise UsageError(
+            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
+            "means is not known, so begin anew with update=True in another folder"
+        )
+    with folder.written(HISTORY.format(manifest.plans)) as stream:
+        shards, unread = plan(
+            inputs[manifest.inputs :],
+            msgspec.convert(manifest.reading, ReadRequest),
+            settings,
+            begun=(manifest.inputs, len(manifest.shards)),
+            are_unique=not latest,
+            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
+        )
+        if not shards and not manifest.shards:
+            reason = str(unread[0].error) if unread else "the inputs hold no document"
+            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
+    if unread:
+        before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
+        folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
+    plans = manifest.plans + 1
+    left_out = replaced(lambda: folder.history(plans)) if latest else {}
+    return msgspec.structs.replace(
+        manifest,
+        unread=manifest.unread + len(unread),
+        shards=tuple(
+            msgspec.structs.replace(shard, left_out=left_out.get(shard.name, ()))
+            for shard in (*manifest.shards, *shards)
+        ),
+        inputs=len(inputs),
+        plans=plans,
+    )
+
+
+def _record(unread: Unread) -> Quarantined:
+    error, content = unread
+    place = error.line or 0
+    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
+    return Quarantined(
+        id=name,
+        sha256=hashlib.sha256(content or b"").hexdigest(),
+        input=error.file,
+        place=place,
+        shard="",
+        step=READ,
+        error=type(error).__name__,
+        message=str(error),
+        versions=dict(VERSIONS),
+        attempt=1,
+        seconds=0.0,
+        memory=0,
+        raw=content,
+    )

@@ -1,0 +1,193 @@
+"""Where the files of a run are: a folder of this machine, or of an object store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from fascicle.core.files import locks
+from fascicle.core.files.atomic import place_errors, sync_folder
+from fascicle.core.files.remote import RemoteFolder, is_url
+from fascicle.errors import OutputError
+
+_LOCK: Final = ".fascicle-run.lock"
+_TEMPORARY: Final = ".fascicle-run-*.tmp"
+
+
+class LocalPlace:
+    """A folder of this machine, or one that it shares with others, whose files appear whole or not at all.
+
+    Attributes:
+        pause: seconds of work that are worth a small file.
+    """
+
+    pause = 0.0
+
+    def __init__(self, path: Path) -> None:
+        """Looks at nothing yet."""
+        self._path, self._mark = path, ""
+
+    def at(self, name: str) -> str:
+        """The whole path of a file, or its URL."""
+        return str((self._path / name).absolute())
+
+    def check(self) -> None:
+        """Says early whether files can be written there.
+
+        Raises:
+            OutputError: they cannot.
+        """
+        path = self._path
+        if path.exists() and not path.is_dir():
+            raise OutputError(f"{path} is a file; give the name of a folder to write", file=str(path))
+        if not path.is_dir() and not path.absolute().parent.is_dir():
+            raise OutputError(
+                f"the folder {path.parent} does not exist; make it first, or give another place",
+                file=str(path.parent),
+                code="not-found",
+            )
+
+    @contextmanager
+    def held(self) -> Iterator[str]:
+        """Keeps other runs out, as far as the place can, and clears what a kill left.
+
+        Yields:
+            The mark of this run, see `of_run`; empty where the place has no locks.
+
+        Raises:
+            OutputError: another run holds it, or it cannot be written.
+        """
+        with _locked(self._path) as mark:
+            self._clear()
+            try:
+                yield mark
+            finally:
+                self._clear()
+
+    def of_run(self, mark: str) -> None:
+        """Gives files their names from now on only while the run of this mark holds the place."""
+        self._mark = mark
+
+    def sizes(self) -> dict[str, int]:
+        """Names and sizes of all files."""
+        found = {}
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # a worker may be giving it its name
+                    found[entry.name] = entry.stat().st_size
+        return found
+
+    def read(self, names: Sequence[str]) -> Iterator[bytes]:
+        """The contents of files, in order.
+
+        Raises:
+            OSError: one cannot be read.
+        """
+        return ((self._path / name).read_bytes() for name in names)
+
+    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
+        """Opens a file for reading."""
+        return (self._path / name).open("rb")
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files that a run wrote, as far as they are there."""
+        for name in names:
+            (self._path / name).unlink(missing_ok=True)
+        sync_folder(self._path)
+
+    @contextmanager
+    def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
+        """A file that takes its name when it is complete; one of that name is replaced.
+
+        Args:
+            name: of the file.
+            durable: whether it is kept even if the power fails, which takes longer.
+        """
+        target = self._path / name
+        temporary = self._path / f".fascicle-run-{name}.{secrets.token_hex(8)}.tmp"
+        with place_errors(target):
+            try:
+                with temporary.open("wb") as stream:
+                    yield stream
+                    stream.flush()
+                    if durable:
+                        os.fsync(stream.fileno())
+                self._check_run()
+                temporary.replace(target)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            if durable:
+                sync_folder(self._path)
+
+    def _check_run(self) -> None:
+        """Ends a worker that outlived its run, such as one on another machine."""
+        if self._mark and (self._path / _LOCK).read_text(encoding="ascii") != self._mark:
+            raise OutputError(f"another run has begun to write into {self._path}", file=str(self._path))
+
+    def _clear(self) -> None:
+        """Removes what was not finished."""
+        for file in self._path.glob(_TEMPORARY):
+            file.unlink(missing_ok=True)
+
+
+class RemotePlace(RemoteFolder):
+    """A folder of an object store, which has no locks: two runs at once do the same work twice, to the same bytes."""
+
+    pause = 2.0
+
+    def check(self) -> None:
+        """See `LocalPlace`: whether it can be reached."""
+        self.sizes()
+
+    @contextmanager
+    def held(self) -> Iterator[str]:
+        """See `LocalPlace`."""
+        self.make()
+        with _locked(Path(self.near)) if self.near else contextlib.nullcontext():
+            yield ""
+
+    def of_run(self, mark: str) -> None:
+        """See `LocalPlace`."""
+
+    @contextmanager
+    def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
+        """See `LocalPlace`; what was sent is kept."""
+        with super().written(name) as stream:
+            yield stream
+
+
+Place = LocalPlace | RemotePlace
+
+
+def place_of(path: str) -> Place:
+    """The place that a path or a URL names."""
+    return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[str]:
+    """The lock of a folder, which is made if it is not there; nothing else is touched before the lock is had."""
+    with place_errors(path):
+        path.mkdir(exist_ok=True)
+        lock = (path / _LOCK).open("ab")
+    with lock:
+        taken = f"another run is writing into {path}; wait for it, or stop it"
+        is_alone = locks.lock(lock, refusal=OutputError(taken, file=str(path)))
+        mark = secrets.token_hex(16) if is_alone else ""
+        with place_errors(path):
+            lock.truncate(0)
+            lock.write(mark.encode())
+            lock.flush()
+        yield mark
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file is one that a run writes before its manifest, or for a moment."""
+    return name.startswith(".fascicle-run")

@@ -1,0 +1,329 @@
+"""What a run consists of: shards of documents, which are the unit of work and of commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.files.remote import fetched, is_url, state_of_url
+from fascicle.core.files.source import STDIN, Source
+from fascicle.errors import InputError
+from fascicle.formats.files import named_again
+from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
+from fascicle.formats.sources import state_of
+from fascicle.formats.updates import version_of
+from fascicle.pipeline.running.history import Entry
+from fascicle.settings.pipeline import Shards
+
+T = TypeVar("T")
+_LEAST: Final = 25  # documents of the first shards, ...
+_SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
+_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive documents of one input.
+
+    Attributes:
+        input: path.
+        first: number of its first document, from 0, of those that can be read.
+        count: of documents.
+    """
+
+    input: str
+    first: int
+    count: int
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """Documents that are committed together.
+
+    Attributes:
+        name: ``"00000"`` and so on, by its place in the run.
+        pieces: where its documents are.
+        characters: of text.
+        sha256: of all its documents, as `fascicle.core.codec` writes them.
+        renamed: place in the shard -> id of a document whose own id was there before.
+        left_out: places of documents that a later input replaced or withdrew, in order.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    characters: int
+    sha256: str
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Of documents, without those that are left out."""
+        return sum(piece.count for piece in self.pieces) - len(self.left_out)
+
+    def kept(self, of_all: Sequence[T]) -> list[T]:
+        """Without what belongs to documents that are left out.
+
+        Args:
+            of_all: something of each document.
+        """
+        left_out = frozenset(self.left_out)
+        return [one for at, one in enumerate(of_all) if at not in left_out]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The input of each document that is not left out."""
+        return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
+
+
+class Unread(NamedTuple):
+    """What could not be read.
+
+    Attributes:
+        error: that was raised.
+        raw: the line that it names, if it is one of a file of lines.
+    """
+
+    error: InputError
+    raw: bytes | None
+
+
+@dataclass(kw_only=True)
+class _Aside(SetAside):
+    """Keeps every error of reading, to be quarantined; errors about a copy are about the URL of its file."""
+
+    keep_going: bool = True
+    all: list[Unread] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)
+
+    def add(self, error: InputError) -> None:
+        """Keeps the error."""
+        self.count += 1
+        raw, said = _line_of(error), str(error)
+        for near, url in self.copies.items():
+            said = said.replace(near, url)
+        kept = error.saying(said)
+        kept.file = self.copies.get(error.file, error.file)
+        self.all.append(Unread(kept, raw))
+
+
+def plan(
+    inputs: Sequence[str],
+    reading: ReadRequest,
+    shards: Shards,
+    *,
+    begun: tuple[int, int] = (0, 0),
+    are_unique: bool = True,
+    note: Callable[[Entry], None] = lambda entry: None,
+) -> tuple[list[Shard], list[Unread]]:
+    """Reads all inputs once, and cuts them into shards.
+
+    Args:
+        inputs: paths and URLs.
+        reading: how they are read.
+        shards: how much is in a shard.
+        begun: how many inputs and shards the run has already.
+        are_unique: whether ids are made unique, by other ids for documents whose id was there before.
+        note: is told which documents there are, as far as the plan has got.
+
+    Returns:
+        The shards, and what could not be read.
+
+    Raises:
+        InputError: a URL that cannot be reached.
+    """
+    building, aside = _Building(shards, begun, note), _Aside()
+    report = ReadReport(aside=aside)
+
+    def near() -> Iterator[Input]:
+        for given in _near(inputs, aside.copies):
+            yield given
+            building.end_input(tuple(chain.from_iterable(report.deleted.values())))  # for it was read to its end
+            report.deleted.clear()
+
+    found = []
+    for name, document in read_inputs(near(), reading, report=report, are_unique=are_unique):
+        if building.is_full(document):
+            found.append(building.end())
+        building.add(aside.copies.get(name, name), document)
+    if building.count:
+        found.append(building.end())
+    return found, aside.all
+
+
+def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
+    """The inputs, with copies in place of URLs, each as long as it is read."""
+    for path in inputs:
+        with fetched(path) as near:
+            copies.clear()
+            if near != path:
+                copies[near] = path
+            yield Input(name=near)
+
+
+def _line_of(error: InputError) -> bytes | None:
+    """The bytes of the line that an error names, if it is one of a file of lines."""
+    if not error.file or not error.line or not Path(error.file).is_file():
+        return None
+    with Source(path=error.file).open() as stream:
+        lines: Iterator[Any] = islice(stream, error.line - 1, error.line)
+        return next((line.rstrip(b"\r\n")[:_LINE] for line in lines), None)
+
+
+class _Building:
+    """The shard that is being planned."""
+
+    def __init__(self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]) -> None:
+        self._settings, self._note = settings, note
+        self._input, self._number = begun
+        self._seen: dict[str, int] = {}
+        self._before = 0  # documents of the shards that are planned
+        self._ids: list[str] = []  # of the documents of this input in this shard
+        self._versions: dict[int, int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.count, self._characters = 0, 0
+        self._pieces: list[Piece] = []
+        self._renamed: dict[str, str] = {}
+        self._hash = hashlib.sha256()
+
+    def is_full(self, document: Document) -> bool:
+        characters = self._characters + len(document.text)
+        most = min(self._settings.documents, max(_LEAST, self._before // _SHARE))
+        return bool(self.count) and (characters > self._settings.characters or self.count >= most)
+
+    def add(self, name: str, document: Document) -> None:
+        at = self._seen.get(name, 0)
+        self._seen[name] = at + 1
+        if self._pieces and self._pieces[-1].input == name:
+            last = self._pieces[-1]
+            self._pieces[-1] = msgspec.structs.replace(last, count=last.count + 1)
+        else:
+            self._pieces.append(Piece(input=name, first=at, count=1))
+        if any(event.code == "duplicate-id" for event in document.events):
+            self._renamed[str(self.count)] = document.id
+        self._hash.update(codec.encode(document))
+        if (version := version_of(document)) != 1:
+            self._versions[len(self._ids)] = version
+        self._ids.append(document.id)
+        self.count += 1
+        self._characters += len(document.text)
+
+    def end_input(self, withdrawn: tuple[str, ...]) -> None:
+        self._note_ids()
+        if withdrawn:
+            self._note(Entry(input=self._input, withdrawn=withdrawn))
+        self._input += 1
+
+    def _note_ids(self) -> None:
+        if self._ids:
+            first = self.count - len(self._ids)
+            ids = tuple(self._ids)
+            self._note(Entry(input=self._input, shard=self._name, first=first, ids=ids, versions=self._versions))
+        self._ids, self._versions = [], {}
+
+    @property
+    def _name(self) -> str:
+        return f"{self._number:05d}"
+
+    def end(self) -> Shard:
+        self._note_ids()
+        shard = Shard(
+            name=self._name,
+            pieces=tuple(self._pieces),
+            characters=self._characters,
+            sha256=self._hash.hexdigest(),
+            renamed=self._renamed,
+        )
+        self._number += 1
+        self._before += self.count
+        self._begin()
+        return shard
+
+
+class ShardReader:
+    """Reads the documents of shards; shards of one input that come in order are read in one go."""
+
+    def __init__(self, reading: ReadRequest) -> None:
+        """Opens nothing yet.
+
+        Args:
+            reading: how inputs are read.
+        """
+        self._reading = reading
+        self._input, self._at = "", 0
+        self._documents: Iterator[Document] = iter(())
+        self._error: Exception | None = None
+
+    def read(self, shard: Shard) -> list[Document]:
+        """The documents of a shard.
+
+        Raises:
+            InputError: they are not those that the run was planned with.
+        """
+        documents = [document for piece in shard.pieces for document in self._piece(piece)]
+        for place, identifier in shard.renamed.items():
+            at = int(place)
+            if at < len(documents) and documents[at].id != identifier:
+                documents[at] = _named(documents[at], identifier)
+        if sha256_of(documents) != shard.sha256:
+            names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
+            why = f" ({self._error})" if self._error else ""
+            raise InputError(
+                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
+                "or begin anew in another folder"
+            )
+        return shard.kept(documents)
+
+    def _piece(self, piece: Piece) -> list[Document]:
+        if self._input != piece.input or self._at > piece.first:
+            self._input, self._at = piece.input, 0
+            self._documents = self._readable(piece.input)
+        for _ in islice(self._documents, piece.first - self._at):
+            pass
+        found = list(islice(self._documents, piece.count))
+        self._at = piece.first + len(found)
+        return found
+
+    def _readable(self, path: str) -> Iterator[Document]:
+        self._error = None
+        with fetched(path) as near:
+            try:
+                report = ReadReport(aside=SetAside(keep_going=True))
+                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
+            except (InputError, OSError) as error:
+                self._error = error  # the plan has noted it, and the hash tells whether it is the same
+
+
+def _named(document: Document, identifier: str) -> Document:
+    """A document under the id that the plan gave it: once among those of its file, and once among those of all."""
+    for mark in identifier.removeprefix(document.id).split("#")[1:]:
+        document = named_again(document, f"{document.id}#{mark}")
+    return document
+
+
+def sha256_of(documents: Iterable[Document]) -> str:
+    """Hash of documents, one after the other."""
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update(codec.encode(document))
+    return digest.hexdigest()
+
+
+def states_of_inputs(paths: Sequence[str]) -> list[str]:
+    """What tells whether the inputs of a run are still the same: the name, size and time of each, as a line.
+
+    Raises:
+        InputError: standard input, which cannot be read again.
+    """
+    if STDIN in paths:
+        raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
+    return [f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths]

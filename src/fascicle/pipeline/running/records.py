@@ -1,0 +1,166 @@
+"""What is written of a run beside its documents: manifest, markers, quarantine."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.core.files.tree import is_unicode
+from fascicle.errors import UsageError
+from fascicle.pipeline.running.plan import Shard
+from fascicle.version import VERSION
+
+SCHEMA: Final = 1
+READ: Final = "read"  # the step at which what cannot be read is quarantined
+WRITE: Final = "write"
+NOTHING: Final = msgspec.Raw(b"null")
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run consists of; only an update changes it.
+
+    Attributes:
+        fascicle_run: version of the form of the folder.
+        pipeline: file or folder of the pipeline.
+        made_by: what decides the bytes of the parts, by name.
+        reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
+        format: of the parts.
+        suffix: of the names of the parts.
+        unread: how many documents or inputs could not be read.
+        shards: in order.
+        inputs: how many there are.
+        plans: how often inputs were planned: once, and once for each update.
+    """
+
+    fascicle_run: int = SCHEMA
+    pipeline: str
+    made_by: dict[str, str]
+    reading: dict[str, Any]
+    format: str
+    suffix: str
+    unread: int
+    shards: tuple[Shard, ...]
+    inputs: int = 0
+    plans: int = 0
+
+    @property
+    def documents(self) -> int:
+        """That came in, with those that could not be read."""
+        return self.unread + sum(shard.count for shard in self.shards)
+
+
+class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that a marker vouches for.
+
+    Attributes:
+        name: in the folder of the run.
+        size: in bytes.
+        sha256: of its bytes.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """The marker of a shard that is done.
+
+    Attributes:
+        shard: its name.
+        documents: that it has.
+        done: that are in its part.
+        quarantined: the others.
+        characters: of text of those that are done.
+        part: the file with them.
+        quarantine: the file with the others, if there are any.
+        mentions: ``source/type`` -> number.
+        names: the most frequent words of mentions, ``words/type`` -> number.
+        links: the most frequent links, identifier and name -> number.
+        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.report.hashed`.
+        origins: of the links: packs, and the dates of their vocabularies.
+        losses: what the format of the part does not hold, by code -> number.
+        events: what was said of those that are done, as of `fascicle.formats.account.EventCounts.state`.
+        slowest: ids of documents, with the seconds of each.
+        seconds: of the work.
+        attempt: which one succeeded, from 1.
+        left_out: as of the shard when it was done.
+        made_by: as of the manifest; of a retry that of its own pipeline.
+    """
+
+    shard: str
+    documents: int
+    done: int
+    quarantined: int
+    characters: int
+    part: FileFacts
+    quarantine: FileFacts | None
+    mentions: dict[str, int]
+    names: dict[str, int]
+    links: dict[str, int]
+    concepts: dict[str, bytes] = msgspec.field(default_factory=dict)
+    origins: tuple[str, ...] = ()
+    losses: dict[str, int]
+    events: tuple[tuple[str, str, int, str], ...] = ()
+    slowest: tuple[tuple[str, float], ...]
+    seconds: float
+    attempt: int
+    left_out: tuple[int, ...] = ()
+    made_by: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
+    """A document that is not done.
+
+    Attributes:
+        id: of the document; of what could not be read, the place in its file.
+        sha256: of the document as it is below.
+        input: the file.
+        place: number of the document in its shard; for what could not be read the line, or 0.
+        shard: its name; empty for what could not be read.
+        step: at which it failed.
+        error: class of the error, or ``killed:SIGSEGV``, ``killed:time``, ``killed:memory``, ``exit:3``.
+        message: of the error.
+        versions: of Fascicle and Python.
+        attempt: how often it was tried.
+        seconds: that the step took for it.
+        memory: MiB that the worker held at most, at that time.
+        document: as it came, as `fascicle.core.codec` writes it; ``null`` of what could not be read.
+        raw: of what could not be read: its line, where there is one.
+    """
+
+    id: str
+    sha256: str
+    input: str
+    place: int
+    shard: str
+    step: str
+    error: str
+    message: str
+    versions: dict[str, str]
+    attempt: int
+    seconds: float
+    memory: int
+    document: msgspec.Raw = NOTHING
+    raw: bytes | None = None
+
+    def restored(self) -> Document | None:
+        """The document as it came; ``None`` of what could not be read."""
+        return None if self.document == NOTHING else codec.decode(bytes(self.document))
+
+
+VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
+
+
+def refuse_unnamed(path: str) -> None:
+    """Refuses a path that JSON cannot hold.
+
+    Raises:
+        UsageError: it is not Unicode.
+    """
+    if not is_unicode(path):
+        raise UsageError(f"the name {path!r} is not Unicode, so a run cannot note it; rename it")

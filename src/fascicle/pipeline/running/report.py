@@ -1,0 +1,399 @@
+"""The account of a run: where all documents went, and what looks odd; as JSON and as one page."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from statistics import median
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core import codec
+from fascicle.core.document import merged
+from fascicle.core.marks import Html, join, tag, user
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.account import EventCounts
+from fascicle.pipeline.running.folder import UNREAD, RunFolder
+from fascicle.pipeline.running.plan import Piece, Shard, sha256_of
+from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, refuse_unnamed
+
+_BYTES: Final = 8  # of the hash of a concept
+_TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are more already
+
+
+def hashed(identifiers: Iterable[str]) -> bytes:
+    """A set of concepts: the hash of each, 8 bytes long, one after the other in order.
+
+    Args:
+        identifiers: of concepts; one that is there twice counts once.
+    """
+    hashes = {hashlib.blake2b(one.encode(), digest_size=_BYTES).digest() for one in identifiers}
+    return b"".join(sorted(hashes))
+
+
+class Distinct:
+    """Counts the distinct concepts of each type over any number of sets.
+
+    The count is exact unless two concepts have the same hash; of 3 million concepts this happens with a probability of
+    one in 4 million (birthday bound, n^2 / 2^65). Memory holds at most 16 bytes for each distinct concept, and 8 MiB
+    for each type.
+    """
+
+    def __init__(self, *, together: int = _TOGETHER) -> None:
+        """Starts at zero.
+
+        Args:
+            together: hashes of a type that are merged at once.
+        """
+        self._together = together
+        self._merged: dict[str, NDArray[np.uint64]] = {}
+        self._waiting: dict[str, bytearray] = {}
+
+    def add(self, concepts: Mapping[str, bytes]) -> None:
+        """Adds sets.
+
+        Args:
+            concepts: type -> a set, as of `hashed`.
+        """
+        for kind, hashes in concepts.items():
+            waiting = self._waiting.setdefault(kind, bytearray())
+            waiting += hashes
+            known: Any = self._merged.get(kind, ())
+            if len(waiting) >= _BYTES * max(self._together, len(known)):
+                self._merge(kind)
+
+    def counts(self) -> dict[str, int]:
+        """Type -> number of its distinct concepts."""
+        for kind in self._waiting:
+            self._merge(kind)
+        return {kind: len(self._merged[kind]) for kind in sorted(self._merged)}
+
+    def _merge(self, kind: str) -> None:
+        new = np.frombuffer(bytes(self._waiting[kind]), dtype=np.uint64)
+        known = self._merged.get(kind)
+        self._merged[kind] = np.unique(new if known is None else np.concatenate([known, new]))
+        self._waiting[kind].clear()
+
+
+_RETRY: Final = "retry-{:04d}"
+
+
+def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
+    """The records of all that is in quarantine, by id: without those that a later try was good for.
+
+    Args:
+        folder: of the run.
+        manifest: of it.
+    """
+    found: dict[str, Quarantined] = {}
+    if manifest.unread:
+        for number, record in enumerate(islice(folder.quarantine(UNREAD), manifest.unread), start=1):
+            found[record.id if record.id not in found else f"{record.id} ({number})"] = record
+    for done in folder.done(manifest.shards):
+        if done.quarantine is not None:
+            found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
+    for done in folder.retries():
+        for identifier in tried(folder, done.shard):
+            found.pop(identifier, None)
+        if done.quarantine is not None:
+            found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
+    return found
+
+
+def tried(folder: RunFolder, name: str) -> list[str]:
+    """The ids of the documents that were tried again together."""
+    with folder.opened(f"{name}.jsonl") as stream:
+        return [codec.decode(line).id for line in stream]
+
+
+def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
+    """The record of one document.
+
+    Raises:
+        InputError: it is not in quarantine.
+    """
+    found = current(folder, manifest)
+    if identifier not in found:
+        raise InputError(
+            f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls lists what is",
+            key=identifier,
+            code="not-found",
+        )
+    return found[identifier]
+
+
+def plan_retry(
+    folder: RunFolder, manifest: Manifest, *, only: Collection[str], made_by: dict[str, str], pipeline: str
+) -> Manifest | None:
+    """Writes the documents that are tried again as the input of a shard of their own.
+
+    Args:
+        folder: of the run.
+        manifest: of it.
+        only: ids; all by default.
+        made_by: of the pipeline that is used now.
+        pipeline: its path.
+
+    Returns:
+        What is to be done; ``None`` if nothing in quarantine can be tried.
+
+    Raises:
+        UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot be noted.
+    """
+    refuse_unnamed(folder.at(""))
+    refuse_unnamed(pipeline)
+    found = current(folder, manifest)
+    for identifier in only:
+        if identifier not in found or found[identifier].document == NOTHING:
+            raise UsageError(f"{identifier!r} is no document in quarantine, so it cannot be tried again; see ls")
+    chosen = [one for name, one in found.items() if not only or name in only]
+    documents = [document for one in chosen if (document := one.restored()) is not None]
+    if not documents:
+        return None
+    name = _RETRY.format(1 + len(folder.retries()))
+    with folder.written(f"{name}.jsonl") as stream:
+        for document in documents:
+            stream.write(codec.encode(document) + b"\n")
+    path = folder.at(f"{name}.jsonl")
+    shard = Shard(
+        name=name,
+        pieces=(Piece(input=path, first=0, count=len(documents)),),
+        characters=sum(len(document.text) for document in documents),
+        sha256=sha256_of(documents),
+    )
+    again = msgspec.structs.replace(
+        manifest, pipeline=pipeline, made_by=made_by, reading={"format": "jsonl"}, unread=0, shards=(shard,)
+    )
+    folder.write_json(f"{name}.json", again)
+    return again
+
+
+REPORT: Final = "report"
+_SIGMAS: Final = 5.0
+_EXPECTED: Final = 10.0  # mentions of a type that a shard must let expect before none of them is suspect
+_GROUPS: Final = 5  # below so many there is no usual rate
+_DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
+_CHARACTERS: Final = 2_000_000  # ... so many characters: what a few documents are about is no fault
+_SHOWN: Final = 30
+_STYLE: Final = (
+    "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
+    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;text-align:left;"
+    "border-bottom:1px solid #8888}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
+)
+
+
+class Suspect(msgspec.Struct, frozen=True, kw_only=True):
+    """Neighbouring shards with a type that is found too rarely or too often in them.
+
+    Attributes:
+        shard: name of the first of them.
+        last: of the last.
+        type: ``source/type``.
+        mentions: that were found.
+        expected: by the usual rate of the run.
+    """
+
+    shard: str
+    last: str
+    type: str
+    mentions: int
+    expected: float
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """The account.
+
+    Attributes:
+        documents: that came in, with those that cannot be read.
+        done: that are in the parts.
+        quarantined: the others.
+        characters: of text of those that are done.
+        seconds: of work, summed over the workers.
+        shards: number.
+        mentions: ``source/type`` -> number.
+        reasons: ``step: error`` -> number of documents in quarantine.
+        losses: what the format of the parts does not hold, by code -> number.
+        events: what was said of those that are done, by readers and steps: kind, code, number, and the first.
+        suspects: shards with odd rates.
+        slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
+        names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
+        links: the same of links.
+        concepts: type -> number of distinct concepts of its mentions, see `fascicle.pipeline.running.report.Distinct`.
+        origins: of the links: packs, and the dates of their vocabularies.
+        parts: files, in order.
+    """
+
+    documents: int
+    done: int
+    quarantined: int
+    characters: int
+    seconds: float
+    shards: int
+    mentions: dict[str, int]
+    reasons: dict[str, int]
+    losses: dict[str, int]
+    events: tuple[tuple[str, str, int, str], ...]
+    suspects: tuple[Suspect, ...]
+    slowest: tuple[tuple[str, float], ...]
+    names: dict[str, int]
+    links: dict[str, int]
+    concepts: dict[str, int]
+    origins: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
+    """Sums up; of each marker only the numbers stay in memory.
+
+    Args:
+        folder: of the run.
+        manifest: of it.
+        done: the markers of all its shards.
+    """
+    names, links, concepts, events = Counter[str](), Counter[str](), Distinct(), EventCounts()
+    slowest: list[tuple[str, float]] = []
+    markers = []
+    for one in chain(done, folder.retries()):
+        names.update(one.names)
+        links.update(one.links)
+        concepts.add(one.concepts)
+        events.restore(one.events)
+        slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
+        markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=()))
+    reasons = Counter(f"{one.step}: {one.error}" for one in current(folder, manifest).values())
+    return Totals(
+        documents=manifest.documents,
+        done=sum(one.done for one in markers),
+        quarantined=reasons.total(),
+        characters=sum(one.characters for one in markers),
+        seconds=round(sum(one.seconds for one in markers), 3),
+        shards=len(manifest.shards),
+        mentions=_sum(one.mentions for one in markers),
+        reasons=dict(reasons.most_common()),
+        losses=_sum(one.losses for one in markers),
+        events=tuple(sorted(events.state())),
+        suspects=tuple(suspects(markers[: len(manifest.shards)])),
+        slowest=tuple(slowest),
+        names=_first(names),
+        links=_first(links),
+        concepts=concepts.counts(),
+        origins=merged(origin for one in markers for origin in one.origins),
+        parts=tuple(one.part.name for one in markers),
+    )
+
+
+def suspects(done: Sequence[Done]) -> list[Suspect]:
+    """Shards in which a type is absent, or found five standard deviations off the median rate of the run.
+
+    Small shards are taken together with their neighbours. The deviation is the greater of what counts of this size have
+    by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
+
+    Args:
+        done: the markers of all shards, in order.
+    """
+    given = list(_groups(done))
+    if len(given) < _GROUPS:
+        return []
+    found = []
+    for kind in sorted({kind for one in given for kind in one.mentions}):
+        rates = [one.mentions.get(kind, 0) / one.characters for one in given]
+        usual = median(rates)
+        spread = 1.4826 * median(abs(rate - usual) for rate in rates)
+        for one in given:
+            count, expected = one.mentions.get(kind, 0), usual * one.characters
+            sigma = max(math.sqrt(max(expected, 1.0)), spread * one.characters)
+            silent = count == 0 and expected >= _EXPECTED
+            if silent or abs(count - expected) > _SIGMAS * sigma:
+                about = round(expected, 1)
+                found.append(Suspect(shard=one.first, last=one.last, type=kind, mentions=count, expected=about))
+    return found
+
+
+class _Group(NamedTuple):
+    """Neighbouring shards."""
+
+    first: str
+    last: str
+    characters: int
+    mentions: dict[str, int]
+
+
+def _groups(done: Iterable[Done]) -> Iterator[_Group]:
+    """Neighbours that are much together; what is left at the end is judged if there is text in it."""
+    some: list[Done] = []
+    for one in chain(done, (None,)):
+        some += [] if one is None else [one]
+        characters, documents = sum(each.characters for each in some), sum(each.documents for each in some)
+        if characters and (one is None or documents >= _DOCUMENTS or characters >= _CHARACTERS):
+            yield _Group(some[0].shard, some[-1].shard, characters, _sum(each.mentions for each in some))
+            some = []
+
+
+def write_report(folder: RunFolder, totals: Totals) -> None:
+    """Writes ``report.json`` and ``report.html``."""
+    folder.write_json(f"{REPORT}.json", totals)
+    with folder.written(f"{REPORT}.html") as stream:
+        stream.write(page(totals).encode())
+
+
+def page(totals: Totals) -> str:
+    """The report as one page without outside resources."""
+    rate = totals.characters / totals.seconds if totals.seconds else 0.0
+    facts = {
+        "documents": totals.documents,
+        "done": totals.done,
+        "in quarantine": totals.quarantined,
+        "shards": totals.shards,
+        "characters": totals.characters,
+        "seconds of work": totals.seconds,
+        "characters per second and worker": round(rate),
+    }
+    parts = [
+        tag("h1", "Report of a run"),
+        _table("Account", ("", ""), facts.items()),
+        _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
+        _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        _table("Not held by the format", ("what", "number"), totals.losses.items()),
+        _table("Said of documents", ("kind", "code", "number", "first"), totals.events),
+        _table(
+            "Shards with odd counts",
+            ("first shard", "last shard", "source/type", "mentions", "expected"),
+            [(one.shard, one.last, one.type, one.mentions, one.expected) for one in totals.suspects],
+        ),
+        _table("Slowest documents", ("document", "seconds"), totals.slowest),
+        _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
+        _table("Most frequent links", ("link", "mentions"), totals.links.items()),
+        _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
+        *(tag("p", origin) for origin in totals.origins),
+    ]
+    head = join(tag("meta", charset="utf-8"), tag("title", "Report of a run"), tag("style", Html(_STYLE)))
+    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', join(*parts)), lang='en')}\n"
+
+
+def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
+    lines = [tag("tr", *map(_cell, row)) for row in rows]
+    if not lines:
+        return join(tag("h2", title), tag("p", "None."))
+    return join(tag("h2", title), tag("table", tag("tr", *(tag("th", name) for name in names)), *lines))
+
+
+def _cell(value: object) -> Html:
+    return tag("td", user(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(sorted(total.items()))
+
+
+def _first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN])

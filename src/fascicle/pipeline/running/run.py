@@ -1,0 +1,340 @@
+"""A run: planned once, done by workers, gone on with after any end, and proved at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.formats.catalogue import PARTS, format_named
+from fascicle.formats.requests import ReadRequest
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
+from fascicle.pipeline.running.plan import Shard, states_of_inputs
+from fascicle.pipeline.running.records import Done, Manifest, refuse_unnamed
+from fascicle.pipeline.running.report import Totals, totals_of, write_report
+from fascicle.pipeline.running.shard_worker import ShardWorker
+from fascicle.pipeline.running.supervisor import Supervisor
+from fascicle.settings.pipeline import Limits, Shards, read_pipeline
+from fascicle.version import VERSION
+
+OpenPipeline = Callable[[], Pipeline]
+_INPUTS: Final = "set of inputs"
+
+
+class Pool(Protocol):
+    """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
+
+    def __enter__(self) -> Pool:
+        """Itself."""
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Ends all workers."""
+        ...
+
+    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
+        """Does all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
+        ...
+
+
+StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        documents: that are through, with those of an interrupted run.
+        of: how many there are.
+        characters: of their texts.
+        of_characters: of all shards.
+        quarantined: documents.
+        characters_per_second: since this run began or went on.
+    """
+
+    documents: int
+    of: int
+    characters: int
+    of_characters: int
+    quarantined: int
+    characters_per_second: float
+
+
+@dataclass(kw_only=True)
+class _Counted:
+    """What is through; markers themselves would fill the memory of a long run."""
+
+    characters: int = 0
+    documents: int = 0
+    quarantined: int = 0
+
+    def count(self, done: Done, characters: int) -> None:
+        self.characters += characters
+        self.documents += done.documents
+        self.quarantined += done.quarantined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What is done, by what, and where the result goes.
+
+    Attributes:
+        inputs: paths of files and corpora.
+        pipeline: file or folder of the pipeline.
+        folder: where everything goes.
+        reading: how inputs are read.
+        format: of the parts.
+        workers: at a time.
+        shards: how much is in a shard.
+        limits: of workers.
+        open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
+        pool: gives the workers; by default processes on this machine.
+    """
+
+    inputs: Sequence[str]
+    pipeline: str
+    folder: RunFolder
+    reading: ReadRequest
+    format: str
+    workers: int
+    shards: Shards
+    limits: Limits
+    open_pipeline: OpenPipeline
+    pool: StartPool = Supervisor
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        pipeline: str,
+        folder: str,
+        *,
+        reading: ReadRequest | None = None,
+        format: str = "jsonl",  # noqa: A002
+        workers: int = 1,
+        pool: StartPool = Supervisor,
+    ) -> Run:
+        """A run of the pipeline of a file.
+
+        Raises:
+            RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
+            UsageError: a path that cannot be noted.
+        """
+        settings = read_pipeline(pipeline)
+        place = str(Path(pipeline).expanduser().resolve())
+        refuse_unnamed(place)
+        return cls(
+            inputs=inputs,
+            pipeline=place,
+            folder=RunFolder(folder),
+            reading=ReadRequest() if reading is None else reading,
+            format=format,
+            workers=workers,
+            shards=settings.shards,
+            limits=settings.limits,
+            open_pipeline=partial(open_pipeline, pipeline),
+            pool=pool,
+        )
+
+    def do(
+        self,
+        *,
+        resume: bool = False,
+        update: bool = False,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        started: Callable[[Any], None] = lambda pool: None,
+    ) -> Totals:
+        """Does what is not done yet, and proves that nothing was lost.
+
+        Args:
+            resume: go on with what is in the folder.
+            update: the inputs follow each other in time, and each document counts in its latest state. A run that has
+                the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
+                are done again.
+            progress: is told how far the run is.
+            started: is given the pool.
+
+        Returns:
+            The account.
+
+        Raises:
+            UsageError: a format that is not written to one file, or a number of workers that is not allowed.
+            OutputError: the folder holds something else, a run that is not to go on, or another run.
+            InputError: no document can be read, or the inputs have changed.
+            UsageError: an update of a run in which ids were there twice.
+            FascicleError: the pipeline cannot be opened.
+        """
+        suffix = _suffix(self.format)
+        self.folder.check(resume=resume or update)
+        made_by, states = self._made_by(), states_of_inputs(self.inputs)
+        with self.folder.held() as mark:
+            self.folder.check(resume=resume or update)  # another run may have ended meanwhile
+            manifest = self._manifest(made_by, states, suffix, update=update)
+            self._work(manifest, mark, progress, started)
+            try:
+                return finalize(self.folder, manifest)
+            except UnfinishedError:  # a part was changed
+                self._work(manifest, mark, progress, started)
+                return finalize(self.folder, manifest)
+
+    def _work(
+        self, manifest: Manifest, mark: str, progress: Callable[[Progress], None], started: Callable[[Any], None]
+    ) -> None:
+        sizes = {shard.name: shard.characters for shard in manifest.shards}
+        now, done = _Counted(), set()
+        for one in self.folder.done(manifest.shards):
+            now.count(one, sizes[one.shard])
+            done.add(one.shard)
+        left = [shard for shard in manifest.shards if shard.name not in done]
+        before, begun, of_characters = now.characters, time.monotonic(), sum(sizes.values())
+
+        if left:
+            self.folder.remove([SUCCESS])  # it is no proof of what is not there
+
+        def tell(documents: int = 0, characters: int = 0) -> None:
+            progress(
+                Progress(
+                    documents=now.documents + documents + manifest.unread,
+                    of=manifest.documents,
+                    characters=now.characters + characters,
+                    of_characters=of_characters,
+                    quarantined=now.quarantined + manifest.unread,
+                    characters_per_second=(now.characters + characters - before) / max(time.monotonic() - begun, 1e-9),
+                )
+            )
+
+        opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
+        with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
+            started(pool)
+            for one in pool.run(left, tick=tell):
+                now.count(one, sizes[one.shard])
+        tell()
+
+    def _made_by(self) -> dict[str, str]:
+        """What decides the bytes of the parts; opening the pipeline tries its answers before any text is read."""
+        with self.open_pipeline() as pipeline:
+            steps = pipeline.made_by()
+        options = msgspec.json.encode([self.format, asdict(self.reading), self.shards], order="deterministic")
+        return {
+            "release": VERSION,
+            **steps,
+            "set of options": hashlib.sha256(options).hexdigest(),
+        }
+
+    def _manifest(self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool) -> Manifest:
+        if self.folder.is_begun:
+            found = self.folder.manifest()
+            before = states[: found.inputs] if update else states
+            advice = ", with new files behind those of then" if update else ""
+            refuse_another(self.folder.name, found.made_by, {**made_by, _INPUTS: _hash_of(before)}, advice=advice)
+            if len(before) == len(states):
+                return found
+        else:
+            found = Manifest(
+                pipeline=self.pipeline,
+                made_by=made_by,
+                reading=asdict(self.reading),
+                format=self.format,
+                suffix=suffix,
+                unread=0,
+                shards=(),
+            )
+        manifest = extended(self.folder, found, self.inputs, self.shards, latest=update)
+        manifest = msgspec.structs.replace(manifest, made_by={**made_by, _INPUTS: _hash_of(states)})
+        self.folder.reopen()
+        self.folder.write_json(MANIFEST, manifest)
+        return manifest
+
+
+class UnfinishedError(OutputError):
+    """Shards are not done, or their files are no longer those that were written."""
+
+
+def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = "") -> ShardWorker:
+    """Opens what does shards, in a worker.
+
+    Args:
+        open_pipeline: opens the pipeline.
+        folder: of the run.
+        manifest: name of the file that lists the shards.
+        mark: of the run, as of `fascicle.pipeline.running.folder.RunFolder.held`.
+
+    Raises:
+        InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.
+    """
+    place = RunFolder(folder).of_run(mark)
+    found, pipeline = place.manifest(manifest), open_pipeline()
+    now = pipeline.made_by()
+    if other := [what for what, mark in now.items() if found.made_by.get(what) != mark]:
+        pipeline.close()
+        raise InputError(
+            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; put back what was there "
+            "and go on, or begin anew in another folder"
+        )
+    return ShardWorker(pipeline, found, place)
+
+
+def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
+    """Compares the markers with the manifest and with the bytes of the parts, writes the report, and then the proof.
+
+    Raises:
+        UnfinishedError: a shard is not done, or its files were changed, so that its marker was removed.
+        OutputError: documents are missing, or what was tried again was changed.
+    """
+    for one in folder.retries():
+        if not folder.is_whole(one):
+            raise OutputError(f"{folder.name}: {one.part.name} or its quarantine was changed; put back what was there")
+    totals = totals_of(folder, manifest, accounted(folder, manifest, folder.unchanged(folder.done(manifest.shards))))
+    if totals.documents != totals.done + totals.quarantined:
+        raise OutputError(
+            f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
+            f"{totals.quarantined:,} in quarantine"
+        )
+    write_report(folder, totals)
+    folder.sweep()
+    folder.write_json(SUCCESS, {"documents": totals.documents, "done": totals.done, "quarantined": totals.quarantined})
+    return totals
+
+
+def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
+    """The markers, if there is one for each shard.
+
+    Raises:
+        UnfinishedError: there is not.
+        OutputError: documents are missing.
+    """
+    left = {shard.name: shard.count for shard in manifest.shards}
+    for one in done:
+        count = left.pop(one.shard)
+        if (one.documents, one.done + one.quarantined) != (count, count):
+            raise OutputError(f"{folder.name}: shard {one.shard} does not account for all its documents")
+        yield one
+    if left:
+        raise UnfinishedError(
+            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as "
+            f"{next(iter(left))}; go on with resume=True"
+        )
+
+
+def _hash_of(states: Iterable[str]) -> str:
+    return hashlib.sha256("".join(states).encode(errors="surrogateescape")).hexdigest()
+
+
+def _suffix(name: str) -> str:
+    chosen = format_named(name)
+    if not chosen.annotated or not chosen.writes or chosen.writer.into_folder is not None:
+        raise UsageError(
+            f"the format {name} cannot hold a part of a run, which is one file of several documents with their "
+            f"mentions; give one of {', '.join(PARTS)}"
+        )
+    return chosen.suffixes[0]

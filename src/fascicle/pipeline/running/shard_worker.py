@@ -1,0 +1,361 @@
+"""One shard: read, taken through the pipeline, written, and marked as done; the same on one machine and on many."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from fascicle.core import codec
+from fascicle.core.document import Document, merged
+from fascicle.core.mention import identifier_of
+from fascicle.errors import InputError
+from fascicle.formats.account import EventCounts
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.pipeline.pipeline import InARow, Pipeline
+from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.pipeline.running.folder import SAVED, RunFolder
+from fascicle.pipeline.running.plan import Shard, ShardReader
+from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
+from fascicle.pipeline.running.report import hashed
+from fascicle.pipeline.workers.child import Channel, Ready, Working
+from fascicle.pipeline.workers.memory import peak_bytes
+
+_WHOLE: Final = "jsonl"  # the format that holds everything of a document
+_OFTEN: Final = 50  # names and links that a marker keeps
+_SLOWEST: Final = 10
+_EVERY: Final = 32  # documents in a file of what is saved
+_WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller shard has no such files
+
+
+@dataclass(kw_only=True)
+class _Unwritten(SetAside):
+    """Notes which document the writer refuses: the last that it was given."""
+
+    keep_going: bool = True
+    last: Result | None = None
+    refused: list[tuple[Result, InputError]] = field(default_factory=list)
+
+    def add(self, error: InputError) -> None:
+        """Notes it."""
+        assert self.last is not None
+        self.refused.append((self.last, error))
+
+
+@dataclass(kw_only=True)
+class _Counts:
+    """What a marker says of the documents that are done."""
+
+    characters: int = 0
+    mentions: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+    concepts: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
+    origins: set[str] = field(default_factory=set)
+    seconds: list[tuple[float, str]] = field(default_factory=list)
+    events: EventCounts = field(default_factory=EventCounts)
+
+    def see(self, document: Document, seconds: float) -> None:
+        self.characters += len(document.text)
+        self.seconds.append((seconds, document.id))
+        self.origins.update(document.origins)
+        self.events.see(document)
+        for mention in document.mentions:
+            self.mentions[f"{mention.source}/{mention.type}"] += 1
+            self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
+            links = [(identifier_of(one), one.name) for one in mention.links if not one.nil]
+            self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
+            if links:
+                self.concepts[mention.type].update(identifier for identifier, _ in links)
+
+
+class Saves:
+    """What is done of a shard before its marker is there, in small files: so a kill costs few documents, not a shard.
+
+    They hold what the steps gave, so the part has the same bytes with and without them.
+    """
+
+    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
+        """Reads nothing yet.
+
+        Args:
+            folder: of the run.
+            shard: that is done.
+            manifest: of the run; what a shard of the same name has by another pipeline does not count.
+        """
+        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
+        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        self._folder, self._is_worth = folder, shard.count > _WORTH
+        self._files, self._lines = 0, list[bytes]()
+        self._since = time.monotonic()
+
+    def documents(self) -> dict[str, Document]:
+        """What an attempt that was ended has done, by id."""
+        found: dict[str, Document] = {}
+        while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
+            digest, _, lines = content.partition(b"\n")
+            if digest != _digest(lines):
+                break  # the power failed; the next file takes its name
+            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
+            self._files += 1
+        return found
+
+    def add(self, document: Document) -> None:
+        """Keeps a document, at the latest with some that come after it."""
+        if not self._is_worth:
+            return
+        self._lines.append(codec.encode(document) + b"\n")
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.pause:
+            content = b"".join(self._lines)
+            with self._folder.written(self._name.format(self._files), durable=False) as stream:
+                stream.write(_digest(content) + b"\n" + content)
+            self._files += 1
+            self._lines.clear()
+            self._since = time.monotonic()
+
+    def remove(self) -> None:
+        """Removes them, when the shard has its marker."""
+        self._folder.remove([self._name.format(number) for number in range(self._files)])
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+class ShardWorker:
+    """Does shards, one after the other; what it wrote of a shard counts when its marker is there.
+
+    Attributes:
+        pipeline: is run.
+        manifest: of the run.
+        folder: where its files go.
+        places: of the documents in the shard that is being done, by their ids.
+        through: how many of its documents are done or failed, and the characters of their texts.
+    """
+
+    def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
+        """Takes what it needs.
+
+        Args:
+            pipeline: see above.
+            manifest: see above.
+            folder: see above.
+        """
+        self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
+        self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
+        self._request = WriteRequest(format=manifest.format)
+        self._in_a_row = InARow(pipeline.limits.failures)
+        self.places: Mapping[str, int] = {}
+        self.through = 0, 0
+
+    def process(
+        self,
+        shard: Shard,
+        *,
+        attempt: int = 1,
+        alone: Collection[int] = (),
+        killed: Mapping[int, Failure] | None = None,
+        watch: Watch = unwatched,
+    ) -> Done:
+        """Does one shard; doing it again gives the same part.
+
+        Args:
+            shard: of the manifest.
+            attempt: which one this is, from 1.
+            alone: places of documents that are suspect, and share a batch with none.
+            killed: places of documents that are not to be tried again, and why.
+            watch: is called with what is about to be done.
+
+        Raises:
+            InputError: the documents have changed.
+            PluginError: a step fails at document after document.
+            OutputError: the place cannot be written.
+        """
+        killed = killed or {}
+        begun = time.perf_counter()
+        documents = self._reader.read(shard)
+        self.places = places = {document.id: at for at, document in enumerate(documents)}
+        self.through = 0, 0
+        failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
+        counts, aside, saves = _Counts(), _Unwritten(), Saves(self.folder, shard, self.manifest)
+        known = {**self._answered(shard), **saves.documents()}
+        results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
+        name = f"part-{shard.name}{self.manifest.suffix}"
+        report = self._write(name, _passed(results, failed, aside), counts, aside)
+        watch("", ())
+        for result, error in aside.refused:
+            failed.append(Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error))))
+        inputs = shard.inputs if failed else ()
+        records = [self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed]
+        done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
+        done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
+        saves.remove()
+        return done
+
+    def _answered(self, shard: Shard) -> dict[str, Document]:
+        """What was done before an update stays done."""
+        return self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
+
+    def _results(
+        self,
+        documents: Sequence[Document],
+        known: Mapping[str, Document],
+        *,
+        alone: Collection[int],
+        killed: Container[int],
+        watch: Watch,
+        saves: Saves,
+    ) -> Iterator[Result]:
+        """What becomes of each document that is not known yet, and those that are."""
+        left = [at for at in range(len(documents)) if at not in killed]
+        new = [at for at in left if documents[at].id not in known]
+        suspects = {at for at, place in enumerate(new) if place in alone}
+        results = self.pipeline.results(
+            [documents[at] for at in new], alone=suspects, watch=watch, in_a_row=self._in_a_row
+        )
+        for document in (documents[at] for at in left):
+            result = Result(document, known.get(document.id))
+            if result.document is None:
+                result = next(results)
+                if result.document is not None:
+                    saves.add(result.document)
+            self.through = self.through[0] + 1, self.through[1] + len(document.text)
+            yield result
+
+    def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
+        @contextmanager
+        def opened(path: Any, *, overwrite: bool = False) -> Iterator[BinaryIO]:
+            with self.folder.written(name) as stream:
+                yield stream
+
+        def documents() -> Iterator[Document]:
+            for result in results:
+                assert result.document is not None
+                before = len(aside.refused)
+                yield result.document
+                if len(aside.refused) == before:  # the writer asks for the next one when this one is written
+                    counts.see(result.document, result.seconds)
+
+        report = WriteReport(aside=aside)
+        return write_documents(documents(), self._request, report=report, opened=opened)
+
+    def _marker(self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float) -> Done:
+        slowest = tuple((name, round(taken, 4)) for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST])
+        return Done(
+            shard=shard.name,
+            documents=shard.count,
+            done=report.documents,
+            quarantined=shard.count - report.documents,
+            characters=counts.characters,
+            part=self.folder.facts(f"part-{shard.name}{self.manifest.suffix}"),
+            quarantine=None,
+            mentions=dict(sorted(counts.mentions.items())),
+            names=_most(counts.names),
+            links=_most(counts.links),
+            concepts={kind: hashed(found) for kind, found in sorted(counts.concepts.items())},
+            origins=merged(sorted(counts.origins)),
+            losses=dict(sorted(report.losses.items())),
+            events=tuple(counts.events.state()),
+            slowest=slowest,
+            seconds=round(seconds, 4),
+            attempt=attempt,
+            left_out=shard.left_out,
+            made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
+        )
+
+    def _commit(self, shard: Shard, done: Done, records: Sequence[Quarantined]) -> Done:
+        if done.quarantined != len(records):
+            raise RuntimeError(f"shard {shard.name}: {done.done} done and {len(records)} quarantined of {shard.count}")
+        if records:
+            quarantine = f"quarantine-{shard.name}.jsonl"
+            self.folder.write_quarantine(quarantine, records)
+            done = msgspec.structs.replace(done, quarantine=self.folder.facts(quarantine))
+        self.folder.write_json(f"done-{shard.name}.json", done)
+        return done
+
+    def _record(self, result: Result, place: int, inputs: Sequence[str], shard: Shard, attempt: int) -> Quarantined:
+        failure = result.failure
+        assert failure is not None
+        content = codec.encode(result.given)
+        return Quarantined(
+            id=result.given.id,
+            sha256=hashlib.sha256(content).hexdigest(),
+            input=inputs[place],
+            place=place,
+            shard=shard.name,
+            step=failure.step,
+            error=failure.error,
+            message=failure.message[:2_000],
+            versions=dict(VERSIONS),
+            attempt=attempt,
+            seconds=failure.seconds,
+            memory=failure.memory or (peak_bytes() or 0) >> 20,
+            document=msgspec.Raw(content),
+        )
+
+
+def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) -> Iterator[Result]:
+    for result in results:
+        if result.document is None:
+            failed.append(result)
+        else:
+            aside.last = result
+            yield result
+
+
+def _most(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OFTEN])
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard to be done; see `ShardWorker.process`."""
+
+    shard: str
+    attempt: int
+    alone: tuple[int, ...] = ()
+    killed: tuple[tuple[int, Failure], ...] = ()
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+    """A shard is done."""
+
+    done: Done
+
+
+OpenWorker = Callable[[], ShardWorker]
+
+
+def do_shards(open_worker: OpenWorker, channel: Channel) -> None:
+    """Does the shards that are ordered, in a process of its own.
+
+    Args:
+        open_worker: loads the pipeline.
+        channel: of orders and messages.
+    """
+    worker = open_worker()
+    shards = {shard.name: shard for shard in worker.manifest.shards}
+
+    def watch(step: str, documents: Sequence[Document]) -> None:
+        now = tuple(worker.places[document.id] for document in documents)
+        characters = sum(len(document.text) for document in documents)
+        through, before = worker.through
+        channel.send(Working(step=step, places=now, characters=characters, through=through, characters_through=before))
+
+    for order in channel.orders(msgspec.json.Decoder(Order), ready=Ready()):
+        done = worker.process(
+            shards[order.shard],
+            attempt=order.attempt,
+            alone=frozenset(order.alone),
+            killed=dict(order.killed),
+            watch=watch,
+        )
+        channel.send(Finished(done=done))

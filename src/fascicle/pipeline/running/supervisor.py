@@ -1,0 +1,207 @@
+"""Shards done by workers: what was in flight when one died is tried again, and what it died at is set aside."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from fascicle.errors import UsageError
+from fascicle.pipeline.runner import Failure
+from fascicle.pipeline.running.plan import Shard
+from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, do_shards
+from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
+from fascicle.pipeline.workers.process import EndedError, Process, with_news
+from fascicle.settings.pipeline import Limits
+
+_BLAMELESS: Final = 50  # deaths of workers at one shard that no document can be blamed for
+STARTS: Final = 5  # workers in a row that die before they are ready, ...
+_KILLED: Final = 20  # ... or that others kill before
+_DIES: Final = 2  # deaths at a document alone that make it the culprit
+_MOST: Final = 1_024
+_Message = Ready | Working | Finished | Failed
+_MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message)
+
+
+@dataclass(kw_only=True)
+class _Task:
+    """A shard on its way.
+
+    Attributes:
+        shard: that is to be done.
+        attempt: how often it was begun.
+        alone: places of suspect documents.
+        deaths: place of a document -> workers that died when it was alone.
+        killed: places of documents that are not tried again.
+        blameless: deaths that no document can be blamed for.
+    """
+
+    shard: Shard
+    attempt: int = 0
+    alone: set[int] = field(default_factory=set)
+    deaths: dict[int, int] = field(default_factory=dict)
+    killed: dict[int, Failure] = field(default_factory=dict)
+    blameless: int = 0
+
+    def order(self) -> Order:
+        self.attempt += 1
+        return Order(
+            shard=self.shard.name,
+            attempt=self.attempt,
+            alone=tuple(sorted(self.alone)),
+            killed=tuple(sorted(self.killed.items())),
+        )
+
+    def blame(self, ended: EndedError) -> None:
+        """Takes note of a death, and of the documents that the worker was at."""
+        at = ended.at
+        if at is None or not at.places:
+            self.blameless += 1
+            if self.blameless >= _BLAMELESS:
+                raise WorkersError(
+                    f"{self.blameless} workers ended ({ended.reason}) at shard {self.shard.name} while they read or "
+                    "wrote; look at its inputs, at the disk, and at limits.memory"
+                )
+            return
+        for place in at.places:
+            if at.places == (place,) and place in self.alone:
+                self.deaths[place] = self.deaths.get(place, 0) + 1
+                if self.deaths[place] >= _DIES:
+                    message = f"the worker that was at this document alone ended, twice ({ended.reason})"
+                    seconds = round(ended.seconds, 3)
+                    self.killed[place] = Failure(at.step, ended.reason, message, seconds, ended.memory)
+            self.alone.add(place)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Worker:
+    """A worker, its shard, and whether it has loaded the pipeline."""
+
+    process: Process[_Message]
+    task: _Task | None = None
+    is_ready: bool = False
+
+
+class Supervisor:
+    """Does shards by workers; a context manager that ends them."""
+
+    def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> None:
+        """Starts nothing yet.
+
+        Args:
+            open_worker: is called in each worker, which it must reach by pickling: a function of a module, or a partial
+                of one.
+            limits: of time, memory and work.
+            workers: how many there are at a time.
+
+        Raises:
+            UsageError: a number that is not allowed.
+        """
+        if not 1 <= workers <= _MOST:
+            raise UsageError(f"workers={workers} is not allowed; give a number from 1 to {_MOST:,}")
+        self._open, self._limits, self._count = open_worker, limits, workers
+        self._workers: list[_Worker] = []
+        self._tasks: deque[_Task] = deque()
+        self._bad_starts = 0
+
+    def __enter__(self) -> Supervisor:
+        """Itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Lets all workers end by themselves; after an error it ends them at once."""
+        for worker in self._workers if kind else ():
+            worker.process.kill()
+        while self._workers:
+            self._workers.pop().process.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the workers that run."""
+        return [worker.process.pid for worker in self._workers]
+
+    @property
+    def _through(self) -> tuple[int, int]:
+        """Documents and characters that are through, of the shards that are on their way."""
+        at = [worker.process.at for worker in self._workers if worker.process.at is not None]
+        return sum(one.through for one in at), sum(one.characters_through for one in at)
+
+    def run(
+        self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[int, int], None] = lambda *_: None
+    ) -> Iterator[Done]:
+        """Does all shards, in any order; workers stay for the next call.
+
+        Args:
+            shards: to be done.
+            begun: how often each was begun before.
+            tick: is called about ten times a second, with the documents and the characters that are through of the
+                shards that are on their way.
+
+        Yields:
+            The marker of each.
+
+        Raises:
+            FascicleError: the pipeline cannot be opened, a step is out of order, an input has changed, or the place
+                cannot be written.
+            RuntimeError: a fault of Fascicle.
+        """
+        self._tasks.extend(_Task(shard=shard, attempt=begun) for shard in shards)
+        left = len(shards)
+        while left:
+            self._fill(left)
+            tick(*self._through)
+            workers = {worker.process: worker for worker in self._workers}
+            for process in with_news(workers):
+                for done in self._received(workers[process]):
+                    left -= 1
+                    yield done
+            for worker in self._workers:
+                worker.process.check()
+
+    def _fill(self, left: int) -> None:
+        """Starts workers that are missing, and gives shards to those without."""
+        while len(self._workers) < min(self._count, left):
+            process = Process(partial(do_shards, self._open), _MESSAGES, limits=self._limits)
+            self._workers.append(_Worker(process=process))
+        for worker in self._workers:
+            if worker.is_ready and worker.task is None and self._tasks:
+                worker.task = self._tasks.popleft()
+                worker.process.send(worker.task.order(), seconds=self._limits.start)
+
+    def _received(self, worker: _Worker) -> Iterator[Done]:
+        """What a worker sent, as far as it is there."""
+        try:
+            while worker in self._workers and (message := worker.process.receive(0)):
+                match message:
+                    case Ready():
+                        worker.is_ready, self._bad_starts = True, 0
+                    case Finished(done=done):
+                        worker.process.characters += worker.task.shard.characters if worker.task else 0
+                        worker.task = None
+                        if worker.process.is_spent:
+                            self._workers.remove(worker)
+                            worker.process.close()
+                        yield done
+                    case Failed():
+                        raise message.error
+        except EndedError as ended:
+            self._replace(worker, ended)
+
+    def _replace(self, worker: _Worker, ended: EndedError) -> None:
+        """A worker has died: its shard is tried again, and what it was at becomes suspect."""
+        self._workers.remove(worker)
+        if worker.task is not None:
+            worker.task.blame(ended)
+            self._tasks.appendleft(worker.task)
+        elif not worker.is_ready:
+            self._bad_starts += 1
+            if self._bad_starts >= (_KILLED if ended.reason in ("killed:SIGKILL", "killed:SIGTERM") else STARTS):
+                raise WorkersError(
+                    f"{self._bad_starts} workers in a row ended while they loaded the pipeline ({ended.reason}); look "
+                    "at limits.start and limits.memory, or run fascicle pipeline check"
+                )

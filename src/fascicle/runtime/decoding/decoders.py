@@ -1,0 +1,381 @@
+"""From the score tables of a network to spans of documents: how each kind of head answers, without torch.
+
+A decoder first takes what it needs from each batch, so that padded tables do not outlive it (``take``), then decides
+for whole documents (``decide``): taggers stitch the scores of the windows of a text before they decode, span heads
+merge what the windows propose, each window only the spans that it answers for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.tags import SCHEMES, TagScheme
+from fascicle.errors import ModelError
+from fascicle.runtime.decoding.selection import SpanDecoding, select
+from fascicle.runtime.decoding.spans import candidates, logistic, matches
+from fascicle.runtime.decoding.tagger import (
+    ChainScores,
+    TagDecision,
+    decode_batch,
+    decode_labels,
+    label_distributions,
+    tag_distributions,
+    tag_marginals,
+)
+from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
+from fascicle.text.windows import Window, answered, stitch
+
+Tables = Mapping[str, NDArray[Any]]
+Found = tuple[Ints, Floats]
+"""Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Matched:
+    """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
+
+    spans: Ints
+    ranks: Floats
+    scores: Floats
+
+
+class Decoder(Protocol):
+    """How the tables of one kind of head become spans; one object for each call, since it may hold scores."""
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
+        """What is needed of each window of a batch.
+
+        Args:
+            tables: of the network.
+            windows: of the batch.
+            counts: units of each window.
+        """
+        ...
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Spans of each document, in order.
+
+        Args:
+            taken: of the windows of each document.
+            windows: of each document.
+        """
+        ...
+
+
+class UnitTagger(Decoder, Protocol):
+    """A decoder that can also say how probable each tag of each unit is."""
+
+    @property
+    def scheme(self) -> TagScheme:
+        """Of the tags."""
+        ...
+
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """The probability of each tag but O at each unit of each document, ``[units, C - 1]``, under the decision.
+
+        Args:
+            taken: of the windows of each document.
+            windows: of each document.
+        """
+        ...
+
+
+class TagDecoder:
+    """Emissions, and the chain of a CRF, into spans."""
+
+    def __init__(self, decision: TagDecision, *, types: int, chain: bool, nothing: float = 0.0) -> None:
+        """Prepares.
+
+        Args:
+            decision: without a chain, which the network gives.
+            types: number of entity types.
+            chain: whether the network gives the scores of a chain.
+            nothing: added to every emission of O.
+        """
+        self._chain = chain
+        self._decision = decision
+        self._nothing = nothing
+        self._tags = decision.scheme.count(types)
+
+    @property
+    def scheme(self) -> TagScheme:
+        """Of the tags."""
+        return self._decision.scheme
+
+    @property
+    def decision(self) -> TagDecision:
+        """How emissions become spans; with the chain of a CRF once a batch was taken."""
+        return self._decision
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
+        """The emissions of each window's units, ``[units, C]``."""
+        _check(tables, "emissions", columns=self._tags)
+        if ("transitions" in tables) != self._chain:
+            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+        if self._chain and self._decision.chain is None:
+            chain = ChainScores(**{name: tables[name] for name in ("transitions", "start", "end")})
+            self._decision = replace(self._decision, chain=chain)
+        # Copies: views would keep the padded batch alive until everything is decoded.
+        return [_shifted(row, self._nothing) for row in _of_units(tables, counts)]
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Decodes each segment as one chain."""
+        return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
+
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """See ``decoding.tagger.tag_marginals``; each segment is one chain."""
+        chains, origins = _segments_of(taken, windows)
+        found = [table[:, 1:] for table in tag_marginals(chains, self._decision)]
+        return _tables_of(found, origins, windows, columns=self._tags - 1)
+
+    def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
+        """See ``decoding.tagger.tag_distributions``."""
+        return tag_distributions(texts, spans, self._decision)
+
+
+class LabelDecoder:
+    """The labels of each unit, which do not exclude each other, into runs of each type."""
+
+    def __init__(self, head: MultiLabelSettings, *, thresholds: Sequence[float]) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            thresholds: of each type, in logits.
+        """
+        self.scheme = SCHEMES[head.scheme]
+        self._repair = head.decoding
+        self._thresholds = np.repeat(np.array(thresholds, dtype=np.float32), self.scheme.width)
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
+        """The margins of each window's units over the thresholds, ``[units, C - 1]``; the output O decides nothing."""
+        _check(tables, "emissions", columns=1 + len(self._thresholds))
+        return [row[:, 1:] - self._thresholds for row in _of_units(tables, counts)]
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Finds the runs in each segment."""
+        return _by_segments(taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair))
+
+    def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """The logistic function of each margin."""
+        texts, origins = _segments_of(taken, windows)
+        found = [logistic(text.astype(np.float64)) for text in texts]
+        return _tables_of(found, origins, windows, columns=len(self._thresholds))
+
+    def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
+        """See ``decoding.runs.label_distributions``."""
+        return label_distributions(texts, spans, self.scheme)
+
+
+class SpanDecoder:
+    """The tables of a span head into spans, nested or chosen so that none overlap."""
+
+    def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            types: number of entity types.
+            nothing: added to every logit of None.
+            across_types: mentions of different types do not compete, see ``Limits``.
+        """
+        self._head = head
+        self._nothing = nothing
+        self._classes = 1 + types
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Found]:
+        """The candidates that each window answers for, in units of its document."""
+        for name in tables or ("starts",):
+            _check(tables, name, columns=self._classes)
+        widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
+        if widths - {self._head.width}:
+            raise ModelError(f"the network scores spans of up to {max(widths)} units, not {self._head.width}; {_AGAIN}")
+        try:
+            found = candidates(self._biased(tables), counts, longest=self._head.width)
+        except ValueError as error:
+            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
+        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1))
+        return [
+            _answered(found.spans[a:b], found.scores[a:b], window)
+            for window, a, b in zip(windows, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        ]
+
+    def _biased(self, tables: Tables) -> Tables:
+        """The tables with None shifted in one, always the same: each of them adds once to the logit of a span."""
+        if not self._nothing:
+            return tables
+        chosen = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
+        return {**tables, chosen: _shifted(tables[chosen], self._nothing)}
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Merges the candidates of each document and selects among them, all documents at once."""
+        spans, scores = _joined([_NOTHING, *(part for found in taken for part in found)])
+        sizes = [sum(len(spans) for spans, _ in found) for found in taken]
+        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding)
+
+
+class MatchDecoder:
+    """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
+
+    def __init__(
+        self,
+        head: BinderSettings,
+        *,
+        types: int,
+        nothing: float | Sequence[float] = 0.0,
+        across_types: bool = False,
+    ) -> None:
+        """Prepares.
+
+        Args:
+            head: settings.
+            types: number of entity types.
+            nothing: added to every threshold of spans, or to those of each type; where a head has none, it is the
+                threshold.
+            across_types: mentions of different types do not compete, see ``Limits``.
+        """
+        self._across_types = across_types
+        self._head = head
+        self._nothing = nothing
+        self._types = types
+
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
+        """What each window proposes: of the spans that it answers for, or of all that it holds (``merge``)."""
+        _check(tables, "spans", columns=self._types)
+        joint = self._head.inference == "joint"
+        dynamic = not self._head.fitted
+        if ("starts" in tables, "span_threshold" in tables) != (joint, dynamic):
+            raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
+        if tables["spans"].shape[2] != self._head.width:
+            longest = tables["spans"].shape[2]
+            raise ModelError(f"the network scores spans of up to {longest} units, not {self._head.width}; {_AGAIN}")
+        try:
+            found = matches(tables, counts, shift=self._nothing)
+        except ValueError as error:
+            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
+        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
+        taken = []
+        for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
+            spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
+            mine = np.full(len(spans), True) if self._head.merge == "maximum" else answered(window, spans)
+            kept = (spans[mine], found.scores[a:b][mine], logistic(found.margins[a:b][mine]))
+            taken.append(_Matched(spans=kept[0], ranks=kept[1], scores=kept[2]))
+        return taken
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Merges what the windows of each document propose and selects, all documents at once.
+
+        Of a span that several windows propose the selection keeps the one of the highest score. Without overlaps the
+        highest score goes first, not the largest margin over the threshold (*binder* Algorithm 1).
+        """
+        parts = [part for found in taken for part in found]
+        if not parts:
+            return [_NOTHING for _ in taken]
+        spans, ranks, scores = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
+        )
+        weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
+        sizes = [sum(len(p.spans) for p in found) for found in taken]
+        return _selected(spans, scores, weights, sizes, decoding=self._head.decoding, across_types=self._across_types)
+
+
+_AGAIN = "copy or export the model folder again"
+_NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+
+
+def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
+    """The emissions of the units of each window, as views.
+
+    Raises:
+        ModelError: one is NaN.
+    """
+    rows = [tables["emissions"][row, :count] for row, count in enumerate(counts.tolist())]
+    if any(np.isnan(row).any() for row in rows):
+        raise ModelError(f"the network gives emissions that are no numbers; {_AGAIN}")
+    return rows
+
+
+def _by_segments(
+    taken: Sequence[Sequence[Any]],
+    windows: Sequence[Sequence[Window]],
+    decode: Callable[[Sequence[Floats32]], list[Found]],
+) -> list[Found]:
+    """Joins the windows of each segment, decodes all segments at once, and puts them back into their documents."""
+    chains, origins = _segments_of(taken, windows)
+    parts: list[list[Found]] = [[_NOTHING] for _ in windows]
+    for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
+        parts[number].append((spans + np.array([start, start, 0]), scores))
+    return [_joined(found) for found in parts]
+
+
+def _segments_of(
+    taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+) -> tuple[list[Floats32], list[tuple[int, int]]]:
+    """The joined scores of each segment, and of each its document and its first unit there."""
+    chains: list[Floats32] = []
+    origins: list[tuple[int, int]] = []
+    for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
+        joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+        for start, end in dict.fromkeys(w.segment for w in cut):
+            chains.append(joined[start:end])
+            origins.append((number, start))
+    return chains, origins
+
+
+def _tables_of(
+    found: Sequence[Floats], origins: Sequence[tuple[int, int]], windows: Sequence[Sequence[Window]], *, columns: int
+) -> list[Floats]:
+    """Tables of segments as tables of documents, ``[units, columns]``."""
+    tables = [np.zeros((max((w.segment[1] for w in cut), default=0), columns)) for cut in windows]
+    for table, (number, start) in zip(found, origins, strict=True):
+        tables[number][start : start + len(table)] = table
+    return tables
+
+
+def _selected(
+    spans: Ints,
+    scores: Floats,
+    weights: Floats,
+    sizes: Sequence[int],
+    *,
+    decoding: SpanDecoding,
+    across_types: bool = False,
+) -> list[Found]:
+    """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    kept = select(spans, weights, decoding=decoding, owners=owners, across_types=across_types)
+    cuts = np.searchsorted(owners[kept], np.arange(len(sizes) + 1)).tolist()
+    return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+
+
+def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
+    """A copy with something added to class 0."""
+    moved = scores.copy()
+    moved[..., 0] += nothing
+    return moved
+
+
+def _joined(parts: Sequence[Found]) -> Found:
+    return np.concatenate([spans for spans, _ in parts]), np.concatenate([scores for _, scores in parts])
+
+
+def _answered(spans: Ints, scores: Floats, window: Window) -> Found:
+    """The spans of a window that it answers for, moved to the units of the document."""
+    moved = spans + np.array([window.units[0], window.units[0], 0])
+    if window.keep == window.units:
+        return moved, scores
+    mine = answered(window, moved)
+    return moved[mine], scores[mine]
+
+
+def _check(tables: Tables, name: str, *, columns: int) -> None:
+    """Refuses a network whose answer is not about the labels of the manifest."""
+    if name not in tables or tables[name].shape[-1] != columns:
+        raise ModelError(f"the network gives no table {name} with the {columns} labels of its model.json")

@@ -1,0 +1,341 @@
+"""The last step of a decision: edges, thresholds by type, and names that are marked throughout a document.
+
+A name means the same throughout a stretch that speaks of one matter. Cells of tables, and texts of a few words, are
+texts of their own, which may be names alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.spans import Span, fragments_overlap
+from fascicle.core.wording import counted
+from fascicle.runtime.decoding.calibration import CLIP
+from fascicle.runtime.decoding.document.edges import bare, neutral
+from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
+from fascicle.text.characters import PLAIN, occurrences
+
+ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer
+_HEAD: Final = frozenset({"title", "abstract"})
+_BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
+
+
+def scopes(document: Document) -> tuple[Span, ...]:
+    """The stretches of a document within which names are marked: abstracts, sections or passages.
+
+    A document with sections is one stretch up to 5,000 characters; of a longer one, the title and the abstract are one,
+    and each other section is one. Without sections, a blank line ends a stretch, and in what is longer than 5,000
+    characters each line does.
+
+    Args:
+        document: its sections are taken as they are.
+
+    Returns:
+        Stretches in order, which together hold all of the text.
+    """
+    text = document.text
+    if document.sections:
+        cuts = () if len(text) <= ABSTRACT else _section_cuts(document)
+    else:
+        cuts = (match.end() for match in _BLANK_LINE.finditer(text))
+    stretches = _between(cuts, (0, len(text)))
+    if document.sections:
+        return tuple(stretches)
+    return tuple(part for one in stretches for part in _lines(text, one))
+
+
+def _section_cuts(document: Document) -> Iterator[int]:
+    """Where a section begins that is not one with what is before it."""
+    sections = sorted(document.sections or (), key=lambda one: (one.start, one.end))
+    for before, section in pairwise(sections):
+        if not {before.name.casefold(), section.name.casefold()} <= _HEAD:
+            yield section.start
+
+
+def _lines(text: str, span: Span) -> Iterable[Span]:
+    start, end = span
+    if end - start <= ABSTRACT:
+        return (span,)
+    return _between((match.end() for match in re.compile(r"\n").finditer(text, start, end)), span)
+
+
+def _between(cuts: Iterable[int], span: Span) -> Iterator[Span]:
+    places = sorted({span[0], span[1], *(cut for cut in cuts if span[0] < cut < span[1])})
+    return pairwise(places)
+
+
+TAB: Final = "\t"
+_LINE: Final = re.compile(r"[^\n]+")
+_CELL: Final = re.compile(r"[^\t\n]+")
+
+
+def cells_of(document: Document, rules: NameDecision) -> tuple[Span, ...]:
+    """The cells of the rows of a document whose cells are all short, without blanks at their edges.
+
+    A row is a line with a TAB in it, or a document with several sections, each of which is a cell. A row of one cell is
+    none, and one with a longer cell is running text, which a model reads as a whole.
+
+    Args:
+        document: of any kind.
+        rules: how many words a cell has at most.
+    """
+    text = document.text
+    rows = (_in(text, line.span()) for line in _LINE.finditer(text) if TAB in line[0]) if TAB in text else iter(())
+    sections = document.sections or ()
+    if len(sections) > 1 and TAB not in text:
+        rows = iter([[_trimmed(text, (one.start, one.end)) for one in sections]])
+    return tuple(cell for row in rows for cell in _if_short(text, row, rules.words))
+
+
+def _in(text: str, line: Span) -> list[Span]:
+    return [_trimmed(text, found.span()) for found in _CELL.finditer(text, *line)]
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    said = text[slice(*span)]
+    return span[0] + len(said) - len(said.lstrip()), span[0] + len(said.rstrip())
+
+
+def _if_short(text: str, row: list[Span], words: int) -> Iterator[Span]:
+    cells = [(start, end) for start, end in row if start < end]
+    if len(cells) > 1 and all(len(text[slice(*cell)].split()) <= words for cell in cells):
+        yield from cells
+
+
+STOP: Final = " ."
+_LEAST: Final = 3  # letters and digits: shorter ones are read once
+_ENDS: Final = re.compile(r"[.!?;:]\s*\Z")
+
+
+def may_be_name(text: str, rules: NameDecision) -> bool:
+    """Whether a text is short enough to be a name, and no sentence."""
+    return 0 < len(text.split()) <= rules.words and not _ENDS.search(text)
+
+
+def may_be_read_again(text: str) -> bool:
+    """Whether a text says enough for a second reading."""
+    return sum(map(str.isalnum, text)) >= _LEAST
+
+
+def is_all_of(text: str, mention: Mention) -> bool:
+    """Whether a mention leaves nothing but blanks of a text."""
+    before, after = text[: mention.start], text[mention.end :]
+    return len(mention.spans) == 1 and not before.strip() and not after.strip()
+
+
+STEP: Final = "document"
+_FAR: Final = 700.0  # of log odds, beyond which a probability is 0 or 1
+Cuts = Callable[[str], Sequence[Span]]
+Knows = Callable[[Collection[str]], Mapping[str, str]]
+"""The type of each name, of those that mean one type alone."""
+_NONE: Final = TypeDecision()
+
+
+def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
+    """Without a pack no name is known."""
+    return {}
+
+
+def decided(
+    document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts, knows: Knows = knows_nothing
+) -> Patch:
+    """The answer of a predictor under the decision of documents; an event says what it changed.
+
+    First the edges of each mention are brought in order (`fascicle.runtime.decoding.document.edges`). Then, in each
+    stretch of the text (`fascicle.runtime.decoding.document.deciding`) and for each type, mentions below ``low`` go. A
+    name with a mention of at least ``high`` is marked wherever it stands as a word of its own and no mention of the
+    type overlaps; all mentions of such a name have its best score. In a stretch of one sentence, mentions below
+    ``alone`` go, and nothing is marked. In both, a name that means the type alone by what ``knows`` says stays from
+    ``known`` on. At last scores become probabilities, and ends are cut where that was decided. Discontinuous mentions
+    keep their edges and are not marked. Mentions without a score are kept.
+
+    Args:
+        document: that was read.
+        patch: the answer for this document.
+        rules: of the model.
+        sentences: cuts a text into sentences, where the document has none.
+        knows: is asked for names whose mentions would go otherwise.
+
+    Returns:
+        The same patch if nothing changes.
+    """
+    if not patch.add:
+        return patch
+    work = _Work(document, rules, sentences, knows)
+    found = work.decide(patch.add)
+    if found == patch.add:
+        return patch
+    before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (patch.add, found))
+    changed = before != after
+    message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
+    event = Event(step=STEP, kind="note", code="document-decision", message=message)
+    return msgspec.structs.replace(patch, add=found, events=(*patch.events, event) if changed else patch.events)
+
+
+def _count(mentions: Counter[Any]) -> str:
+    return counted(mentions.total(), "mention")
+
+
+class _Work:
+    """One document, and what is decided of it."""
+
+    def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts, knows: Knows) -> None:
+        self._document = document
+        self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
+        self._rules = rules
+        self._sentences = sentences
+        self._knows = knows
+        self._scopes = scopes(document)
+        self._starts = [start for start, _ in self._scopes]
+        self._is_name = may_be_name(document.text, rules.names) if rules.names else False
+
+    def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+        found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
+        groups = self._in_order(mentions)
+        asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
+        known = self._knows(asked) if asked and not self._is_name else {}
+        for kind, group in groups.items():
+            rule = self._rule(kind)
+            names = {name for name, type_ in known.items() if type_ == kind}
+            for mention in self._shown(self._of_type(group, rule, known=names), rule):
+                found.setdefault((kind, mention.spans), mention)
+        return canonical(found.values())
+
+    def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
+        """Mentions of each type with neutral edges, better scores first; of two that come to meet, one is left."""
+        changed: list[tuple[Mention, Mention]] = []
+        kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)  # as they were, and as they are
+        for mention in mentions:
+            span = neutral(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
+            if span is None:
+                continue
+            if span in ((), mention.spans[0]):
+                kept[mention.type].append((mention, mention))
+            else:
+                changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
+        for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
+            others = kept[before.type]
+            near = (at for at, (_, now) in enumerate(others) if now.start < after.end and after.start < now.end)
+            met = [at for at in near if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])]
+            if not met:
+                others.append((before, after))
+            elif len(met) == 1 and (joined := self._joined(others[met[0]][1], after)):
+                others[met[0]] = (others[met[0]][0], joined)
+        return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
+
+    def _joined(self, mention: Mention, other: Mention) -> Mention | None:
+        """One name that was given as two, such as the halves of ``-1,3-``."""
+        if len(mention.spans) > 1:
+            return None
+        span = min(mention.start, other.start), max(mention.end, other.end)
+        is_name = neutral(self._text, span, kind=mention.type) == span
+        return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
+
+    def _rule(self, kind: str) -> TypeDecision:
+        return self._rules.types.get(kind, _NONE)
+
+    def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]) -> list[Mention]:
+        """The mentions of a type that stay, and the further places of its names."""
+        if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
+            return list(mentions)
+        kept: list[Mention] = []
+        names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
+        for one in mentions:  # the best one of each name comes first
+            at = self._stretch(one)
+            alone, name = self._is_alone[at], self._name(one)
+            if not alone and name and one.score is not None and one.score >= rule.high:
+                names[at].setdefault(name, one)
+            if _score(one) >= (rule.alone if alone else rule.low) or (name in known and _score(one) >= rule.known):
+                kept.append(one if alone else self._named(one, names[at]))
+        return [*kept, *self._marked(names, kept)]
+
+    def _asked(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
+        """Names whose mentions stay only if they are known."""
+        below = max(rule.low, rule.alone)
+        return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
+
+    def _name(self, mention: Mention) -> str:
+        """What stands at a mention in one piece."""
+        return self._text[mention.start : mention.end] if len(mention.spans) == 1 else ""
+
+    def _stretch(self, mention: Mention) -> int:
+        return bisect_right(self._starts, mention.start) - 1
+
+    @cached_property
+    def _is_alone(self) -> list[bool]:
+        """Whether each stretch is one sentence at most."""
+        return [self._sentence_count(scope) < 2 for scope in self._scopes]
+
+    def _sentence_count(self, scope: Span) -> int:
+        given = self._document.sentences
+        if given is None:
+            return len(self._sentences(self._text[slice(*scope)]))
+        return sum(scope[0] <= start < scope[1] for start, _ in given)
+
+    def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
+        best = names.get(self._name(mention))
+        return msgspec.structs.replace(mention, score=best.score) if best and mention.score is not None else mention
+
+    def _marked(self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention]) -> Iterator[Mention]:
+        """Names of each stretch where they are no mentions yet; longer ones first."""
+        covered = bytearray(len(self._text))
+        for one in kept:
+            for start, end in one.spans:
+                covered[start:end] = b"\1" * (end - start)
+        for at, known in names.items():
+            begin, stop = self._scopes[at]
+            places = occurrences(self._text[begin:stop], known)
+            for name in sorted(places, key=lambda one: (-len(one), one)):
+                like = known[name]
+                for span in ((begin + start, begin + end) for start, end in places[name]):
+                    if 1 not in covered[slice(*span)] and neutral(self._text, span, kind=like.type) == span:
+                        covered[slice(*span)] = b"\1" * len(name)
+                        yield Mention((span,), like.type, score=like.score, source=like.source)
+
+    def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
+        """With the ends and the probabilities that are given out."""
+        for one in mentions:
+            spans, score = one.spans, one.score
+            if len(spans) == 1 and self._ends(one, rule) == "bare":
+                spans = (bare(self._text, spans[0], kind=one.type),)
+            if rule.curve and score is not None:
+                score = curved(score, rule.curve)
+            yield (
+                one
+                if (spans, score) == (one.spans, one.score)
+                else msgspec.structs.replace(one, spans=spans, score=score)
+            )
+
+    def _ends(self, mention: Mention, rule: TypeDecision) -> Ends:
+        if rule.ends == rule.ends_alone:
+            return rule.ends
+        return rule.ends_alone if self._is_alone[self._stretch(mention)] else rule.ends
+
+
+def curved(score: float, curve: LogisticCurve) -> float:
+    """The probability that a curve makes of a score, with six decimals as all scores."""
+    odds = min(max(score, CLIP), 1.0 - CLIP)  # plain numbers: arrays of one would take most of the time of a decision
+    value = curve.slope * (math.log(odds) - math.log1p(-odds)) + curve.offset
+    return round(1.0 / (1.0 + math.exp(-min(max(value, -_FAR), _FAR))), 6)
+
+
+def _score(mention: Mention) -> float:
+    return 1.0 if mention.score is None else mention.score
+
+
+def _order(mention: Mention) -> tuple[float, tuple[Span, ...]]:
+    return -_score(mention), mention.spans
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return fragments_overlap(one.spans, other.spans)

@@ -1,0 +1,230 @@
+"""The kinds of heads: one record for each settings class of ``settings.heads``, and nothing that asks for the class.
+
+A record knows no torch. What makes the network of a head is in ``models.families`` under the same key, and what a head
+needs before it can be built says its settings class (``settings.heads.Needs``), for recipes are checked by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
+
+from fascicle.core.arrays import Ints
+from fascicle.core.document import Mention
+from fascicle.core.tags import SCHEMES
+from fascicle.errors import ModelError
+from fascicle.runtime.decoding.decoders import Decoder, LabelDecoder, MatchDecoder, SpanDecoder, TagDecoder, UnitTagger
+from fascicle.runtime.decoding.distributions import Definition, Places, Prober, SpanProber, TagProber, place
+from fascicle.runtime.decoding.spans import match_distributions, span_distributions
+from fascicle.runtime.decoding.tagger import TagDecision
+from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.heads import (
+    BiaffineSettings,
+    BinderSettings,
+    CrfSettings,
+    HeadSettings,
+    MultiLabelSettings,
+    SoftmaxSettings,
+    SpanHeadSettings,
+    SpanSettings,
+    TaggerSettings,
+)
+from fascicle.text.reading import Reading
+from fascicle.text.targets import Limits
+
+S = TypeVar("S", bound=HeadSettings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(Generic[S]):
+    """What inference, training and reports must know of a head.
+
+    Attributes:
+        limits: what a head with these settings can represent.
+        decoder: from settings, decision and the number K of types to what turns score tables into spans.
+        prober: from the same, and given spans of each document, ``[g, 2]``, to what turns score tables into the
+            probabilities of these spans.
+        definition: what such a probability means.
+        tags: from settings, decision and the number K of types to what also says how probable each tag of each unit is;
+            ``None`` for a head that scores spans.
+    """
+
+    limits: Callable[[S], Limits]
+    decoder: Callable[[S, Decision, int], Decoder]
+    prober: Callable[[S, Decision, int, Sequence[Ints]], Prober]
+    definition: Definition
+    tags: Callable[[S, Decision, int], UnitTagger] | None = None
+
+
+Kinds = Mapping[type[HeadSettings], Kind[Any]]
+
+
+def _tag_limits(head: TaggerSettings) -> Limits:
+    return Limits(separates=SCHEMES[head.scheme].width > 1, continues=True)
+
+
+def _tag_decoder(head: TaggerSettings, decision: Decision, types: int, *, chain: bool) -> TagDecoder:
+    rule = TagDecision(scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=decision.touching)
+    return TagDecoder(rule, types=types, chain=chain, nothing=decision.nothing)
+
+
+def _span_limits(head: SpanHeadSettings) -> Limits:
+    return Limits(nested=head.decoding == "nested", width=head.width)
+
+
+def _span_decoder(head: SpanHeadSettings, decision: Decision, types: int) -> SpanDecoder:
+    return SpanDecoder(head, types=types, nothing=decision.nothing)
+
+
+def _span_prober(head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> SpanProber:
+    return SpanProber(partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types)
+
+
+def _match_limits(head: BinderSettings) -> Limits:
+    return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
+
+
+def _match_decoder(head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False) -> MatchDecoder:
+    return MatchDecoder(head, types=types, nothing=nothing_of(decision, types), across_types=across_types)
+
+
+def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> SpanProber:
+    return SpanProber(partial(match_distributions, shift=nothing_of(decision, types)), spans, types=types)
+
+
+def _label_limits(head: MultiLabelSettings) -> Limits:
+    return replace(_tag_limits(head), across_types=True, breakers=head.breakers)
+
+
+def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> LabelDecoder:
+    return LabelDecoder(head, thresholds=nothing_of(decision, types))
+
+
+def _units(limits: Callable[[S], Limits], decoder: Callable[[S, Decision, int], Any], means: Definition) -> Kind[S]:
+    """The record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
+
+    def prober(head: S, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
+        return TagProber(decoder(head, decision, types), spans, types=types)
+
+    return Kind(limits=limits, decoder=decoder, prober=prober, definition=means, tags=decoder)
+
+
+_SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
+_MATCHES: Final = Kind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
+
+KINDS: Final[Kinds] = MappingProxyType(
+    {
+        BiaffineSettings: _SPANS,
+        BinderSettings: _MATCHES,
+        CrfSettings: _units(_tag_limits, partial(_tag_decoder, chain=True), "tag-path"),
+        MultiLabelSettings: _units(_label_limits, _label_decoder, "sigmoid"),
+        SoftmaxSettings: _units(_tag_limits, partial(_tag_decoder, chain=False), "tag-path"),
+        SpanSettings: _SPANS,
+    }
+)
+
+
+APART: Final[Kinds] = MappingProxyType(
+    {**KINDS, BinderSettings: replace(_MATCHES, decoder=partial(_match_decoder, across_types=True))}
+)
+"""The same, but each type of a bi-encoder is decided as if there were no other."""
+
+
+def nothing_of(decision: Decision, types: int) -> list[float]:
+    """What is added to the score of "no mention" of each type.
+
+    Args:
+        decision: of a model.
+        types: their number.
+    """
+    own = decision.nothing_by_type or (0.0,) * types
+    return [decision.nothing + value for value in own]
+
+
+def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
+    """The record of a head.
+
+    Args:
+        head: settings; the class itself counts, not what it inherits from.
+        kinds: the records that there are.
+
+    Raises:
+        ModelError: a class without a record.
+    """
+    found = kinds.get(type(head))
+    if found is None:
+        known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in kinds))
+        raise ModelError(f"the family {head.family!r} has no record of its kind in this release; it knows {known}")
+    return found
+
+
+def limits_of(head: HeadSettings) -> Limits:
+    """What a head can represent.
+
+    Raises:
+        ModelError: see ``kind_of``.
+    """
+    limits: Limits = kind_of(head).limits(head)
+    return limits
+
+
+def definition_of(manifest: Manifest) -> Definition:
+    """What the probabilities of a model mean."""
+    return kind_of(manifest.answering).definition
+
+
+def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
+    """The decoder of the answering head, for one call.
+
+    Args:
+        manifest: of the model.
+        kinds: the records that there are.
+
+    Raises:
+        ModelError: see ``kind_of``.
+    """
+    head = manifest.answering
+    decoder: Decoder = kind_of(head, kinds).decoder(head, manifest.decision, len(manifest.types))
+    return decoder
+
+
+def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
+    """The decoder of an answering head that tags units, for one call.
+
+    Args:
+        manifest: of the model.
+        kinds: the records that there are.
+
+    Raises:
+        ModelError: see ``kind_of``; or the head scores spans.
+    """
+    head = manifest.answering
+    tags = kind_of(head, kinds).tags
+    if tags is None:
+        raise ModelError(f"the family {head.family!r} scores spans, and has no tags of units")
+    return tags(head, manifest.decision, len(manifest.types))
+
+
+def prober_of(
+    manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]], kinds: Kinds = KINDS
+) -> tuple[Prober, list[Places]]:
+    """The prober of the answering head, for the mentions of each document.
+
+    Args:
+        manifest: of the model.
+        read: the documents as the model sees them.
+        mentions: of each document.
+        kinds: the records that there are.
+
+    Raises:
+        ModelError: see ``kind_of``.
+    """
+    head, types = manifest.answering, manifest.types
+    kind = kind_of(head, kinds)
+    limits = kind.limits(head)
+    cut = zip(mentions, read.pieces, read.windows, strict=True)
+    places = [place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut]
+    return kind.prober(head, manifest.decision, len(types), [one.spans for one in places]), places

@@ -1,0 +1,395 @@
+"""Tag ids into spans: maximal runs, found without a loop over the units.
+
+Scores of a multi-label tagger into spans: runs of units for each type alone, so that types may nest.
+
+Source: *tinybern2-kazu* §3. Each type is read like a tag sequence of its own, so mentions are flat within a type and
+free across types. Shapes: `n` units, `K` types, `p` labels of a type (BIO: B and I; IO: I alone).
+
+Emissions of a tagger into scored spans, for one text or for thousands at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.tags import TagScheme
+from fascicle.runtime.decoding.chains import (
+    constrain,
+    forward_backward,
+    geometric_mean,
+    log_softmax,
+    span_marginals,
+    viterbi,
+)
+
+Repair = Literal["strict", "lenient"]
+
+
+def tag_runs(
+    tags: Ints,
+    scheme: TagScheme,
+    *,
+    repair: Repair = "strict",
+    borders: Ints | None = None,
+) -> Ints:
+    """Read the spans of a tag sequence, or of many laid end to end.
+
+    B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has
+    nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et al., the SEQ decoder), *lenient*
+    lets it open a span (the rule of `fascicle.core.tags.decode_tags`). In IO every run of one type is a span, under
+    both rules.
+
+    Args:
+        tags: Tag ids as numbered by the scheme, `[n]`.
+        scheme: The scheme of the ids.
+        repair: `"strict"` or `"lenient"`.
+        borders: Positions at which a new text begins; no span reaches over one. 0 and `n` may be among them.
+
+    Returns:
+        `(start, end, type index)` per span, `[m, 3]`, half-open, in order, never overlapping.
+
+    Raises:
+        ValueError: If the rule is unknown.
+    """
+    if repair not in ("strict", "lenient"):
+        raise ValueError(f"unknown repair rule {repair!r}; choose 'strict' or 'lenient'")
+    named = tags > 0
+    kind, place = (tags - 1) // scheme.width, (tags - 1) % scheme.width
+    linked = np.zeros(len(tags), dtype=np.bool_)  # does the unit continue the one before it?
+    linked[1:] = named[1:] & named[:-1] & (kind[1:] == kind[:-1]) & (place[1:] == scheme.width - 1)
+    if borders is not None:
+        linked[borders[borders < len(tags)]] = False
+    heads = np.flatnonzero(~linked)
+    ends = np.append(heads[1:], len(tags))
+    keep = named[heads] if repair == "lenient" else named[heads] & (place[heads] == 0)
+    starts = heads[keep]
+    return np.stack([starts, ends[: len(heads)][keep], kind[starts]], axis=1)
+
+
+def parted(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
+    """Cut spans at units that no span may have: what is left of a span are spans with its score.
+
+    Args:
+        spans: `(start, end, type index)`, `[m, 3]`.
+        scores: `[m]`.
+        broken: Which units of the text no span may have, `[units]`.
+
+    Returns:
+        The parts of each span, in order, and their scores.
+    """
+    found: list[tuple[int, int, int]] = []
+    owners: list[int] = []
+    for number, (start, end, kind) in enumerate(spans.tolist()):
+        borders = [start - 1, *(start + np.flatnonzero(broken[start:end])).tolist(), end]
+        parts = [(a + 1, b, kind) for a, b in pairwise(borders) if a + 1 < b]
+        found += parts
+        owners += [number] * len(parts)
+    return np.array(found, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
+
+
+def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: Repair) -> list[tuple[Ints, Floats]]:
+    """Decode many texts; the result of a text does not depend on the others.
+
+    A unit is in a mention of a type if a label of the type has a margin above 0. In BIO it begins a mention if B has
+    the larger margin (or an equal one), otherwise it continues one.
+
+    Args:
+        texts: Margins of each text over the thresholds, in logits, `[n_i, p K]`: the labels of the first type first.
+        scheme: Of the labels.
+        repair: What becomes of an I that continues nothing, see `fascicle.runtime.decoding.tagger.tag_runs`.
+
+    Returns:
+        For each text its spans `(start, end, type index)`, `[m, 3]`, in order, and their scores `[m]`: the geometric
+        mean over the units of the probability to be in a mention of the type, see `label_distributions`.
+    """
+    if not texts:
+        return []
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    starts, total = np.cumsum(lengths) - lengths, int(lengths.sum())
+    margins = np.concatenate(texts).reshape(total, texts[0].shape[1] // scheme.width, scheme.width)
+    inside = margins.max(axis=2)
+    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()  # the texts of the first type come first
+    borders = (np.arange(inside.shape[1])[:, None] * total + starts).ravel()
+    spans = tag_runs(tags, scheme, repair=repair, borders=borders)
+    margin = inside.T.ravel()
+    scores = geometric_mean(np.stack([np.zeros_like(margin), margin], axis=1), tags.clip(max=1), spans=spans)
+    spans[:, 2] = spans[:, 0] // max(total, 1)
+    spans[:, :2] -= spans[:, 2:] * total
+    owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    spans[:, :2] -= starts[owners, None]
+    order = np.lexsort((spans[:, 2], spans[:, 1], spans[:, 0], owners))
+    cuts = np.searchsorted(owners[order], np.arange(len(texts) + 1)).tolist()
+    return [(spans[order[a:b]], scores[order[a:b]]) for a, b in pairwise(cuts)]
+
+
+def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:
+    """How sure a multi-label tagger is that all units of given spans are in mentions of each type.
+
+    That of a type is the geometric mean over the units of the logistic function of the larger margin of its labels. It
+    contains no information on whether a mention begins and ends there. That of none is the product of what each type
+    leaves, as if the types were independent.
+
+    Args:
+        texts: As in `decode_labels`.
+        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts; they may overlap.
+        scheme: Of the labels.
+
+    Returns:
+        `[m, 1 + K]`, none first; the numbers of a span do not sum to 1.
+    """
+    types = texts[0].shape[1] // scheme.width
+    inside = {text: texts[text].reshape(-1, types, scheme.width).max(axis=2) for text in set(spans[:, 0].tolist())}
+    logs = {text: -np.logaddexp(0.0, -table.astype(np.float64)) for text, table in inside.items()}
+    means = [logs[text][start:end].mean(axis=0) for text, start, end in spans.tolist()]
+    numbers = np.exp(np.array(means, dtype=np.float64).reshape(-1, types))
+    return np.column_stack([(1.0 - numbers).prod(axis=1), numbers])
+
+
+Decoding = Literal["strict", "lenient", "viterbi"]
+
+_GROUP_ROWS: Final = 512
+_GROUP_UNITS: Final = 1 << 15  # of a padded group; keeps the tables of one group in the cache
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainScores:
+    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
+
+    transitions: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TagDecision:
+    """How emissions become spans.
+
+    Attributes:
+        scheme: The scheme of the tag ids.
+        decoding: What happens to tag sequences that the scheme forbids. `"viterbi"` rules them out: the best legal
+            path. `"strict"` and `"lenient"` take the best path of all (for a softmax head, the best tag of each unit)
+            and repair it, see `fascicle.runtime.decoding.tagger.tag_runs`.
+        chain: The scores of a CRF; without them the head is a softmax over each unit.
+        touching: Added to the score of a path wherever a mention begins right after one of its own type; negative to
+            make that rarer. For `"viterbi"` in BIO only.
+    """
+
+    scheme: TagScheme
+    decoding: Decoding
+    chain: ChainScores | None = None
+    touching: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.decoding not in ("strict", "lenient", "viterbi"):
+            raise ValueError(f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'")
+
+
+def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:
+    """Decode many texts; each result equals that of `decode_emissions`, to the last bits of a CRF's scores.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text; `n_i` may be 0.
+        decision: How.
+
+    Returns:
+        Spans `[m_i, 3]` and scores `[m_i]` of each text, in the given order, as in `decode_emissions`.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    if not texts:
+        return []
+    _check_shapes(texts, decision)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    starts = np.cumsum(lengths) - lengths
+    flat = np.concatenate(texts)
+    chain = _effective_chain(decision, flat.shape[1])
+    tags = flat.argmax(axis=1) if chain is None else _best_tags(flat, lengths, chain=chain, decision=decision)
+    repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
+    spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
+    owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    if chain is None or decision.chain is None:
+        scores = geometric_mean(flat, tags, spans=spans)
+    else:
+        local = np.column_stack([owners, spans[:, :2] - starts[owners, None], spans[:, 2]])
+        scores = _chain_span_scores(flat, lengths, spans=local, chain=chain, scheme=decision.scheme)
+    spans[:, :2] -= starts[owners, None]
+    cuts = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
+    return [(spans[left:right], scores[left:right]) for left, right in pairwise(cuts)]
+
+
+def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
+    """The probability of each type, and of none, for spans that are given.
+
+    That of a type is the probability that the tags of the text, read as the decoding reads them, hold exactly this
+    span as a mention of this type, whatever else they hold: a neighbour that would make it longer rules it out. With a
+    chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the paths that
+    are searched; else the tags are independent, each from the softmax of its unit. No span has two types in one path,
+    so what is left is the probability of none.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text, at least one, windows already stitched.
+        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts; they may overlap.
+        decision: How tags are chosen and read.
+
+    Returns:
+        `[m, 1 + K]`, none first; each row sums to 1, to rounding.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    _check_shapes(texts, decision)
+    chain = _effective_chain(decision, texts[0].shape[1])
+    typed = _independent(texts, spans, decision) if chain is None else _marginals(texts, spans, chain, decision.scheme)
+    return np.column_stack([np.maximum(0.0, 1.0 - typed.sum(axis=1)), typed])
+
+
+def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[Floats]:
+    """The probability of each tag at each unit.
+
+    With a chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the
+    paths that are searched; else it is the softmax of the unit.
+
+    Args:
+        texts: Scores `[n_i, C]` of each text, windows already stitched; `n_i` may be 0.
+        decision: How tags are chosen.
+
+    Returns:
+        `[n_i, C]` of each text; each row sums to 1, to rounding.
+
+    Raises:
+        ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.
+    """
+    if not texts:
+        return []
+    _check_shapes(texts, decision)
+    chain = _effective_chain(decision, texts[0].shape[1])
+    if chain is None:
+        return [np.exp(log_softmax(text)) for text in texts]
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    flat = np.concatenate(texts)
+    found = np.zeros(flat.shape)
+    for rows, inside, positions in _groups(lengths):
+        lattice = forward_backward(
+            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        found[positions[inside]] = lattice.token_marginals()[inside]
+    return np.split(found, np.cumsum(lengths)[:-1])
+
+
+def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme) -> Floats:
+    """The marginal of each span with each type under a chain, `[m, K]`."""
+    flat = np.concatenate(texts)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    types = (flat.shape[1] - 1) // scheme.width
+    order = np.argsort(spans[:, 0], kind="stable")
+    rows = np.column_stack([np.repeat(spans[order], types, axis=0), np.tile(np.arange(types), len(spans))])
+    found = np.empty((len(spans), types))
+    found[order] = _chain_span_scores(flat, lengths, spans=rows, chain=chain, scheme=scheme).reshape(-1, types)
+    return found
+
+
+def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
+    """The same for tags that are drawn unit by unit, `[m, K]`."""
+    logs = {number: log_softmax(texts[number]) for number in set(spans[:, 0].tolist())}
+    rows = [_alone(logs[text], start, end, decision) for text, start, end in spans.tolist()]
+    types = (texts[0].shape[1] - 1) // decision.scheme.width
+    return np.array(rows, dtype=np.float64).reshape(-1, types)
+
+
+def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
+    """One span of one text, of which the log probabilities of all tags are given, `[K]`."""
+    width = decision.scheme.width
+    first = np.arange(1, logs.shape[1], width)
+    inside = first + width - 1
+    before = np.exp(logs[start - 1]) if start else np.zeros(logs.shape[1])
+    opened = np.exp(logs[start, first])
+    if width == 1:  # in IO a mention begins where the unit before has another tag
+        opened = opened * (1.0 - before[inside])
+    elif decision.decoding == "lenient":  # an I with nothing of its type before it opens a mention too
+        opened = opened + np.exp(logs[start, inside]) * (1.0 - before[first] - before[inside])
+    closed = -np.expm1(logs[end, inside]) if end < len(logs) else 1.0
+    found: Floats = opened * np.exp(logs[start + 1 : end, inside].sum(axis=0)) * closed
+    return found
+
+
+def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:
+    """Refuse emissions whose tags cannot be the scheme's or the chain's."""
+    shapes = {text.shape[1:] for text in texts}
+    shape = shapes.pop()
+    if shapes or len(shape) != 1 or (shape[0] - 1) % decision.scheme.width or not shape[0]:
+        raise ValueError(f"emissions must be [n, C] with one C that fits {decision.scheme.name}, got {shape} {shapes}")
+    if decision.chain is not None and decision.chain.transitions.shape != (shape[0], shape[0]):
+        raise ValueError(f"a chain of {decision.chain.transitions.shape} tags cannot decode emissions of {shape[0]}")
+
+
+def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
+    """The chain to search, with forbidden pairs if the decoding asks; None where each unit decides alone."""
+    chain = decision.chain
+    if decision.decoding != "viterbi":
+        return chain
+    if chain is None:
+        chain = ChainScores(transitions=np.zeros((n_tags, n_tags)), start=np.zeros(n_tags), end=np.zeros(n_tags))
+    n_types, scheme = (n_tags - 1) // decision.scheme.width, decision.scheme
+    transitions, start = constrain(
+        chain.transitions, chain.start, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types)
+    )
+    if decision.touching and scheme.width > 1:
+        tags = np.arange(1, n_tags)
+        same = (tags[:, None] - 1) // scheme.width == (tags[None, :] - 1) // scheme.width
+        transitions[1:, 1:] += decision.touching * (same & ((tags - 1) % scheme.width == 0))
+    return ChainScores(transitions=transitions, start=start, end=chain.end)
+
+
+def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
+    """Texts of similar length together: their numbers `[B]`, the mask `[B, T]` and the flat positions `[B, T]`."""
+    starts = np.cumsum(lengths) - lengths
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    while len(order):
+        longest = int(lengths[order[0]])
+        rows, order = np.split(order, [max(1, min(_GROUP_ROWS, _GROUP_UNITS // longest))])
+        inside = np.arange(longest) < lengths[rows, None]
+        yield rows, inside, np.where(inside, starts[rows, None] + np.arange(longest), 0)
+
+
+def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision) -> Ints:
+    """The best path of every text, laid end to end, `[n]`."""
+    tags = np.zeros(len(flat), dtype=np.int64)
+    emissions = log_softmax(flat) if decision.chain is None else flat
+    for rows, inside, positions in _groups(lengths):
+        best, _ = viterbi(
+            emissions[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        tags[positions[inside]] = best[inside]
+    return tags
+
+
+def _chain_span_scores(
+    flat: NDArray[Any], lengths: Ints, *, spans: Ints, chain: ChainScores, scheme: TagScheme
+) -> Floats:
+    """The marginal of every span `(text, start, end, type)`, `[m]`; texts without spans cost nothing."""
+    scores = np.zeros(len(spans))
+    has_spans = np.zeros(len(lengths), dtype=np.bool_)
+    has_spans[spans[:, 0]] = True
+    bounds = np.searchsorted(spans[:, 0], np.arange(len(lengths) + 1))
+    for rows, _, positions in _groups(lengths):
+        wanted = has_spans[rows]
+        rows, positions = rows[wanted], positions[wanted]
+        lattice = forward_backward(
+            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
+        )
+        counts = bounds[rows + 1] - bounds[rows]
+        shift = bounds[rows] - (np.cumsum(counts) - counts)
+        members = np.arange(counts.sum()) + np.repeat(shift, counts)
+        local = spans[members]
+        local[:, 0] = np.repeat(np.arange(len(rows)), counts)
+        scores[members] = span_marginals(lattice, local, scheme=scheme)
+    return scores

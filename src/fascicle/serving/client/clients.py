@@ -1,0 +1,301 @@
+"""A client for programs that do other things meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import httpx2
+
+from fascicle.core import codec
+from fascicle.core.arguments import check_argument, check_optional
+from fascicle.core.document import Document
+from fascicle.core.stream import Given
+from fascicle.errors import InputError, UsageError
+from fascicle.serving.client import calls
+from fascicle.serving.client.calls import Answer, Call, Choice, ServiceError
+from fascicle.serving.messages import PipelineFacts
+from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientSettings:
+    """How often and how patiently a client asks.
+
+    Attributes:
+        attempts: of a request, the first one among them; with pauses between them, eight take about half a minute.
+        seconds: for an answer.
+        ahead: portions of documents that are on their way at a time.
+    """
+
+    attempts: int = 8
+    seconds: float = 180.0
+    ahead: int = 4
+
+
+class Client:
+    """A client of a service; a context manager that closes its connections.
+
+    Requests are sent again, later and later, where the service is busy or the connection is lost: nothing that a client
+    asks for but jobs changes anything, so doing it twice does no harm.
+    """
+
+    def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
+        """Connects to nothing yet.
+
+        Args:
+            url: address of the service, such as ``"http://127.0.0.1:8080"``.
+            token: of the service; by default that of the environment variable ``FASCICLE_TOKEN``.
+            settings: how often requests are sent, and how long answers are waited for.
+
+        Raises:
+            UsageError: an argument of another type, or an address that is none.
+        """
+        self._settings = settings_of(url, token, settings)
+        self._http = httpx2.Client(
+            base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
+        )
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes it."""
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def health(self) -> Health:
+        """Whether the service is ready; it is asked once."""
+        found = self._http.get("/health")
+        return calls.decoded(found.content, Health)
+
+    def pipelines(self) -> tuple[PipelineFacts, ...]:
+        """What is served."""
+        return calls.decoded(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+
+    def __call__(self, text: Given, **choice: Any) -> Document:
+        """Annotates one text, pair ``(id, text)``, or document; see `stream`."""
+        (document,) = self.stream([text], **choice)
+        return document
+
+    def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
+        """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
+        return list(self.stream(documents, **choice))
+
+    def stream(
+        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+    ) -> Iterator[Document]:
+        """Annotates any number of documents, in order and in bounded memory.
+
+        Args:
+            documents: texts, pairs ``(id, text)``, or documents; several portions of them are on their way at a time.
+            aside: is called with an error for each document that is not done, and the others go on; by default the
+                error is raised.
+            choice: fields of `fascicle.serving.client.calls.Choice`: ``pipeline``, ``min_score``, ``types``, ``link``.
+
+        Raises:
+            InputError: see ``aside``.
+            ServiceError: the service refuses, or does not answer, again and again.
+        """
+        asked = Choice(**choice)
+        yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
+
+    def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
+        """The documents of a file in any format, read by the service."""
+        place = Path(path).expanduser()
+        params = {"name": place.name, "format": format}
+        call = Call(method="POST", path="/v1/read", params=params, content=place.read_bytes(), media_type=calls.FILE)
+        return calls.documents(self.call(call))
+
+    def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
+        """Documents as a file in any format, written by the service."""
+        return self.call(calls.write(list(documents), format))
+
+    def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
+        """A concept of a pipeline."""
+        return calls.decoded(self.call(calls.concept(curie, pipeline)), ConceptAnswer)
+
+    def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
+        """Why the mentions of a document are linked as they are."""
+        params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
+        call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
+        return calls.decoded(self.call(call), Decisions)
+
+    def call(self, call: Call) -> bytes:
+        """The content of the answer to a request.
+
+        Raises:
+            ServiceError: it is refused, or there is none, again and again.
+        """
+        for attempt in range(1, self._settings.attempts + 1):
+            last = attempt == self._settings.attempts
+            try:
+                found = self._http.request(
+                    call.method, call.path, params=call.params, content=call.content, headers=call.headers
+                )
+            except httpx2.TransportError as error:
+                if last or not (call.again or isinstance(error, httpx2.ConnectError)):
+                    raise lost(error) from None
+                time.sleep(calls.pause(attempt, ""))
+                continue
+            if found.is_success:
+                return found.content
+            if last or not calls.asked_again(call, found.status_code, found.content):
+                raise calls.error_of(found.status_code, found.content)
+            time.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
+        raise AssertionError("the last attempt ends the loop")
+
+    def _ahead(self, portions: Iterator[list[Document]], choice: Choice) -> Iterator[Answer]:
+        running: deque[Future[list[Answer]]] = deque()
+        with ThreadPoolExecutor(self._settings.ahead) as threads:
+            try:
+                for portion in portions:
+                    running.append(threads.submit(self._answers, portion, choice))
+                    while len(running) >= self._settings.ahead or (running and running[0].done()):
+                        yield from running.popleft().result()
+                while running:
+                    yield from running.popleft().result()
+            finally:
+                for one in running:
+                    one.cancel()
+
+    def _answers(self, documents: list[Document], choice: Choice) -> list[Answer]:
+        try:
+            return calls.answers(self.call(calls.annotate(documents, choice)), documents)
+        except ServiceError as error:
+            if error.status != calls.TOO_LARGE or len(documents) == 1:
+                raise
+        first, second = calls.halves(documents)
+        return [*self._answers(first, choice), *self._answers(second, choice)]
+
+
+def settings_of(url: str, token: str, settings: ClientSettings | None) -> ClientSettings:
+    """The settings of a client, whose other arguments are looked at too.
+
+    Raises:
+        UsageError: an argument of another type, or an address that is none.
+    """
+    check_argument(url, str, name="url", means="an address, such as 'http://127.0.0.1:8080'")
+    check_argument(token, str, name="token", means="a str")
+    check_optional(settings, ClientSettings, name="settings", means="ClientSettings")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"url={url!r} is no address of a service; give one such as 'http://127.0.0.1:8080'")
+    if not token.isascii() or not token.isprintable():
+        raise UsageError("the token has characters that no header can hold; give that of the service")
+    return settings or ClientSettings()
+
+
+def headers_of(token: str) -> Mapping[str, str]:
+    """The headers of every request."""
+    token = token or os.environ.get("FASCICLE_TOKEN", "").strip()
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def lost(error: httpx2.TransportError) -> ServiceError:
+    """The error of a connection that failed."""
+    told = str(error) or type(error).__name__
+    return ServiceError(f"the service does not answer ({told}); look at its address, and whether it runs")
+
+
+class AsyncClient:
+    """A client of a service, as `fascicle.serving.client.clients.Client`, whose methods are awaited."""
+
+    def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
+        """Connects to nothing yet; see `fascicle.serving.client.clients.Client`."""
+        self._settings = settings_of(url, token, settings)
+        self._http = httpx2.AsyncClient(
+            base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
+        )
+
+    async def __aenter__(self) -> Self:
+        """Itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Closes it."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def pipelines(self) -> tuple[PipelineFacts, ...]:
+        """What is served."""
+        return calls.decoded(await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+
+    async def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
+        """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
+        return [document async for document in self.stream(documents, **choice)]
+
+    async def stream(
+        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+    ) -> AsyncIterator[Document]:
+        """Annotates any number of documents, in order; see `fascicle.serving.client.clients.Client.stream`."""
+        asked = Choice(**choice)
+        running: deque[asyncio.Task[list[Answer]]] = deque()
+        try:
+            for portion in calls.portions(documents):
+                running.append(asyncio.create_task(self._answers(portion, asked)))
+                while len(running) >= self._settings.ahead:
+                    for document in calls.done(await running.popleft(), aside):
+                        yield document
+            while running:
+                for document in calls.done(await running.popleft(), aside):
+                    yield document
+        finally:
+            for one in running:
+                one.cancel()
+
+    async def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
+        """Documents as a file in any format, written by the service."""
+        return await self.call(calls.write(list(documents), format))
+
+    async def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
+        """A concept of a pipeline."""
+        return calls.decoded(await self.call(calls.concept(curie, pipeline)), ConceptAnswer)
+
+    async def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
+        """Why the mentions of a document are linked as they are."""
+        params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
+        call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
+        return calls.decoded(await self.call(call), Decisions)
+
+    async def call(self, call: Call) -> bytes:
+        """The content of the answer to a request; see `fascicle.serving.client.clients.Client.call`."""
+        for attempt in range(1, self._settings.attempts + 1):
+            last = attempt == self._settings.attempts
+            try:
+                found = await self._http.request(
+                    call.method, call.path, params=call.params, content=call.content, headers=call.headers
+                )
+            except httpx2.TransportError as error:
+                if last or not (call.again or isinstance(error, httpx2.ConnectError)):
+                    raise lost(error) from None
+                await asyncio.sleep(calls.pause(attempt, ""))
+                continue
+            if found.is_success:
+                return found.content
+            if last or not calls.asked_again(call, found.status_code, found.content):
+                raise calls.error_of(found.status_code, found.content)
+            await asyncio.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
+        raise AssertionError("the last attempt ends the loop")
+
+    async def _answers(self, documents: list[Document], choice: Choice) -> list[Answer]:
+        try:
+            return calls.answers(await self.call(calls.annotate(documents, choice)), documents)
+        except ServiceError as error:
+            if error.status != calls.TOO_LARGE or len(documents) == 1:
+                raise
+        first, second = calls.halves(documents)
+        return [*await self._answers(first, choice), *await self._answers(second, choice)]

@@ -1,0 +1,370 @@
+"""Which mentions of a document are a form of a defined pair: a long form with its short forms, which mean one thing."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Abbreviation, Document, Patch
+from fascicle.core.spans import Span
+from fascicle.core.stream import document_of
+from fascicle.terms.abbreviations.forms import LONGEST_SHORT, can_be_short, foldable, is_allowed, long_form, most_words
+from fascicle.terms.keys.key import key
+
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_OPENED_BY: Final = {")": "(", "]": "[", "}": "{"}
+_REACH: Final = 300  # characters: no long form is longer, which bounds the work at a bracket
+_PART: Final = re.compile(r"[,;:]\s|\s(?:or|and)\s")
+_STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
+_NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
+_QUOTES: Final = "\"'“”‘’«»"
+_AROUND: Final = _QUOTES + ",;:"
+_BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
+_TOKEN: Final = re.compile(r"\S+")
+
+
+class Bracket(NamedTuple):
+    """Two brackets that belong together.
+
+    Attributes:
+        start: where the first one stands.
+        end: where the second one stands.
+        floor: behind the nearest bracket to the left that is still open at ``start``, or behind the nearest pair to the
+            left that stands alone, whichever is later; 0 if there is none.
+    """
+
+    start: int
+    end: int
+    floor: int
+
+
+def brackets(text: str) -> Iterator[Bracket]:
+    """The pairs of a text, inner pairs before outer ones, in linear time.
+
+    A closing bracket without a partner counts as an ordinary character. One that closes an outer bracket leaves the
+    inner ones without partners. A pair stands alone if no letter or digit touches it from outside and no hyphen comes
+    after it, in contrast to that of ``poly(ethylene)`` and ``(AIDS)-related``.
+    """
+    opened: list[tuple[str, int, int]] = []  # bracket, place, floor
+    counts: Counter[str] = Counter()
+    alone = 0
+    for match in _BRACKET.finditer(text):
+        at, character = match.start(), match[0]
+        partner = _OPENED_BY.get(character)
+        if partner is None:
+            floor = opened[-1][1] + 1 if opened else 0
+            opened.append((character, at, max(floor, alone)))
+            counts[character] += 1
+        elif counts[partner]:
+            while True:  # each step takes one bracket away for good
+                found, start, floor = opened.pop()
+                counts[found] -= 1
+                if found == partner:
+                    break
+            yield Bracket(start, at, floor)
+            if _stands_alone(text, start, at):
+                alone = at + 1
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end + 1 : end + 2]
+    return not (before.isalnum() or before == "-") and not after.isalnum() and after != "-"
+
+
+class AbbreviationFinder:
+    """A step that notes where documents define short forms."""
+
+    name = "abbreviations"
+    needs: frozenset[str] = frozenset()
+    gives = frozenset({"abbreviations"})
+    drops: frozenset[str] = frozenset()
+    fingerprint = "abbreviations@3"
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """The definitions of each document, beside those that it has."""
+        return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
+
+
+def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
+    """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+
+    The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
+
+    Args:
+        text: a text or a document; no definition reaches over the border of a section of a document.
+
+    Returns:
+        The ranges of each short form and its long form in the text, half-open and in code points, in order.
+
+    Raises:
+        InputError: neither a text nor a document.
+    """
+    return _defined(document_of(text, 1))
+
+
+def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+    borders = {border for section in document.sections or () for border in (section.start, section.end)}
+    return tuple(
+        sorted(
+            ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
+            for start, end in pairwise(sorted({0, len(document.text), *borders}))
+            for short, long in _Part(document.text[start:end]).definitions(
+                None if at is None else {place - start for place in at}
+            )
+        )
+    )
+
+
+def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+    """Those that a document states, else those that its text defines.
+
+    Args:
+        document: see `find_abbreviations`.
+        at: of those that its text defines only those whose first or second bracket stands there; all by default.
+    """
+    return _defined(document, at) if document.abbreviations is None else document.abbreviations
+
+
+class _Part:
+    """A part of a text in which definitions are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        """Letters that may stand for one another are equal."""
+        return foldable(self.text)
+
+    def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
+        """The ranges of short and long forms; inner brackets come before outer ones."""
+        for bracket in brackets(self.text):
+            if bracket.end - bracket.start > _REACH or not (at is None or bracket.start in at or bracket.end in at):
+                continue
+            found = self._before(bracket) or self._behind(bracket) or self._within(bracket)
+            if found:
+                yield found
+
+    def _before(self, bracket: Bracket) -> Abbreviation | None:
+        """``long form (SF)``, and ``long form (SF, more)``."""
+        short = self._trimmed(bracket.start + 1, self._first_part(bracket))
+        if not can_be_short(self.text[slice(*short)]):
+            return None
+        most = most_words(self.text[slice(*short)])
+        long = self._long(short, self._trimmed(self._floor(bracket, most), bracket.start))
+        if long is None or (self._is_glued(bracket) and _BRACKETS.search(self.text, *long)):
+            return None
+        return short, long
+
+    def _behind(self, bracket: Bracket) -> Abbreviation | None:
+        """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
+        if self._is_glued(bracket):
+            return None
+        end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
+        tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[-2:]
+        shorts = [
+            self._trimmed(token.start(), end)
+            for token in tokens
+            if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
+        ]
+        for cut in self._ends(bracket):
+            leading = _LEADING.match(self.text, bracket.start + 1, cut)
+            long = self._trimmed(leading.end() if leading else bracket.start + 1, cut)
+            for short in shorts:
+                if self._is_defined(short, long):
+                    return short, long
+        return None
+
+    def _is_defined(self, short: Span, long: Span) -> bool:
+        """Whether a range can be a short form, and another one is its long form as a whole."""
+        form = self.text[slice(*short)]
+        words = len(self.text[slice(*long)].split())
+        if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
+            return False
+        return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
+
+    def _within(self, bracket: Bracket) -> Abbreviation | None:
+        """``(long form, SF)``."""
+        parts = list(self._parts(bracket))
+        if not parts:
+            return None
+        cut = parts[-1]
+        long, short = self._trimmed(bracket.start + 1, cut.start()), self._trimmed(cut.end(), bracket.end)
+        return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
+
+    def _long(self, short: Span, window: Span) -> Span | None:
+        """The tail of a window that is the long form of a short form; it begins with a word."""
+        form = self.text[slice(*short)]
+        at = long_form(self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower())
+        if at is None:
+            return None
+        long = self._trimmed(self._start_of_word(window[0], window[0] + at), window[1])
+        return long if is_allowed(self.text[slice(*long)], form) else None
+
+    def _is_glued(self, bracket: Bracket) -> bool:
+        before = self.text[bracket.start - 1 : bracket.start]
+        return not before.isspace() and before not in _QUOTES
+
+    def _parts(self, bracket: Bracket) -> Iterator[re.Match[str]]:
+        """What separates the parts of the words in a bracket."""
+        return _PART.finditer(self.text, bracket.start + 1, bracket.end)
+
+    def _ends(self, bracket: Bracket) -> Iterator[int]:
+        """Where a long form in a bracket may end: the first part, more parts, all of it.
+
+        "and" stands in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
+        """
+        for number, cut in enumerate(self._parts(bracket)):
+            if number == 0 or not cut[0].startswith(","):
+                yield cut.start()
+        yield bracket.end
+
+    def _first_part(self, bracket: Bracket) -> int:
+        return next((cut.start() for cut in self._parts(bracket)), bracket.end)
+
+    def _floor(self, bracket: Bracket, most: int) -> int:
+        """Where the words begin in which a long form is looked for: in the same sentence, and at most so many."""
+        floor = max(bracket.floor, bracket.start - _REACH)
+        for stop in _STOP.finditer(self.text, floor, bracket.start):
+            if not _NO_STOP.search(self.text, max(floor, stop.start() - 8), stop.start()):
+                floor = stop.end()
+        starts = [token.start() for token in _TOKEN.finditer(self.text, floor, bracket.start)]
+        return starts[-most] if len(starts) > most else floor
+
+    def _start_of_word(self, floor: int, at: int) -> int:
+        start = at
+        while start > floor and not self.text[start - 1].isspace() and self.text[start - 1] != "/":
+            start -= 1
+        dash = self.text.rfind("--", start, at)
+        return start if dash < 0 else dash + 2
+
+    def _trimmed(self, start: int, end: int) -> Span:
+        """A range without white space, quotation marks and commas at its ends."""
+        while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
+            start += 1
+        while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _AROUND):
+            end -= 1
+        return start, end
+
+
+_MOST: Final = 20  # short forms of a long one; a text that defines more cannot make each mention slow
+_CLOSING: Final = ")]}"
+_TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
+_TELLING_WITH_DIGIT: Final = 4
+
+
+class Pair(NamedTuple):
+    """A long form with its short forms.
+
+    Attributes:
+        long: the words of the long form, as they stand where it is defined first.
+        shorts: short forms, in the order of their definitions.
+    """
+
+    long: str
+    shorts: tuple[str, ...]
+
+
+class _Definition(NamedTuple):
+    begins: int
+    short: str
+    long: str
+
+
+class Pairs:
+    """The pairs that a document states, or else those that its text defines.
+
+    Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
+    itself a short one stands for the long form of that. A mention is a form if it is nothing else: one that has a form
+    among other words stands for itself.
+    """
+
+    def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
+        """Reads the definitions; see `find_abbreviations`."""
+        self._text = document.text
+        self._of_short: dict[str, list[_Definition]] = defaultdict(list)
+        self._pairs: dict[str, Pair] = {}
+        self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
+        told = [(one, places) for places in abbreviations_of(document, at=at) if (one := self._read(places))]
+        told.sort(key=lambda pair: (pair[0].begins, pair[1]))
+        for one, _ in told:
+            self._of_short[_singular(one.short)].append(one)
+        shorts: dict[str, dict[str, None]] = defaultdict(dict)
+        for one, (short, long) in told:
+            name = self._root(one)
+            simple = key(name, 1)
+            shorts[simple][one.short] = None
+            self._pairs[simple] = Pair(self._pairs[simple].long if simple in self._pairs else name, ())
+            for place in (short, long, self._whole(short, long)):
+                self._places.setdefault(place, (simple, long[0]))
+        self._pairs = {
+            simple: pair._replace(shorts=tuple(shorts[simple])[:_MOST]) for simple, pair in self._pairs.items()
+        }
+        self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._pairs)
+
+    def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
+        """The pair of which a mention is a form, if there is one, and where to look for what stands around it.
+
+        The forms of one definition stand at one place.
+
+        Args:
+            surface: the words of the mention, with a blank between two of them.
+            spans: where it stands, in the order of the text.
+        """
+        start = spans[0][0]
+        if len(spans) == 1 and (found := self._places.get(spans[0])):
+            return self._pairs[found[0]], found[1]
+        if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
+            return self._pairs[key(self._root(_last(several, start)), 1)], start
+        if surface.isascii() and len(surface) not in self._lengths:
+            return None, start
+        return self._pairs.get(key(surface, 1)), start
+
+    def _read(self, places: Abbreviation) -> _Definition | None:
+        short, long = (_words(self._text[start:end]) for start, end in places)
+        return _Definition(min(start for start, _ in places), short, long) if short and long else None
+
+    def _root(self, definition: _Definition) -> str:
+        """The long form that is no short form itself; each step leads to a longer one, so that there is an end."""
+        found = definition.long
+        while several := self._of_short.get(_singular(found)):
+            above = _last(several, definition.begins).long
+            if (len(above), above) <= (len(found), found):
+                break
+            found = above
+        return found
+
+    def _whole(self, short: Span, long: Span) -> Span:
+        """Both forms of a definition with the bracket of the second one."""
+        end = max(short[1], long[1])
+        return min(short[0], long[0]), end + (self._text[end : end + 1] in _CLOSING)
+
+
+def is_distinctive(short: str) -> bool:
+    """Whether a short form is hardly short for anything else: it has five letters or digits, or four with a digit."""
+    solid = [one for one in short if one.isalnum()]
+    return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _singular(short: str) -> str:
+    """A short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
+    return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
+
+
+def _last(several: Sequence[_Definition], place: int) -> _Definition:
+    """The last definition that begins before a place or there, or else the first one."""
+    return several[max(0, bisect_right(several, place, key=lambda one: one.begins) - 1)]

@@ -1,0 +1,168 @@
+"""What short forms and long forms of a document say about its mentions: some are added, retyped or dropped."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from fascicle.core.document import Document, Event, Patch, canonical
+from fascicle.core.mention import Mention
+from fascicle.core.spans import Span
+from fascicle.settings.decision import AbbreviationRules
+from fascicle.terms.abbreviations.finder import abbreviations_of
+from fascicle.text.characters import occurrences
+
+STEP: Final = "abbreviations"
+Types = frozenset[str]
+
+
+def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patch:
+    """The answer of a predictor under rules for abbreviations; an event tells of each mention that changes.
+
+    Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
+    overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
+    best one that it has anywhere, for it may stand in a title or a heading where it is first defined. Discontinuous
+    mentions stay as they are.
+
+    Args:
+        document: its ``abbreviations``, or else those that its text defines.
+        patch: the answer for this document.
+        rules: which changes are made.
+
+    Returns:
+        The same patch if nothing changes.
+    """
+    if not patch.add or not rules.change:
+        return patch
+    layer = _Layer(document.text, patch.add)
+    if rules.spread != "no" or rules.drop:
+        _resolve(layer, abbreviations_of(document), rules)
+    if rules.one_type:
+        _unify(layer)
+    if not layer.events:
+        return patch
+    return msgspec.structs.replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
+
+
+class _Layer:
+    """The mentions of one answer, by their places."""
+
+    def __init__(self, text: str, mentions: Sequence[Mention]) -> None:
+        self.text = text
+        self.source = mentions[0].source
+        self.at: dict[Span, list[Mention]] = defaultdict(list)
+        self.ending: dict[int, list[Span]] = defaultdict(list)
+        self.events: list[Event] = []
+        self._rest = [mention for mention in mentions if len(mention.spans) > 1]
+        self._covered = bytearray(len(text) + 1)
+        for mention in mentions:
+            for start, end in mention.spans:
+                self._covered[start:end] = b"\1" * (end - start)
+            if len(mention.spans) == 1:
+                self.at[mention.spans[0]].append(mention)
+        for span in sorted(self.at):
+            self.ending[span[1]].append(span)
+
+    def overlaps(self, span: Span) -> bool:
+        return self._covered.find(1, *span) >= 0
+
+    @cached_property
+    def _best(self) -> Mapping[tuple[str, str], float]:
+        """The best score of each name of each type, whether a sentence begins with it or not."""
+        found: dict[tuple[str, str], float] = {}
+        for span, mentions in self.at.items():
+            for one in mentions:
+                name = (one.type, self._name(span))
+                found[name] = max(found.get(name, 0.0), one.score or 0.0)
+        return found
+
+    def _name(self, span: Span) -> str:
+        name = self.text[slice(*span)]
+        return name[:1].lower() + name[1:]
+
+    def at_best(self, span: Span) -> tuple[Mention, ...]:
+        """The mentions at a place with the best scores that their name has."""
+        return tuple(
+            one if one.score is None else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
+            for one in self.at.get(span, ())
+        )
+
+    def types(self, span: Span) -> Types:
+        return frozenset(mention.type for mention in self.at.get(span, ()))
+
+    def set_types(self, span: Span, like: Sequence[Mention], why: str) -> None:
+        """The mentions at a place become like others; they begin to exist where nothing overlaps."""
+        if span not in self.at and self.overlaps(span):
+            return
+        kept = "retyped" if span in self.at else "added"
+        self.at[span] = [Mention((span,), one.type, score=one.score, source=self.source) for one in like]
+        self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
+        self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
+
+    def drop(self, span: Span, why: str) -> None:
+        kinds = " and ".join(sorted(self.types(span)))
+        del self.at[span]  # the place stays covered: what was dropped is not added again
+        self._tell("dropped", span, f"dropped: {kinds}, {why}")
+
+    def _tell(self, what: str, span: Span, message: str) -> None:
+        self.events.append(Event(step=STEP, kind="note", code=f"abbreviation-{what}", message=message, span=span))
+
+    def mentions(self) -> tuple[Mention, ...]:
+        return canonical([*self._rest, *(mention for group in self.at.values() for mention in group)])
+
+
+class _Long:
+    """The long form of a definition, and what the mentions said of it before anything was changed."""
+
+    def __init__(self, layer: _Layer, short: Span, long: Span, rules: AbbreviationRules) -> None:
+        self.begins = min(short[0], long[0])
+        self.span = long
+        self.is_mentioned = layer.overlaps(long)
+        self.said: Sequence[Mention] = ()
+        if rules.spread == "exact":
+            self.said = layer.at_best(long)
+        elif rules.spread == "end":
+            over = [span for span in layer.ending.get(long[1], ()) if span in layer.at]
+            self.said = layer.at_best(over[0]) if over else ()
+
+
+def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: AbbreviationRules) -> None:
+    """Spreads the types of long forms to their short forms, and drops short forms without one."""
+    definitions: dict[str, list[_Long]] = defaultdict(list)
+    for short, long in sorted(pairs):
+        definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
+    places = occurrences(layer.text, definitions)
+    for form in sorted(places, key=lambda one: (-len(one), one)):
+        known = sorted(definitions[form], key=lambda one: one.begins)
+        begins = [one.begins for one in known]
+        for span in places[form]:
+            one = known[max(0, bisect_right(begins, span[0]) - 1)]
+            where = f"as the long form at {one.span[0]}-{one.span[1]}"
+            if one.said:
+                if not layer.types(span) & {mention.type for mention in one.said}:
+                    layer.set_types(span, one.said, where)
+            elif rules.drop and not one.is_mentioned and span in layer.at:
+                layer.drop(span, f"{where} is no mention")
+
+
+def _unify(layer: _Layer) -> None:
+    """Gives each string the types that it has most often, by the sum of the scores."""
+    groups: dict[str, list[Span]] = defaultdict(list)
+    for span in layer.at:
+        groups[layer.text[slice(*span)]].append(span)
+    for spans in groups.values():
+        votes: dict[Types, float] = defaultdict(float)
+        for span in spans:
+            votes[layer.types(span)] += sum(1.0 if one.score is None else one.score for one in layer.at[span])
+        if len(votes) == 1:
+            continue
+        best = min(votes, key=lambda types: (-votes[types], sorted(types)))
+        like = next(layer.at[span] for span in sorted(spans) if layer.types(span) == best)
+        for span in sorted(spans):
+            if layer.types(span) != best:
+                layer.set_types(span, like, "as the same words are elsewhere in the document")

@@ -1,0 +1,234 @@
+"""Whether a name has the case in a text that it must have."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+_NAMES: Final = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+    " psi omega"
+)
+GREEK: Final = MappingProxyType(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _NAMES.split(), strict=True)))
+_LATIN: Final = MappingProxyType(  # these have no decomposition
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t"}
+)
+LETTER, DIGIT, SIGN, BLANK = 1, 2, 3, 4
+_APOSTROPHES: Final = "'`´‘’‛ʹʼˊˋ′‵＇"
+_QUOTES: Final = "“”„‟«»〝〞"
+_OTHER_DASHES: Final = "−⁃˗"
+_MARKS_OF_OWNERS: Final = "™℠®©℗"
+_SLASHES: Final = "⁄∕"
+_POINTS: Final = range(
+    10, 37
+)  # combining classes of vowel points of Hebrew, Arabic and Syriac, which are mostly left out in writing
+
+
+@lru_cache(maxsize=1 << 14)
+def folded(letter: str) -> str:
+    """What a character counts as, alone or with the marks on it: none, one or several characters.
+
+    Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
+    as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
+    signs of trade marks do not count. Marks that make another letter stay on letters, but not on those of ASCII.
+    """
+    if len(letter) == 1:
+        parts = _parts(letter)
+    else:  # marks are put in their canonical order
+        parts = unicodedata.normalize("NFD", "".join(map(_parts, unicodedata.normalize("NFD", letter))))
+    kept: list[str] = []
+    for part in parts:
+        before = kept[-1] if kept else " "
+        if not unicodedata.combining(part) or unicodedata.combining(before) or _takes_marks(before):
+            kept.append(part)
+    lone = not kept and letter[:1].isalnum()  # a Japanese voicing mark of half width is a letter where it stands alone
+    return letter[0] if lone else "".join(kept)
+
+
+@lru_cache(maxsize=1 << 14)
+def extends(character: str) -> bool:
+    """Whether a character belongs to the one before it: a mark, or one that does not count."""
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
+
+
+def group(character: str) -> int:
+    """Whether a folded character is a letter, a digit, a sign or a blank."""
+    if character.isalpha():
+        return LETTER
+    if character.isnumeric():
+        return DIGIT
+    if character.isspace():
+        return BLANK
+    return LETTER if unicodedata.category(character)[0] == "M" else SIGN
+
+
+def _parts(character: str) -> str:
+    """What a character counts as, whatever stands before it."""
+    if character in _MARKS_OF_OWNERS:
+        return ""
+    now, before = unicodedata.normalize("NFD", character), ""
+    if now in _APOSTROPHES:
+        return "'"
+    while now != before:  # a few characters take two rounds
+        before, now = now, unicodedata.normalize("NFKD", now.upper().casefold())
+    kept = "".join(map(_part, now))
+    return kept if kept.strip() or not character.isalpha() else character  # points of Arabic that stand alone
+
+
+def _part(character: str) -> str:
+    """What a character counts as that is decomposed and in lower case already."""
+    category = unicodedata.category(character)
+    if character in GREEK or character in _LATIN:
+        return GREEK.get(character) or _LATIN[character]
+    if category == "Pd" or character in _OTHER_DASHES:
+        return "-"
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    for several, one in ((_APOSTROPHES, "'"), (_QUOTES, '"'), (_SLASHES, "/")):
+        if character in several:
+            return one
+    if category == "Cc" or category[0] == "Z":
+        return " "
+    return "" if _invisible(character) or _diacritic(character, category) else character
+
+
+def _takes_marks(letter: str) -> bool:
+    return letter.isalpha() and not letter.isascii()
+
+
+def _diacritic(character: str, category: str) -> bool:
+    """Marks that change how a letter is written or sounds, but not which one it is; vowel signs are letters."""
+    kind = unicodedata.combining(character)
+    return category == "Me" or kind == 1 or kind in _POINTS or kind >= 200
+
+
+def _invisible(character: str) -> bool:
+    code = ord(character)
+    return unicodedata.category(character) == "Cf" or code in (0x34F, 0x17B4, 0x17B5) or _selects(code)
+
+
+def _selects(code: int) -> bool:
+    """Variation selectors."""
+    return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
+
+
+_CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
+
+
+class Folded(NamedTuple):
+    """A folded text with a map to its source.
+
+    Attributes:
+        text: folded.
+        starts: for each of its characters, where what it comes from starts in the source, in code points.
+        ends: and one past where that ends; a letter and the marks on it are one.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+def fold(text: str) -> Folded:
+    """Folds a text character by character, each together with the marks on it.
+
+    Several folded characters may come from one place (``β`` is ``beta``), and a place may give none.
+    """
+    if text.isascii():
+        plain = _CONTROL.sub(" ", text.lower()).replace("`", "'")
+        return Folded(plain, range(len(text)), range(1, len(text) + 1))
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    while at < len(text):
+        end = at + 1
+        while end < len(text) and not text[end].isascii() and extends(text[end]):
+            end += 1
+        part = folded(text[at:end])
+        parts.append(part)
+        starts += [at] * len(part)
+        ends += [end] * len(part)
+        at = end
+    return Folded("".join(parts), starts, ends)
+
+
+_SYMBOL: Final = 6  # letters and digits
+_SHORT: Final = 4
+
+
+class CasePolicy(IntEnum):
+    """Which case counts as that of a name: any, its own but for the first letter, or exactly its own.
+
+    A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it does not have.
+    """
+
+    any = 0
+    initial = 1
+    exact = 2
+    symbol = 3
+
+
+def fits(found: str, surface: str, policy: int) -> bool:
+    """Whether what stands in a text has the case of a name.
+
+    Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
+    ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
+    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
+    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most
+    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
+
+    Args:
+        found: in the text.
+        surface: the name.
+        policy: a `CasePolicy`.
+    """
+    if found == surface:
+        return True
+    one, other = cased(found), cased(surface)
+    parted = len(found.split()) > len(surface.split())
+    if policy == CasePolicy.symbol:
+        return one == other and not parted
+    if policy == CasePolicy.any:
+        numbered = parted and other[:1].isupper() and other[-1:].isdigit()  # ``Per1``, as mice have it
+        if len(other) > _SYMBOL or (other != other.upper() and not numbered):
+            return True
+        if surface.isalpha():
+            return not inflected(found, surface)
+        if not parted or len(other) <= _SHORT:
+            return not parted
+    if policy == CasePolicy.initial:
+        one, other = one[:1].lower() + one[1:], other[:1].lower() + other[1:]
+    return one == other or one == other + "s" or one + "s" == other
+
+
+def inflected(found: str, surface: str) -> bool:
+    """Whether what has the key of a name is another form of it, and the name is a symbol, which has no other forms.
+
+    ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
+
+    Args:
+        found: in a text, or given.
+        surface: the name.
+    """
+    if not surface.isalpha() or not surface.isupper() or len(surface) > _SYMBOL:
+        return False
+    one = cased(found)
+    return cased(surface) not in (one.upper(), one.removesuffix("s").upper())
+
+
+def cased(text: str) -> str:
+    """The folded letters and digits of a text in their case."""
+    if text.isascii():
+        return "".join(filter(str.isalnum, text))
+    folded = fold(text)
+    letters: list[str] = []
+    for at, (letter, start) in enumerate(zip(folded.text, folded.starts, strict=True)):
+        alone = (at == 0 or folded.starts[at - 1] != start) and start not in folded.starts[at + 1 : at + 2]
+        letters.append(letter.upper() if alone and text[start].isupper() else letter)
+    return "".join(filter(str.isalnum, letters))

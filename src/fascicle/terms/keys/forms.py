@@ -1,0 +1,345 @@
+"""The distinct tokens that a reader has met, as rows of arrays: so that Python looks at each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Ints, Ints32, different
+from fascicle.terms.keys.characters import BLANK, SIGN, extends, fold, folded, group
+from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, pieces_of, single_numeral
+
+BARRIER: Final = 0x110000  # stands between texts that are read together; no text can hold it
+GROUP_BITS: Final = 3
+GROUP: Final = (1 << GROUP_BITS) - 1
+
+
+class Codes(NamedTuple):
+    """Folded characters.
+
+    Attributes:
+        codes: code point and group of each, as ``code << GROUP_BITS | group``; separators count as blanks, ``[n]``.
+        starts: where in the source each starts, ``[n]``; ``None`` if source and folded text have the same places.
+        ends: one past where it ends, ``[n]``, or ``None``.
+    """
+
+    codes: Ints32
+    starts: Ints | None
+    ends: Ints | None
+
+
+def points_of(texts: Sequence[str]) -> Ints32:
+    """The code points of texts with a barrier between each two."""
+    if not texts:
+        return np.zeros(0, dtype=np.int32)
+    if len(texts) == 1:
+        return _points(texts[0])
+    points = _points(" ".join(texts)).copy()
+    ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1) - 1
+    points[ends[:-1]] = BARRIER
+    return points
+
+
+def text_of(points: Ints32) -> str:
+    """Code points as a text."""
+    return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+class Folder:
+    """Folds code points by a table that it fills with the characters that it meets; so it is for one thread."""
+
+    def __init__(self) -> None:
+        """Knows no character."""
+        # 0: not met yet; above: one folded character; below: the negative number of a row of what it folds to.
+        self._table = np.zeros(BARRIER + 1, dtype=np.int32)
+        self._table[BARRIER] = _coded(BARRIER, SIGN)
+        self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]  # row 0: characters that only Python can fold
+
+    def fold(self, points: Ints32) -> Codes:
+        """Folds texts.
+
+        Args:
+            points: of texts with barriers between them, ``[n]``.
+        """
+        codes = self._table[points]
+        low = int(codes.min(initial=1))
+        if low == 0 or (low < 0 and not codes.all()):
+            self._meet(points[codes == 0])
+            codes = self._table[points]
+            low = int(codes.min())
+        if low > 0:
+            return Codes(codes, None, None)
+        special = np.flatnonzero(codes < 0)
+        rows = -codes[special]
+        if (rows == _SLOW).any():
+            return _slowly(points)
+        return self._expand(codes, special, rows)
+
+    def _meet(self, points: Ints32) -> None:
+        for point in different(points).tolist():
+            character = chr(point)
+            found = folded(character)
+            if extends(character) and (found or not _vanishes(character)):
+                self._table[point] = -_SLOW
+            elif len(found) == 1:
+                self._table[point] = _code(found)
+            else:
+                self._table[point] = -len(self._rows) - 1
+                self._rows.append(np.array([_code(one) for one in found], dtype=np.int32))
+
+    def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> Codes:
+        """Puts what several, or no, characters come from one in the place of that."""
+        parts = [self._rows[row - 1] for row in rows.tolist()]
+        lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+        counts = np.ones(len(codes), dtype=np.int64)
+        counts[special] = lengths
+        starts = np.repeat(np.arange(len(codes), dtype=np.int64), counts)
+        result = codes[starts]
+        result[result < 0] = np.concatenate(parts)
+        ends = starts + 1
+        if not lengths.all():
+            stays = np.flatnonzero(counts)
+            after = np.empty(len(codes), dtype=np.int64)  # of each that stays, where the next one starts
+            after[stays] = np.append(stays[1:], len(codes))
+            ends = after[starts]
+        return Codes(result, starts, ends)
+
+
+_SLOW: Final = 1
+
+
+def _slowly(points: Ints32) -> Codes:
+    """As Python does it, text by text."""
+    codes: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    borders = [-1, *np.flatnonzero(points == BARRIER).tolist(), len(points)]
+    for before, end in pairwise(borders):
+        if before >= 0:
+            codes.append(_coded(BARRIER, SIGN))
+            starts.append(before)
+            ends.append(before + 1)
+        part = fold(text_of(points[before + 1 : end]))
+        codes += map(_code, part.text)
+        starts += (before + 1 + at for at in part.starts)
+        ends += (before + 1 + at for at in part.ends)
+    return Codes(np.array(codes, dtype=np.int32), np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
+
+
+def _code(character: str) -> int:
+    return _coded(ord(character), BLANK if character in SEPARATORS else group(character))
+
+
+def _coded(point: int, kind: int) -> int:
+    return point << GROUP_BITS | kind
+
+
+def _vanishes(character: str) -> bool:
+    """Whether a mark counts as nothing wherever it stands."""
+    return folded("中" + character) == folded("中") and folded(character) == ""
+
+
+def _points(text: str) -> Ints32:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(np.int32, copy=False)
+
+
+Hashes = NDArray[np.uint64]
+BREAK: Final = "\n"  # the token between two texts: no key holds it
+
+
+def token_hash(text: str) -> int:
+    """The 64-bit hash of a token; it is the same everywhere and stays in files."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+class Column:
+    """An array that grows at its end; values are gathered in a list until the array is asked for."""
+
+    def __init__(self, dtype: Any) -> None:
+        """Starts empty.
+
+        Args:
+            dtype: of its values.
+        """
+        self._values = np.zeros(1024, dtype=dtype)
+        self._size = 0
+        self._new: list[Any] = []
+        self.append = self._new.append
+        self.extend = self._new.extend
+
+    def __len__(self) -> int:
+        """How many values there are."""
+        return self._size + len(self._new)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All values; those that come later are not among them, and arrays handed out before stay as they are."""
+        if self._new:
+            end = len(self)
+            if end > len(self._values):
+                grown = np.zeros(max(end, 2 * len(self._values)), dtype=self._values.dtype)
+                grown[: self._size] = self._values[: self._size]
+                self._values = grown
+            self._values[self._size : end] = self._new
+            self._size = end
+            self._new.clear()
+        return self._values[: self._size]
+
+
+class Forms:
+    """What tokens count as: rows of forms, with their hashes and their text in UTF-8.
+
+    Attributes:
+        texts: of all forms.
+        numerals: row of a Roman numeral of one letter -> that of its number.
+        numbered: rows of the words that such a numeral follows.
+        owner: row of the sign of a possessive.
+        s: row of the ``s`` behind it.
+    """
+
+    def __init__(self, *, hash_of: Callable[[str], int] = token_hash) -> None:
+        """Knows no form but the break between texts; the hashes are those of the tables that it is looked up in."""
+        self._hash_of = hash_of
+        self.texts: list[str] = []
+        self._rows: dict[str, int] = {}
+        self._hashes = Column(np.uint64)
+        self._starts = Column(np.int64)
+        self._bytes = Column(np.uint8)
+        self._kinds = Column(np.uint8)
+        self._starts.append(0)
+        self.row(BREAK)
+        self.numerals = {self.row(text): self.row(single_numeral(text)) for text in "ivx"}
+        self.numbered = np.array(sorted(self.row(word) for word in NUMBERED), dtype=np.int64)
+        self.owner = self.row(OWNER)
+        self.s = self.row("s")
+
+    def __len__(self) -> int:
+        """How many forms there are."""
+        return len(self._rows)
+
+    def row(self, text: str) -> int:
+        """The row of a form."""
+        known = self._rows.get(text)
+        if known is not None:
+            return known
+        self._rows[text] = row = len(self.texts)
+        self.texts.append(text)
+        self._hashes.append(self._hash_of(text))
+        self._bytes.extend(text.encode("utf-8", "surrogatepass"))
+        self._starts.append(len(self._bytes))
+        return row
+
+    @property
+    def hashes(self) -> Hashes:
+        """The hash of each form."""
+        return self._hashes.values
+
+    @property
+    def starts(self) -> Ints:
+        """Where the bytes of each form start, and one past the last."""
+        return self._starts.values
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        """The text of all forms."""
+        return self._bytes.values
+
+
+class Runs:
+    """Runs of folded characters that were met, found by a hash, and the parts that each of them falls into.
+
+    Attributes:
+        forms: of all parts.
+        first: of each run, its first part.
+        count: of each run, how many parts it has.
+        start: of each part, its first character in its run.
+        end: of each part, one past its last character.
+        form: of each part, its form.
+        symbol: of each part, its form before a number.
+        group: of each part, whether it is a word, a number or a sign.
+        hisses: of each part, whether it ends with an ``s``, as it is written or in its form.
+    """
+
+    def __init__(self) -> None:
+        """Knows no run."""
+        self.forms = Forms()
+        self.first, self.count = Column(np.int32), Column(np.int32)
+        self.start, self.end = Column(np.int32), Column(np.int32)
+        self.form, self.symbol = Column(np.int32), Column(np.int32)
+        self.group, self.hisses = Column(np.uint8), Column(np.bool_)
+        self._slots = 1 << 12
+        self._keys: Hashes = np.zeros(self._slots, dtype=np.uint64)
+        self._ids: Ints32 = np.full(self._slots, -1, dtype=np.int32)
+        self._known = Column(np.uint64)
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(self._known)
+
+    def find(self, hashes: Hashes) -> Ints32:
+        """The row of each run, -1 for one that was not met, ``[n]``."""
+        at = self._slot(hashes)
+        found = np.where(self._keys[at] == hashes, self._ids[at], -1)
+        open_ = np.flatnonzero((found < 0) & (self._ids[at] >= 0))
+        while len(open_):
+            at[open_] = (at[open_] + 1) & (self._slots - 1)
+            place = at[open_]
+            same = self._keys[place] == hashes[open_]
+            found[open_[same]] = self._ids[place[same]]
+            open_ = open_[~same & (self._ids[place] >= 0)]
+        return found
+
+    def add(self, hashes: Hashes, codes: list[Ints32]) -> None:
+        """Adds runs that were not met before.
+
+        Args:
+            hashes: distinct, ``[n]``.
+            codes: the characters of each, with their groups.
+        """
+        points = [one >> GROUP_BITS for one in codes]
+        together = text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
+        end = 0
+        for one in codes:
+            start, end = end, end + len(one)
+            self._add(together[start:end], int(one[0]) & GROUP)
+        known = len(self._known)
+        self._known.extend(hashes.tolist())
+        if 2 * len(self._known) > self._slots:
+            while 2 * len(self._known) > self._slots:
+                self._slots *= 4
+            self._keys = np.zeros(self._slots, dtype=np.uint64)
+            self._ids = np.full(self._slots, -1, dtype=np.int32)
+            known = 0
+        self._insert(np.arange(known, len(self._known), dtype=np.int32))
+
+    def _insert(self, rows: Ints32) -> None:
+        hashes = self._known.values[rows]
+        at = self._slot(hashes)
+        while len(rows):
+            free = np.flatnonzero(self._ids[at] < 0)
+            self._ids[at[free]] = rows[free]  # of several in one place, the last one stays
+            self._keys[at[free]] = hashes[free]
+            left = self._ids[at] != rows
+            rows, hashes, at = rows[left], hashes[left], (at[left] + 1) & (self._slots - 1)
+
+    def _slot(self, hashes: Hashes) -> Ints:
+        mixed = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
+        return (mixed >> np.uint64(65 - self._slots.bit_length())).astype(np.int64)
+
+    def _add(self, run: str, group: int) -> None:
+        pieces = pieces_of(run, group)
+        self.first.append(len(self.form))
+        self.count.append(len(pieces))
+        for start, end, kind, form, symbol, hisses in pieces:
+            row = self.forms.row(form)
+            self.start.append(start)
+            self.end.append(end)
+            self.form.append(row)
+            self.symbol.append(row if form == symbol else self.forms.row(symbol))
+            self.group.append(kind)
+            self.hisses.append(hisses)

@@ -1,0 +1,196 @@
+"""Finding the names of a dictionary in texts, word by word: exact, disjoint, and the same for any order of the names.
+
+Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings`` is that of AutoNER
+(Shang et al. 2018): each name as written, in capitals and in lower case; stop words never match alone; phrases without
+a type take part in the choice, and where one of them is chosen nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.errors import UsageError
+from fascicle.terms.keys.forms import BREAK, Forms
+from fascicle.terms.keys.reader import TokenArrays
+from fascicle.terms.matching.dictionary import Entry
+from fascicle.terms.matching.names import RULES, MatchingRule, NameCounts, gather_names
+from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_document
+from fascicle.terms.portions import portions
+from fascicle.text.annotator import Annotator, TagSpace
+from fascicle.text.segment import segmenter as segmenter_of
+
+SOURCE: Final = "dictionary"
+_BITS: Final = (1 << 64) - 1
+PORTION: Final = 1 << 20  # characters of text that are searched together
+
+
+class WordReader:
+    """Reads the words of texts as tokens of a scan; texts that are asked for again, by another dictionary, are at hand.
+
+    A text is cut by the segmenter, whatever words it comes with, for only then are names and texts cut alike.
+    """
+
+    def __init__(self, segmenter: str = "rules@1") -> None:
+        """Takes the name of the segmenter.
+
+        Raises:
+            InputError: no such segmenter.
+        """
+        self.rules = segmenter_of(segmenter)
+        self._last: tuple[list[str], TokenArrays] | None = None
+
+    def read(self, texts: list[str]) -> TokenArrays:
+        """The words of texts, as of `keys.reader.TokenArrays`."""
+        if self._last is not None and self._last[0] == texts:
+            return self._last[1]
+        forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
+        spans: list[tuple[int, int]] = []
+        rows: list[int] = []
+        for text in texts:
+            words = self.rules.words(text)
+            rows += [forms.row(text[start:end]) for start, end in words]
+            rows.append(forms.row(BREAK))
+            spans += [(start + offset, end + offset) for start, end in words]
+            offset += len(text) + 1
+            spans.append((offset - 1, offset - 1))
+        places = np.array(spans, dtype=np.int64).reshape(-1, 2)
+        whole = np.ones(len(rows), dtype=bool)
+        tokens = TokenArrays(places[:, 0], places[:, 1], np.array(rows, dtype=np.int32), whole, whole, forms)
+        self._last = (texts, tokens)
+        return tokens
+
+
+class Matcher(Annotator):
+    """A dictionary as a predictor.
+
+    A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
+    none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
+    that none overlap (``overlaps.best_segmentation``, which also says how ties are broken).
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        *,
+        rule: MatchingRule | str,
+        reader: WordReader | None = None,
+        name: str = SOURCE,
+        content: str = "",
+    ) -> None:
+        """Reads a dictionary to its end.
+
+        Args:
+            entries: names with a type, and under a rule that takes them phrases without; their order has no influence.
+            rule: one of ``RULES``, or its name.
+            reader: cuts names and texts into words; several dictionaries may share one.
+            name: source of the mentions.
+            content: hash of the dictionary, for the fingerprint.
+
+        Raises:
+            InputError: no name is left.
+            UsageError: no such rule, or phrases without a type under a rule that takes none.
+        """
+        self.rule = _rule(rule)
+        self._name = name
+        self._content = content
+        self._reader = reader or WordReader()
+        self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
+
+    @property
+    def counts(self) -> NameCounts:
+        """What became of the entries."""
+        return self._names.counts
+
+    @property
+    def name(self) -> str:
+        """The source of its mentions."""
+        return self._name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """All types of the dictionary, sorted."""
+        return self._names.types
+
+    @property
+    def version(self) -> str:
+        """Rule and segmenter: together with the dictionary they decide every match."""
+        return f"{self.rule.name} {self.segmenter}"
+
+    @property
+    def kind(self) -> str:
+        """That it is a dictionary."""
+        return "dictionary"
+
+    @property
+    def segmenter(self) -> str:
+        """Name of what cuts texts into words."""
+        return self._reader.rules.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the dictionary, with the rules that it is matched by."""
+        return f"{self.name} {self._content} {self.version}"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Tags without probabilities."""
+        return TagSpace(meaning="none")
+
+    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
+        """The matches of each document, disjoint and in order; any number of documents in bounded memory.
+
+        Args:
+            documents: read once; their mentions and words are not looked at.
+        """
+        for chunk in portions(documents, characters=PORTION):
+            yield from self._of_chunk(chunk)
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions of each document: one for each type of a matched phrase, without a score.
+
+        Phrases without a type are no mentions; an event counts them.
+
+        Args:
+            documents: stay as they are.
+        """
+        return [self._patch(found) for found in self.matches(documents)]
+
+    def _patch(self, found: Sequence[Match]) -> Patch:
+        untyped = sum(not match.types for match in found)
+        events: tuple[Event, ...] = ()
+        if untyped:
+            message = f"{untyped} phrases without a type were found; they are not mentions"
+            events = (Event(step=self.name, kind="note", code="untyped-phrases", message=message),)
+        add = tuple(Mention(((m.start, m.end),), kind, source=self.name) for m in found for kind in m.types)
+        return Patch(add=add, events=events)
+
+    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[tuple[Match, ...]]:
+        tokens = self._reader.read([document.text for document in documents])
+        hits = self._names.table.find(tokens, inside_words=True)
+        starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
+        kept = np.ones(len(starts), dtype=bool)
+        parts = list(by_document(documents, starts))
+        for document, (part, offset) in zip(documents, parts, strict=True):
+            edges = Edges(document, self._reader.rules)
+            places = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
+            kept[part] = [not edges.part(start, end) for start, end in places]
+        kept[kept] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[kept])
+        for part, offset in parts:
+            chosen = kept[part]
+            columns = ((starts[part] - offset)[chosen], (ends[part] - offset)[chosen], hits.rows[part][chosen])
+            yield tuple(
+                Match(start, end, self._names.sets[self._names.kinds[row]])
+                for start, end, row in zip(*(column.tolist() for column in columns), strict=True)
+            )
+
+
+def _rule(rule: MatchingRule | str) -> MatchingRule:
+    if isinstance(rule, MatchingRule):
+        return rule
+    if rule not in RULES:
+        raise UsageError(f"the matching rule {rule!r} is not known; choose one of {', '.join(RULES)}")
+    return RULES[rule]

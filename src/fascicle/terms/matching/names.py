@@ -1,0 +1,248 @@
+"""The names of a dictionary as a table that texts are scanned with.
+
+A rule (`MatchingRule`) says in which casings a name matches, and what never does. A dictionary of a million names takes
+some hundred megabytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+from fascicle.core.wording import counted, has_letters
+from fascicle.errors import InputError, UsageError
+from fascicle.terms.matching.dictionary import Entry
+from fascicle.terms.portions import batches
+from fascicle.terms.scanning.table import Table
+from fascicle.text.segment import Segmenter
+
+Casing = Literal["upper", "lower"]
+
+_ENGLISH: Final = """
+a about above after again against all also although always am among an and another any are as at be because been
+before being below between both but by can cannot could did do does doing done down during each either else ever
+every few for from further had has have having he hence her here hers herself him himself his how however i if in
+into is it its itself just least less may me might mine more most much must my myself neither never no nor not now
+of off often on once only or other others our ours ourselves out over own per rather same shall she should since so
+some such than that the their theirs them themselves then there therefore these they this those though through thus
+to together too toward towards under until up upon us very via was we were what when where whereas whether which
+while who whom whose why will with within without would yet you your yours yourself yourselves
+"""
+# Function words: none is a name on its own.
+ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchingRule:
+    """What of a text counts as a name of a dictionary.
+
+    Attributes:
+        name: of the rule.
+        casings: in which each name matches besides the one that it is written in.
+        stop_words: in lower case; a name of one word that is among them (in lower case, in capitals, or with a capital)
+            matches nothing.
+        untyped: whether phrases without a type take part: where one is chosen, nothing is known.
+        as_written: types whose names have no form in lower case.
+    """
+
+    name: str
+    casings: tuple[Casing, ...] = ()
+    stop_words: frozenset[str] = frozenset()
+    untyped: bool = False
+    as_written: frozenset[str] = frozenset()
+
+    def stop_forms(self) -> set[str]:
+        """Every form of the stop words that matches nothing."""
+        return {form for word in self.stop_words for form in (word.lower(), word.upper(), word.capitalize())}
+
+
+RAW: Final = MatchingRule(name="raw")
+THREE_CASINGS: Final = MatchingRule(
+    name="three-casings",
+    casings=("upper", "lower"),
+    stop_words=ENGLISH_STOP_WORDS,
+    untyped=True,
+    as_written=frozenset({"PER", "ORG", "LOC"}),
+)
+RULES: Final = MappingProxyType({rule.name: rule for rule in (RAW, THREE_CASINGS)})
+
+LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
+_TOGETHER: Final = 4096  # names that are cut into words in one call
+_ONE: Final = {"s": "", "were": "was", "have": "has"}  # how the sentences about names end in one, and in several
+_SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameCounts:
+    """What became of the entries of a dictionary.
+
+    Attributes:
+        entries: given.
+        empty: without a word; left out.
+        signs: without a letter or a digit; left out.
+        too_long: of more than ``LONGEST`` words; left out.
+        one_letter: names of one character; they match as others do.
+        phrases: distinct sequences of words that can match, all casings.
+        several_types: of these, those under more than one type.
+        stop_words: of these, those that are stop words; removed.
+    """
+
+    entries: int
+    empty: int
+    signs: int
+    too_long: int
+    one_letter: int
+    phrases: int
+    several_types: int
+    stop_words: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The counts as sentences, for a person."""
+        said = [f"{counted(self.entries, 'name')}, {counted(self.phrases, 'phrase')} in all casings"]
+        told = (
+            (self.empty, "name{s} without a word {were} left out"),
+            (self.signs, "name{s} without a letter or a digit {were} left out"),
+            (self.too_long, f"name{{s}} of more than {LONGEST} words {{were}} left out"),
+            (self.one_letter, "name{s} {have} one letter only"),
+            (self.several_types, "phrase{s} {have} several types: a place where one stands is a mention of each"),
+        )
+        said += [f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}" for count, text in told if count]
+        if self.stop_words:
+            removed = counted(len(self.stop_words), "stop word was", "stop words were")
+            said.append(f"{removed} removed: {', '.join(self.stop_words)}")
+        return said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """A dictionary ready to be searched for.
+
+    Attributes:
+        table: of all phrases, as their words with a blank between any two.
+        kinds: of each row of the table, index into ``sets``.
+        sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
+        types: of all names, sorted.
+        counts: what became of the entries.
+    """
+
+    table: Table
+    kinds: array[int]
+    sets: list[tuple[str, ...]]
+    types: tuple[str, ...]
+    counts: NameCounts
+
+
+def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
+    """Reads a dictionary to its end.
+
+    Names and texts are cut into words by the same rules, so blanks within a name do not matter: ``alpha - methyldopa``
+    is ``alpha-methyldopa``. Casings are made word by word.
+
+    Args:
+        entries: of one dictionary, or of several; their order has no influence.
+        rule: what is to match.
+        segmenter: cuts names into words.
+
+    Raises:
+        InputError: no name is left.
+        UsageError: a phrase without a type under a rule that takes none.
+    """
+    told, sets = Counter[str](), _Sets()
+    phrases: dict[str, int] = {}
+    for together in batches(entries, _TOGETHER):
+        for entry, words in zip(together, _words_of(together, segmenter), strict=True):
+            _check_type(entry, rule)
+            what = _what(entry, words)
+            told["entries"] += 1
+            told[what] += 1
+            if what in ("name", "one_letter"):
+                number = sets.number((entry.type,) if entry.type else ())
+                for form in _casings(" ".join(words), entry.type, rule):
+                    if phrases.setdefault(form, number) != number:
+                        phrases[form] = sets.joined(phrases[form], number)
+    if not phrases:
+        entered = counted(told["entries"], "entry", "entries")
+        raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
+    known, several = sets.known, sum(len(sets.known[number]) > 1 for number in phrases.values())
+    removed = sorted(rule.stop_forms() & phrases.keys())
+    for form in removed:
+        del phrases[form]
+    order = sorted(phrases)
+    counts = NameCounts(
+        **{name: told[name] for name in ("entries", "empty", "signs", "too_long", "one_letter")},
+        phrases=len(order),
+        several_types=several,
+        stop_words=tuple(removed),
+    )
+    return Names(
+        table=Table.of(order),
+        kinds=array("i", map(phrases.__getitem__, order)),
+        sets=known,
+        types=tuple(sorted({kind for types in known for kind in types})),
+        counts=counts,
+    )
+
+
+class _Sets:
+    """Distinct sets of types by their numbers."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[str, ...]] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def number(self, types: tuple[str, ...]) -> int:
+        """The number of a set."""
+        number = self._numbers.setdefault(types, len(self.known))
+        if number == len(self.known):
+            self.known.append(types)
+        return number
+
+    def joined(self, one: int, other: int) -> int:
+        """The number of all types of two sets; so one type that is known is more than none."""
+        return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
+
+
+def _check_type(entry: Entry, rule: MatchingRule) -> None:
+    if not entry.type and not rule.untyped:
+        raise UsageError(
+            f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of these: leave the "
+            "dictionary of untyped phrases out, or choose another rule"
+        )
+
+
+def _what(entry: Entry, words: list[str]) -> str:
+    """What an entry is, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
+    if not words:
+        return "empty"
+    if not has_letters(entry.name):
+        return "signs"
+    if len(words) > LONGEST:
+        return "too_long"
+    return "one_letter" if len(entry.name.strip()) == 1 else "name"
+
+
+def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
+    """A name, words with a blank between any two, in all casings in which it matches."""
+    forms = {name}
+    if "upper" in rule.casings:
+        forms.add(name.upper())
+    if "lower" in rule.casings and kind not in rule.as_written:
+        forms.add(name.lower())
+    return forms
+
+
+def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
+    """The words of each name; all names are cut in one call, a line break apart, which parts words as ends do."""
+    text = "\n".join(entry.name for entry in entries)
+    spans = segmenter.words(text)
+    at, end = 0, -1
+    for entry in entries:
+        end += 1 + len(entry.name)
+        first = at
+        while at < len(spans) and spans[at][0] < end:
+            at += 1
+        yield [text[a:b] for a, b in spans[first:at]]

@@ -1,0 +1,197 @@
+"""Which of the names that stand in a text are kept where they overlap."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.core.document import Document
+from fascicle.core.mention import Link
+from fascicle.settings.recognition import Overlaps
+from fascicle.text.pieces import all_sentences
+from fascicle.text.segment import Segmenter
+
+_MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
+
+
+class Edges:
+    """Where the sentences of a document begin and end: its own, or else those of the segmenter.
+
+    Sentences are cut when a name is first asked for that may lie across an end; most texts have none.
+    """
+
+    def __init__(self, document: Document, rules: Segmenter) -> None:
+        """Takes the document, and what cuts it into sentences."""
+        self._document, self._rules = document, rules
+        self._edges: list[int] | None = None
+
+    def part(self, start: int, end: int) -> bool:
+        """Whether a sentence begins or ends inside of a range."""
+        document = self._document
+        if document.sentences is None and not _MAY_END.search(document.text, start, end):
+            return False
+        if self._edges is None:
+            self._edges = sorted({edge for one in all_sentences(document, self._rules) for edge in one})
+        return bisect_right(self._edges, start) < bisect_left(self._edges, end)
+
+
+def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
+    """Which of the names that stand in texts joined by one character belong to each document, and where its text is."""
+    borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
+    bounds = np.searchsorted(starts, borders).tolist()
+    for first, last, offset in zip(bounds, bounds[1:], borders.tolist(), strict=False):
+        yield slice(first, last), offset
+
+
+class Match(NamedTuple):
+    """A name in a text.
+
+    Attributes:
+        start: first character, in code points.
+        end: one past the last character.
+        types: of the name, sorted; none if it is known without a type.
+    """
+
+    start: int
+    end: int
+    types: tuple[str, ...]
+
+
+class Meaning(NamedTuple):
+    """What a name means at a place.
+
+    Attributes:
+        type: of the mention.
+        score: of the mention.
+        links: none where several concepts have the name.
+    """
+
+    type: str
+    score: float
+    links: tuple[Link, ...]
+
+
+class Place(NamedTuple):
+    """A place where names stand.
+
+    Attributes:
+        start: first character.
+        end: one past the last.
+        meanings: of the name, one for each type, the most probable first.
+    """
+
+    start: int
+    end: int
+    meanings: tuple[Meaning, ...]
+
+
+def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
+    """The meanings of places that may stand beside each other, in the order of the text.
+
+    Args:
+        places: in the order of the text.
+        overlaps: ``"longest"``: of places that overlap the longest, with its most probable meaning; ``"nested"``: also
+            those inside it, with all meanings; ``"all"``: all.
+    """
+    if overlaps != "all":
+        kept: list[Place] = []
+        for group in _touching(places):
+            kept += _chosen(group, nested=overlaps == "nested")
+        places = sorted(kept, key=lambda place: (place.start, place.end))
+    for place in places:
+        for meaning in place.meanings[:1] if overlaps == "longest" else place.meanings:
+            yield place, meaning
+
+
+def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """Places that hang together by their overlaps."""
+    group: list[Place] = []
+    reach = 0
+    for place in places:
+        if group and place.start >= reach:
+            yield group
+            group, reach = [], 0
+        group.append(place)
+        reach = max(reach, place.end)
+    if group:
+        yield group
+
+
+def _chosen(group: list[Place], *, nested: bool) -> list[Place]:
+    """The longest first, then the more probable, then the first in the text; what overlaps one of these gives way."""
+    if len(group) == 1:
+        return group
+    kept: list[Place] = []
+    for place in sorted(group, key=lambda one: (one.start - one.end, -one.meanings[0].score, one.start)):
+        if all(_beside(place, other) or (nested and _inside(place, other)) for other in kept):
+            kept.append(place)
+    return kept
+
+
+def _beside(one: Place, other: Place) -> bool:
+    return one.end <= other.start or other.end <= one.start
+
+
+def _inside(one: Place, other: Place) -> bool:
+    return other.start <= one.start and one.end <= other.end
+
+
+def best_segmentation(spans: Ints) -> Bools:
+    """Which spans are in the disjoint set with the largest sum of squared lengths.
+
+    A text is read from left to right; at each token a sum must be strictly larger to replace what was found there
+    first, and parts (spans, or single tokens that are in none) are found in the order of their beginnings. So of equal
+    sums up to a token the one whose last part begins earlier is kept, and the choice depends on nothing but the spans.
+    Of ``(0, 2)`` and ``(1, 3)`` that is ``(1, 3)``: at the last token it is found before the token alone. The work is
+    proportional to the number of spans and of tokens under those that overlap.
+
+    Args:
+        spans: first token and one past the last, sorted, none twice, ``[m, 2]``.
+
+    Returns:
+        For each span whether it is chosen, ``[m]``.
+    """
+    chosen = np.ones(len(spans), dtype=bool)
+    if not len(spans):
+        return chosen
+    reach = np.maximum.accumulate(spans[:, 1])
+    first = np.concatenate([[True], spans[1:, 0] >= reach[:-1]])
+    bounds = np.append(np.flatnonzero(first), len(spans))
+    for number in np.flatnonzero(np.diff(bounds) > 1).tolist():
+        group = slice(int(bounds[number]), int(bounds[number + 1]))
+        chosen[group] = _best_of_group(spans[group].tolist())
+    return chosen
+
+
+def _best_of_group(spans: list[list[int]]) -> list[bool]:
+    """The same for spans that hang together, by dynamic programming over the tokens under them."""
+    origin = spans[0][0]
+    size = max(end for _, end in spans) - origin
+    starting: list[list[int]] = [[] for _ in range(size)]
+    for index, (start, _) in enumerate(spans):
+        starting[start - origin].append(index)
+    best = [0] + [-1] * size
+    arrived = [-1] * (size + 1)  # the span by which a token is reached, -1 for none
+    for token in range(size):
+        if best[token] > best[token + 1]:
+            best[token + 1], arrived[token + 1] = best[token], -1
+        for index in starting[token]:
+            end = spans[index][1] - origin
+            total = best[token] + (end - token) ** 2
+            if total > best[end]:
+                best[end], arrived[end] = total, index
+    kept = [False] * len(spans)
+    token = size
+    while token > 0:
+        index = arrived[token]
+        if index >= 0:
+            kept[index] = True
+            token = spans[index][0] - origin
+        else:
+            token -= 1
+    return kept

@@ -1,0 +1,313 @@
+"""Finding many strings at once among the sorted strings of a pack, by their hashes."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.errors import InputError
+
+Array = NDArray[Any]
+_BUFFER: Final = 1 << 16  # values that are written together
+_MOST: Final = (1 << 32) - 1  # what an offset can say
+BYTES: Final = ".bytes.u1"
+OFFSETS: Final = ".offsets.u4"
+
+
+class ColumnWriter:
+    """Writes one array piece by piece; the end of the file name says what the values are, such as ``.u4``.
+
+    The file is open only while a piece is written, so that a build which fails leaves none open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Makes the file."""
+        self._path, self._dtype = path, dtype_of(path.name)
+        self._values: list[int] = []
+        path.write_bytes(b"")
+
+    def add(self, value: int) -> None:
+        """Adds a value."""
+        self._values.append(value)
+        if len(self._values) >= _BUFFER:
+            self.close()
+
+    def extend(self, values: Array) -> None:
+        """Adds several, behind those that were added one by one."""
+        if self._values:
+            self.close()
+        with self._path.open("ab") as stream:
+            stream.write(values.astype(self._dtype).tobytes())
+
+    def close(self) -> None:
+        """Writes what is left."""
+        values, self._values = self._values, []
+        if values:
+            self.extend(np.array(values, dtype=self._dtype))
+
+
+class StringsWriter:
+    """Writes strings one behind the other, and where each of them begins.
+
+    Attributes:
+        count: of the strings so far.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Makes the files."""
+        self._name, self._path = name, folder / f"{name}{BYTES}"
+        self._offsets = ColumnWriter(folder / f"{name}{OFFSETS}")
+        self._offsets.add(0)
+        self._waiting: list[bytes] = []
+        self._end = 0
+        self.count = 0
+        self._path.write_bytes(b"")
+
+    def add(self, content: bytes) -> int:
+        """Adds one, and returns its number."""
+        self._waiting.append(content)
+        self.count += 1
+        if len(self._waiting) >= _BUFFER:
+            self.close()
+        return self.count - 1
+
+    def extend(self, contents: Sequence[bytes]) -> None:
+        """Adds several."""
+        self._waiting += contents
+        self.count += len(contents)
+        if len(self._waiting) >= _BUFFER:
+            self.close()
+
+    def close(self) -> None:
+        """Writes what is left.
+
+        Raises:
+            InputError: there are more bytes than a pack can hold.
+        """
+        waiting, self._waiting = self._waiting, []
+        ends = np.cumsum(np.fromiter(map(len, waiting), dtype=np.int64, count=len(waiting))) + self._end
+        if len(ends):
+            self._end = int(ends[-1])
+        if self._end > _MOST:
+            raise InputError(f"the {self._name} of a pack have more than 4 GiB; divide its sources into two packs")
+        with self._path.open("ab") as stream:
+            stream.write(b"".join(waiting))
+        self._offsets.extend(ends)
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The values of a file, by the end of its name."""
+    return np.dtype(f"<{name.rpartition('.')[2]}")
+
+
+def write_array(path: Path, values: Array) -> None:
+    """Writes an array as the end of the file name says."""
+    path.write_bytes(np.ascontiguousarray(values, dtype=dtype_of(path.name)).tobytes())
+
+
+def mapped(path: Path) -> Array:
+    """An array that lies in the file; pages are read when they are needed, and shared by all processes."""
+    dtype = dtype_of(path.name)
+    with path.open("rb") as stream:
+        stream.seek(0, 2)
+        if not stream.tell():
+            return np.empty(0, dtype)
+        return np.frombuffer(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype)
+
+
+def shortest(values: Array) -> list[float]:
+    """Floats of four bytes as people write them: 0.95, and not 0.949999988079071."""
+    return list(map(float, values.astype(str).tolist()))
+
+
+class Strings:
+    """Strings of a pack, by their numbers.
+
+    Attributes:
+        content: the bytes of all of them.
+        offsets: where each begins, and where the last one ends.
+    """
+
+    def __init__(self, content: Array, offsets: Array) -> None:
+        """Takes the arrays."""
+        self.content, self.offsets = content, offsets
+        self._view = memoryview(content.data) if len(content) else memoryview(b"")
+
+    @classmethod
+    def open(cls, folder: Path, name: str) -> Self:
+        """Maps the files that `StringsWriter` wrote."""
+        return cls(mapped(folder / f"{name}{BYTES}"), mapped(folder / f"{name}{OFFSETS}"))
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return max(len(self.offsets) - 1, 0)
+
+    def __getitem__(self, row: int) -> str:
+        """One of them."""
+        return str(self.raw(row), "utf-8")
+
+    def raw(self, row: int) -> memoryview:
+        """The bytes of one of them."""
+        return self._view[int(self.offsets[row]) : int(self.offsets[row + 1])]
+
+    def take(self, rows: Ints | Sequence[int]) -> list[str]:
+        """Several of them."""
+        return [str(raw, "utf-8") for raw in self.raws(rows)]
+
+    def raws(self, rows: Ints | Sequence[int]) -> Iterator[memoryview]:
+        """The bytes of several of them, one after the other: many views at once keep the garbage collector busy."""
+        rows = np.asarray(rows, dtype=np.int64)
+        starts, ends = self.offsets[rows].tolist(), self.offsets[rows + 1].tolist()
+        view = self._view
+        return (view[a:b] for a, b in zip(starts, ends, strict=True))
+
+    def equal(self, rows: Ints, asked: Sequence[bytes]) -> Bools:
+        """Whether the string of each row is what was asked for, byte by byte."""
+        starts = self.offsets[rows].astype(np.int64)
+        lengths = self.offsets[rows + 1].astype(np.int64) - starts
+        found: Bools = lengths == np.fromiter(map(len, asked), dtype=np.int64, count=len(asked))
+        candidates = np.flatnonzero(found)
+        lengths = lengths[candidates]
+        if not lengths.sum():
+            return found
+        given = np.frombuffer(b"".join(asked[i] for i in candidates.tolist()), dtype=np.uint8)
+        before = np.cumsum(lengths) - lengths
+        places = np.repeat(starts[candidates] - before, lengths) + np.arange(len(given))
+        wrong = np.flatnonzero(self.content[places] != given)
+        found[candidates[np.searchsorted(before + lengths, wrong, side="right")]] = False
+        return found
+
+
+class Lists:
+    """Lists of numbers, by the number of the list.
+
+    Attributes:
+        starts: where each begins among the values, and where the last one ends.
+        values: of all lists.
+    """
+
+    def __init__(self, starts: Array, values: Array) -> None:
+        """Takes the arrays."""
+        self.starts, self.values = starts, values
+
+    def __getitem__(self, row: int) -> Array:
+        """One list."""
+        return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
+
+    def fits(self, count: int) -> bool:
+        """Whether there are so many lists, each of them within the values; of files that nobody changed, it is so."""
+        starts = self.starts
+        return (
+            len(starts) == count + 1
+            and (int(starts[0]), int(starts[-1])) == (0, len(self.values))
+            and bool((starts[:-1] <= starts[1:]).all())
+        )
+
+    def take(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Several lists, one behind the other.
+
+        Returns:
+            For each value the place in ``rows`` of the list that it is from, and the values.
+        """
+        starts = self.starts[rows].astype(np.int64)
+        return spread(starts, self.starts[rows + 1].astype(np.int64), self.values)
+
+
+def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
+    """Ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
+
+    Raises:
+        IndexError: a range leads out of the values; nothing of its size is then allocated.
+    """
+    if values is not None and ends.max(initial=0) > len(values):
+        raise IndexError("a range leads out of the values")
+    lengths = ends - starts
+    owners = np.repeat(np.arange(len(starts)), lengths)
+    places = np.arange(len(owners)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return owners, places if values is None else values[places].astype(np.int64)
+
+
+def grouped(owners: Array, count: int) -> tuple[Array, Array]:
+    """Turns the owner of each row into the rows of each owner.
+
+    Args:
+        owners: number of the owner of each row.
+        count: of owners.
+
+    Returns:
+        Starts and values of `Lists`; the rows of an owner are in order.
+    """
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owners, minlength=count), out=starts[1:])
+    return starts, np.argsort(owners, kind="stable")
+
+
+HASHES: Final = ".hashes.u4"
+ROWS: Final = ".rows.u4"
+_CHUNK: Final = 1 << 16
+Hasher = Callable[[Sequence[bytes]], Array]
+
+
+def hashes_of(strings: Sequence[bytes]) -> Array:
+    """32 bits of each string, the same everywhere. Of 10 million strings some 23,000 share theirs with another."""
+    return np.frombuffer(b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4")
+
+
+class Lookup:
+    """Rows of distinct strings. Two strings of one hash are told apart by comparing them.
+
+    Attributes:
+        strings: by row.
+        hashes: sorted.
+        rows: of the strings, in the order of the hashes.
+    """
+
+    def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = hashes_of) -> None:
+        """Takes the arrays."""
+        self.strings, self.hashes, self.rows = strings, hashes, rows
+        self._hasher = hasher
+
+    @classmethod
+    def write(cls, folder: Path, name: str, *, hasher: Hasher = hashes_of) -> Self:
+        """Makes the files for strings that `StringsWriter` wrote, and opens them."""
+        strings = Strings.open(folder, name)
+        hashes = np.empty(len(strings), dtype="<u4")
+        for start in range(0, len(strings), _CHUNK):
+            end = min(start + _CHUNK, len(strings))
+            hashes[start:end] = hasher([bytes(strings.raw(row)) for row in range(start, end)])
+        order = np.argsort(hashes, kind="stable").astype("<u4")
+        write_array(folder / f"{name}{HASHES}", hashes[order])
+        write_array(folder / f"{name}{ROWS}", order)
+        return cls.open(folder, name, hasher=hasher)
+
+    @classmethod
+    def open(cls, folder: Path, name: str, *, strings: Strings | None = None, hasher: Hasher = hashes_of) -> Self:
+        """Maps the files; the strings may lie elsewhere."""
+        hashes, rows = mapped(folder / f"{name}{HASHES}"), mapped(folder / f"{name}{ROWS}")
+        return cls(strings if strings is not None else Strings.open(folder, name), hashes, rows, hasher=hasher)
+
+    def find(self, asked: Sequence[str]) -> Ints:
+        """The row of each string; -1 where there is none."""
+        encoded = [one.encode("utf-8", "surrogatepass") for one in asked]
+        found = np.full(len(encoded), -1, dtype=np.int64)
+        hashes = self._hasher(encoded)
+        order = np.argsort(hashes)  # neighbours in the file are asked for one after the other
+        places = np.empty(len(encoded), dtype=np.int64)
+        places[order] = np.searchsorted(self.hashes, hashes[order])
+        left = np.arange(len(encoded))
+        while len(left):
+            left = left[places[left] < len(self.hashes)]
+            left = left[self.hashes[places[left]] == hashes[left]]
+            rows = self.rows[places[left]].astype(np.int64)
+            equal = self.strings.equal(rows, [encoded[i] for i in left.tolist()])
+            found[left[equal]] = rows[equal]
+            left = left[~equal]
+            places[left] += 1
+        return found

@@ -1,0 +1,312 @@
+"""Building a pack from records, in bounded memory: what one concept is, what its keys are, and everything sorted.
+
+Records are sorted by concept and merged; the names of each concept get their keys and flags and are sorted by key; both
+sorts spill to the disk. The result depends on the records alone, not on the memory that was allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Annotated, Final, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.files.atomic import atomic_folder
+from fascicle.errors import InputError
+from fascicle.settings.base import PackName, Settings
+from fascicle.terms.curation.rules import UNTOUCHED, Decision, NameRow, Rule
+from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
+from fascicle.terms.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.terms.pack.merging import ConceptsWriter, Gathered, Merged, MergedName, Numbers, Records, gather, merged
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.priors import STYLES
+from fascicle.terms.pack.sets import write_sets
+from fascicle.terms.pack.writing import NamesWriter, SortedSpill, Told, named
+from fascicle.terms.terms import NAME_KINDS
+
+_MIB: Final = 1 << 20
+_KINDS: Final = {kind: number for number, kind in enumerate(NAME_KINDS)}
+_TOGETHER: Final = 1 << 13  # names that get their keys together
+_EVERY: Final = 10_000
+
+
+class BuildSettings(Settings, frozen=True, kw_only=True):
+    """How a pack is built.
+
+    Attributes:
+        name: of the pack, which becomes the source of its mentions.
+        memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
+        longest: characters of a name; longer ones are left out and counted.
+        careful: whether a preferred name may be too common or too short to be looked for in texts.
+    """
+
+    name: PackName
+    memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
+    longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
+    careful: bool = True
+
+
+class PackSource(NamedTuple):
+    """One source: what is kept of it in the manifest, and its records.
+
+    Attributes:
+        facts: its name is that of its terms; ``counts`` is filled by the build.
+        records: begins to read.
+        losses: what the reader left out, by reason; asked for when the records are read.
+        adds: whether it only adds names to concepts that other sources have.
+    """
+
+    facts: SourceFacts
+    records: Records
+    losses: Callable[[], Mapping[str, int]] = dict
+    adds: bool = False
+
+
+class Decides(Protocol):
+    """Rules of curation, as the builder asks them: `Curation`, or `Seen`."""
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """All rules, by their numbers."""
+
+    def decide(self, row: NameRow) -> Decision:
+        """What becomes of a name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the builder is given, for it belongs to others.
+
+    Attributes:
+        normaliser: version of the keys.
+        keys: of names, each of which is not empty and has no NUL character.
+        table: writes the table by which texts are scanned from the sorted keys, and closes it.
+        curation: rules about names, if there are any.
+    """
+
+    normaliser: str
+    keys: Callable[[Sequence[str]], list[str]]
+    table: Callable[[Iterable[str], Path], object]
+    curation: Decides | None = None
+
+
+def build(
+    sources: Sequence[PackSource],
+    settings: BuildSettings,
+    folder: str | os.PathLike[str],
+    *,
+    parts: Parts,
+    told: Told = lambda step, count: None,
+    overwrite: bool = False,
+    finish: Callable[[Path], None] = lambda folder: None,
+) -> Manifest:
+    """Builds a pack; the folder has its name only when it is complete.
+
+    Args:
+        sources: the first that says something of a concept counts, see `ConceptRecord`.
+        settings: name and memory.
+        folder: to write.
+        parts: keys, table and curation.
+        told: is called with what is being done and a count, now and then.
+        overwrite: replace a pack that is there and was not changed.
+        finish: is called with the folder of the pack before it has its name; it may write other files beside its own.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        InputError: no source gives a concept with a name; see `gather` too.
+        OutputError: the folder exists and may not be replaced, or cannot be written.
+    """
+    with atomic_folder(folder, kind=KIND, overwrite=overwrite) as place:
+        work = place / "work"
+        work.mkdir()
+        building = _Building(sources, settings, parts, told=told, place=place, work=work)
+        found = building.run()
+        shutil.rmtree(work)
+        made = write_manifest(place, msgspec.structs.replace(found, files=_files(place, told)))
+        finish(place)
+        return made
+
+
+def _files(place: Path, told: Told) -> dict[str, FileFacts]:
+    found = {}
+    for number, path in enumerate(sorted(place.iterdir()), start=1):
+        found[path.name] = FileFacts.of(path)
+        told("files", number)
+    return found
+
+
+def _shown(concept: Merged) -> MergedName | None:
+    """The name that is shown: what a source says, the English label, another label, or the first name."""
+
+    def rank(name: MergedName) -> int:
+        if name.surface == concept.label:
+            return 0
+        if name.kind != "label":
+            return 3
+        return 1 if name.language == "en" else 2
+
+    return min(concept.names, key=rank, default=None)
+
+
+def _text(rule: Rule) -> str:
+    """A rule in a line, with the name of its file alone: a pack does not tell where it was built."""
+    parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
+    place = f"({PurePath(rule.place).name})" if rule.place else ""
+    return " ".join(filter(None, (*parts, place)))
+
+
+class _Building:
+    """The state of one build."""
+
+    def __init__(
+        self,
+        sources: Sequence[PackSource],
+        settings: BuildSettings,
+        parts: Parts,
+        *,
+        told: Told,
+        place: Path,
+        work: Path,
+    ) -> None:
+        self._sources, self._settings, self._parts = sources, settings, parts
+        self._told, self._place, self._work = told, place, work
+        self._names = [source.facts.name for source in sources]
+        self._spills = {
+            table: SortedSpill(work / table, memory=settings.memory * _MIB) for table in (layout.ACTIVE, layout.SILENT)
+        }
+        self._concepts = ConceptsWriter(place, work)
+        self._languages = Numbers[str]("languages", most=1 << 8)
+        self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
+        self._used: set[int] = set()
+        self._counts = Counter[str]()
+        self._waiting: list[tuple[str, int, tuple[int, int, int, int, int], bool, str]] = []
+
+    def run(self) -> Manifest:
+        """Writes all files but the manifest, and returns it without their hashes."""
+        gathered = gather(
+            [(one.facts.name, None if one.adds else one.facts.type, one.records) for one in self._sources],
+            self._work / "records",
+            memory=self._settings.memory * _MIB,
+            watch=self._told,
+        )
+        for concept in merged(gathered):
+            self._add(concept)
+        self._spill()
+        concepts = self._concepts.close(self._counts)
+        if not concepts:
+            raise InputError("the sources give no concept with a name; look at their readers and filters")
+        self._told("concepts", concepts)
+        self._write_names(concepts)
+        self._write_rules()
+        found = self._manifest(gathered, concepts)
+        counts = write_sets(self._place, Pack(self._place, found))
+        return msgspec.structs.replace(found, counts={**found.counts, **counts})
+
+    def _add(self, concept: Merged) -> None:
+        row = self._concepts.add(concept)
+        shown = _shown(concept)
+        table = layout.SILENT if concept.obsolete else layout.ACTIVE
+        style = layout.STYLE_UNIT * STYLES.get(concept.type, 0)
+        for name in concept.names:
+            if reason := self._unusable(name):
+                self._counts[reason] += 1
+                continue
+            flags, sources, rule = layout.CASE, name.sources, 0
+            if self._parts.curation is not None:
+                flags, sources, rule = self._judged(name, concept.curie, self._parts.curation)
+            language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
+            numbers = (language, _KINDS[name.kind], several, flags | style, rule)
+            self._waiting.append((name.surface, row, numbers, name is shown, table))
+        if len(self._waiting) >= _TOGETHER:
+            self._spill()
+        if (row + 1) % _EVERY == 0:
+            self._told("concepts", row + 1)
+
+    def _spill(self) -> None:
+        """Gives the names that wait their keys, and puts them where they are sorted."""
+        waiting, self._waiting = self._waiting, []
+        keys = self._parts.keys([surface for surface, *_ in waiting])
+        for key, (surface, concept, numbers, shown, table) in zip(keys, waiting, strict=True):
+            if not key:
+                self._counts["name without a letter or digit"] += 1
+                continue
+            spill = self._spills[layout.SILENT if numbers[3] & layout.DROPPED else table]
+            spill.add(named(key, surface, concept, numbers, shown=shown))
+
+    def _unusable(self, name: MergedName) -> str:
+        """Why a name cannot be in a pack; empty if it can."""
+        if not name.surface or "\0" in name.surface:
+            return "name with characters that no text has"
+        return "name that is too long" if len(name.surface) > self._settings.longest else ""
+
+    def _judged(self, name: MergedName, curie: str, curation: Decides) -> tuple[int, tuple[int, ...], int]:
+        """Flags of a name, the sources that it is left from, and the number of the text of the rules about it."""
+        rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
+        said = {source: curation.decide(row) for source, row in rows.items()}
+        if all(decision is UNTOUCHED for decision in said.values()):
+            return layout.CASE, name.sources, 0
+        left = tuple(source for source in name.sources if said[source].keep)
+        counted = [said[source] for source in left or name.sources]
+        case = next((decision.case for decision in counted if decision.case), None)
+        flags = layout.CASE if case is None else int(CasePolicy[case])
+        flags |= 0 if any(decision.match for decision in counted) else layout.OFF
+        flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
+        flags |= 0 if left else layout.DROPPED
+        numbers = sorted({rule for decision in said.values() for rule in decision[4:] if rule is not None})
+        self._used.update(numbers)
+        return flags, left or name.sources, self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers))
+
+    def _write_names(self, concepts: int) -> None:
+        labels = np.full(concepts, layout.NONE, dtype="<u4")
+        for table, spill in self._spills.items():
+            writer = NamesWriter(self._place, table, labels, careful=self._settings.careful)
+            writer.write(spill, self._told)
+            lookup = writer.close(concepts)
+            self._counts[f"{table}"] = writer.terms
+            self._counts[f"keys of {table}"] = len(lookup.strings)
+            if table == layout.ACTIVE:
+                self._write_table(lookup)
+        write_array(self._place / layout.LABEL, labels)
+
+    def _write_table(self, lookup: Lookup) -> None:
+        keys = (lookup.strings[row] for row in range(len(lookup.strings)))
+        self._parts.table(keys, self._place / layout.TABLE)
+        for end in (BYTES, OFFSETS):  # the table has the keys too
+            (self._place / f"{layout.in_table(layout.ACTIVE, layout.KEYS)}{end}").unlink()
+
+    def _write_rules(self) -> None:
+        if self._parts.curation is not None:
+            self._counts["rules of curation"] = len(self._parts.curation.rules)
+            self._counts["rules of curation that decide nothing"] = len(self._parts.curation.rules) - len(self._used)
+        rules = StringsWriter(self._place, layout.RULES)
+        for rule in self._rules.values():
+            rules.add(rule.encode())
+        rules.close()
+
+    def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:
+        facts = (
+            msgspec.structs.replace(source.facts, counts={**counts, **source.losses()})
+            for source, counts in zip(self._sources, gathered.read, strict=True)
+        )
+        return Manifest(
+            name=self._settings.name,
+            normaliser=self._parts.normaliser,
+            sources=tuple(facts),
+            sets=self._concepts.sets.values(),
+            types=self._concepts.types.values(),
+            languages=self._languages.values(),
+            ranks=self._concepts.ranks.values(),
+            counts={"concepts": concepts, **self._counts, **gathered.losses},
+            files={},
+        )

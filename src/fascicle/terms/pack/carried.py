@@ -1,0 +1,148 @@
+"""The part of a term pack that goes with a model: what finds names and tells their types, and nothing else.
+
+No definitions, hierarchy, links or names that are kept out. The manifest goes along, for it says whose the names are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.core.document import Event
+from fascicle.core.mention import Link
+from fascicle.errors import FascicleError, ModelError
+from fascicle.settings.folders.described import read_described
+from fascicle.settings.folders.vocabularies import PACK
+from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import BYTES, OFFSETS, Strings, mapped, spread
+from fascicle.terms.pack.layout import ACTIVE, in_table
+from fascicle.terms.pack.manifest import FORMAT, WORDING, Manifest
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.scanning.building import open_arrays
+from fascicle.terms.terms import ShortTerm
+
+_SURFACES: Final = in_table(ACTIVE, layout.SURFACES)
+_STARTS: Final = in_table(ACTIVE, layout.STARTS)
+_COLUMNS: Final = tuple(in_table(ACTIVE, name) for name in (layout.CONCEPT, layout.SURFACE, layout.FLAGS, layout.PRIOR))
+PARTS: Final = (layout.TABLE, layout.TYPE, _STARTS, *_COLUMNS, f"{_SURFACES}{BYTES}", f"{_SURFACES}{OFFSETS}")
+
+
+def carried_size(pack: Pack) -> int:
+    """Bytes of what `carried_files` gives, without the manifest."""
+    return sum(pack.manifest.files[name].size for name in PARTS)
+
+
+def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
+    """The files that go with a model, by their names in its folder.
+
+    Args:
+        pack: that is open.
+        file: name of the manifest there; the others begin with it.
+    """
+    parts = {f"{file}.{name}": (pack.folder / name).read_bytes() for name in PARTS}
+    return {file: (pack.folder / PACK).read_bytes(), **parts}
+
+
+class CarriedPack:
+    """Such a part, mapped from the folder of a model.
+
+    Attributes:
+        manifest: of the pack that it was taken from.
+        table: the file by which texts are scanned.
+        type_rows: the number of the type of each concept.
+        concept: the row of the concept of each term.
+        prior: the prior of each term.
+    """
+
+    def __init__(self, folder: Path, file: str) -> None:
+        """Maps the files.
+
+        Args:
+            folder: of the model.
+            file: name of the manifest in it.
+
+        Raises:
+            ModelError: damaged, or with keys of another version.
+        """
+        path = folder / file
+        try:
+            self.manifest = read_described(path, Manifest, WORDING, format=FORMAT)
+            self.table = folder / f"{file}.{layout.TABLE}"
+            keys = open_arrays(self.table)[0].names
+            self.type_rows = mapped(folder / f"{file}.{layout.TYPE}")
+            self._starts = mapped(folder / f"{file}.{_STARTS}")
+            self.concept, self._surface, self._flags, self.prior = (mapped(folder / f"{file}.{n}") for n in _COLUMNS)
+            self._surfaces = Strings.open(folder, f"{file}.{_SURFACES}")
+        except (FascicleError, ValueError, OSError) as error:
+            raise ModelError(f"the names in {path} cannot be used ({error}); copy or export the folder again") from None
+        if self.manifest.normaliser != NORMALISER:
+            raise ModelError(
+                f"the model in {folder} reads names with keys of the version {self.manifest.normaliser}, and this "
+                f"release makes {NORMALISER}: build the pack again, and train the model with it",
+                file=str(path),
+                code="version",
+            )
+        if not self._fits(keys):
+            raise ModelError(f"the files beside {path} do not fit to each other; copy or export the folder again")
+
+    def _fits(self, keys: int) -> bool:
+        """Whether every number is one of a row that is there."""
+        terms = len(self.concept)
+        limits = (
+            (self.concept, len(self.type_rows)),
+            (self._surface, len(self._surfaces)),
+            (self.type_rows, len(self.types)),
+        )
+        lists = ((self._starts, terms), (self._surfaces.offsets, len(self._surfaces.content)))
+        return (
+            {len(self._surface), len(self._flags), len(self.prior)} == {terms}
+            and len(self._starts) == keys + 1
+            and all(len(at) and int(at[-1]) == end and bool(np.all(at[:-1] <= at[1:])) for at, end in lists)
+            and not np.any((self._flags & layout.CASE) > max(CasePolicy))
+            and all(not len(rows) or int(rows.max()) < limit for rows, limit in limits)
+        )
+
+    def __len__(self) -> int:
+        """How many terms there are."""
+        return len(self.concept)
+
+    @property
+    def full_name(self) -> str:
+        """Name and hash of the pack that it was taken from."""
+        return self.manifest.full_name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of types, by number."""
+        return self.manifest.types
+
+    @property
+    def active(self) -> CarriedPack:
+        """Itself, for it has no other names."""
+        return self
+
+    def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each term of these keys the place of its key in ``rows``, and its own row."""
+        return spread(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
+
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """Terms by their rows; a concept is told by its number."""
+        surfaces = self._surfaces.take(self._surface[rows])
+        flags = self._flags[rows]
+        cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
+        concepts = map(str, self.concept[rows].tolist())
+        return list(map(ShortTerm, surfaces, concepts, cases, off, self.prior[rows].tolist()))
+
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """No identifier and no label goes with a model."""
+        return "", "", ()
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """No link goes with a model."""
+        return [()] * len(documents)

@@ -1,0 +1,272 @@
+"""What the difference between two packs means for texts: mentions that come, go, or change their link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
+import numpy as np
+
+from fascicle.core.document import Document, Patch
+from fascicle.core.mention import Mention
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.pack.pack import Concept, Pack, Term
+from fascicle.terms.recognising import PackRecogniser
+from fascicle.terms.terms import NAME_KINDS, REFERS
+
+Kind = Literal["added", "removed", "changed"]
+V = TypeVar("V")
+_CHUNK = 1 << 14
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One difference between two packs.
+
+    Attributes:
+        change: what became of it on the way from the first to the second.
+        what: a concept, a term, or a mention in a corpus.
+        concept: CURIE; of a mention, that of its link after the change, or before it if it was lost.
+        surface: of a term or mention.
+        document: id of the document of a mention.
+        place: first and last character of a mention, as in ``"10-15"``.
+        before: what the first pack says, as far as it differs; empty for what was added.
+        after: what the second says.
+    """
+
+    change: Kind
+    what: Literal["concept", "term", "mention"]
+    concept: str
+    surface: str = ""
+    document: str = ""
+    place: str = ""
+    before: str = ""
+    after: str = ""
+
+
+def changes(first: Pack, second: Pack) -> Iterator[Change]:
+    """All differences in concepts, by CURIE, and then in the terms that are found, by surface.
+
+    Args:
+        first: what was before.
+        second: what is now. Both may be of any size; they are walked through side by side.
+
+    Raises:
+        PackError: one of them has values that cannot be.
+    """
+    for curie, concept, other in _walk(_concepts(first), _concepts(second)):
+        if (told := _told(concept, other)) is not None:
+            yield Change(change=told[0], what="concept", concept=curie, before=told[1], after=told[2])
+    for _, terms, others in _walk(_terms(first), _terms(second)):
+        terms, others = terms or {}, others or {}
+        for which in sorted({**terms, **others}):
+            if (told := _told(terms.get(which), others.get(which))) is not None:
+                surface, curie, _ = which
+                yield Change(change=told[0], what="term", concept=curie, surface=surface, before=told[1], after=told[2])
+
+
+def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[Kind, str, str] | None:
+    """The kind of a change, and both sides in words; ``None`` if there is none."""
+    if before == after:
+        return None
+    if before is None or after is None:
+        shown = [_shown(one, one.keys()) if one is not None else "" for one in (before, after)]
+        return "added" if before is None else "removed", *shown  # type: ignore[return-value]
+    differ = [name for name in before if before[name] != after[name]]
+    return "changed", _shown(before, differ), _shown(after, differ)
+
+
+def _shown(values: dict[str, str], names: Any) -> str:
+    return "; ".join(f"{name} {values[name]}" for name in names if values[name])
+
+
+def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
+    """Two streams sorted by the bytes of their keys as one; ``None`` for what one does not have."""
+    one, other = next(first, None), next(second, None)
+    while one is not None or other is not None:
+        if other is None or (one is not None and one[0].encode() < other[0].encode()):
+            assert one is not None
+            yield one[0], one[1], None
+            one = next(first, None)
+        elif one is None or other[0].encode() < one[0].encode():
+            yield other[0], None, other[1]
+            other = next(second, None)
+        else:
+            yield one[0], one[1], other[1]
+            one, other = next(first, None), next(second, None)
+
+
+def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
+    with looking_through(pack.folder):
+        for row in range(len(pack)):
+            concept = pack.concept_at(row)
+            yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+
+
+def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
+    return {
+        "label": concept.label,
+        "type": concept.type,
+        "taxon": concept.taxon,
+        "rank": concept.rank,
+        "obsolete": "yes" if concept.obsolete else "",
+        "replaced by": ", ".join(concept.replaced_by),
+        "parents": ", ".join(parents),
+        "definition": concept.definition,
+        "references": ", ".join(sorted(f"{one.curie} ({one.predicate})" for one in concept.references)),
+    }
+
+
+def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
+    """The terms of each key: surface, concept and language -> what else is said of them."""
+    with looking_through(pack.folder):
+        yield from _grouped(pack)
+
+
+def _grouped(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
+    names, languages = pack.active, pack.manifest.languages
+    for start in range(0, len(names.keys.strings), _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, len(names.keys.strings)))
+        places, terms = names.of_key_rows(rows)
+        keys = names.keys.strings.take(rows)
+        surfaces = names.surfaces.take(names.surface[terms])
+        curies = pack.curies.strings.take(names.concept[terms])
+        group: dict[tuple[str, str, str], dict[str, str]] = {}
+        last = 0
+        for place, term, surface, curie in zip(places.tolist(), terms.tolist(), surfaces, curies, strict=True):
+            if place != last:
+                yield keys[last], group
+                group, last = {}, place
+            flags = int(names.flags[term])
+            group[surface, curie, languages[names.language[term]]] = {
+                "kind": NAME_KINDS[names.kind[term]],
+                "case": CasePolicy(flags & layout.CASE).name,
+                "off": "yes" if flags & layout.OFF else "",
+            }
+        if group:
+            yield keys[last], group
+
+
+_OF_CONCEPT: Final = ("taxon", "rank", "obsolete", "replaced_by", "parents", "references", "definition")
+COLUMNS: Final = (
+    *("concept", "type", "surface", "kind", "language", "case", "off", "prior", "sources", "rule"),
+    *_OF_CONCEPT,
+)
+
+
+def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
+    """The terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
+
+    What is said of a concept stands with its first term, or alone if it has none; that of obsolete
+    ones is kept out.
+
+    Args:
+        pack: that is open.
+        silent: give the terms that are kept out in place of those that are found.
+    """
+    names = pack.silent if silent else pack.active
+    for row in range(len(pack)):
+        concept = pack.concept_at(row)
+        head, told = (concept.curie, concept.type), _told_export(concept, pack)
+        terms = [pack.term(names, term) for term in names.of_concept[row].tolist()]
+        for term in sorted(terms, key=lambda term: term.surface != concept.label):  # the first name can be the label
+            yield (*head, *_of_term(term), *told)
+            told = ("",) * len(_OF_CONCEPT)
+        if not terms and concept.obsolete == silent:
+            yield (*head, *[""] * (len(COLUMNS) - len(head) - len(told)), *told)
+
+
+def _told_export(concept: Concept, pack: Pack) -> tuple[str, ...]:
+    references = (
+        one.curie if one.predicate == REFERS else f"{one.predicate} {one.curie}" for one in concept.references
+    )
+    return (
+        concept.taxon,
+        concept.rank,
+        "yes" if concept.obsolete else "",
+        "|".join(concept.replaced_by),
+        "|".join(pack.parents(concept.curie)),
+        "|".join(references),
+        " ".join(concept.definition.split()),
+    )
+
+
+def _of_term(term: Term) -> tuple[str, ...]:
+    return (
+        " ".join(term.surface.split()),  # a tab or an end of line would end the value
+        term.kind,
+        term.language,
+        term.case.name,
+        "yes" if term.off else "",
+        f"{term.prior:.4f}",
+        "|".join(term.sources),
+        " ".join(term.rule.split()),
+    )
+
+
+_SOURCE: Final = "pack"
+_TOGETHER: Final = 64  # documents
+
+
+def mention_changes(
+    first: Pack, second: Pack, documents: Iterable[Document], *, settings: RecognitionSettings | None = None
+) -> Iterator[Change]:
+    """All differences in what two packs find, in the order of the texts.
+
+    A mention is one place with one type. It changes if its link does; the first type of a place counts for that which
+    the settings allow.
+
+    Args:
+        first: what was before.
+        second: what is now.
+        documents: the texts; their mentions are not looked at.
+        settings: of the recogniser.
+
+    Raises:
+        PackError: one of the packs has values that cannot be.
+    """
+    documents = iter(documents)
+    before, after = (_finder(pack, settings) for pack in (first, second))
+    while together := list(islice(documents, _TOGETHER)):
+        for document, old, new in zip(together, before(together), after(together), strict=True):
+            yield from _changes(document, _by_place(old.add), _by_place(new.add))
+
+
+def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
+    with looking_through(pack.folder):
+        return PackRecogniser({_SOURCE: pack}, settings=settings).predict
+
+
+def _by_place(mentions: Iterable[Mention]) -> dict[tuple[int, int, str], Mention]:
+    return {(mention.start, mention.end, mention.type): mention for mention in mentions}
+
+
+def _changes(
+    document: Document, old: dict[tuple[int, int, str], Mention], new: dict[tuple[int, int, str], Mention]
+) -> Iterator[Change]:
+    for place in sorted({**old, **new}):
+        was, now = old.get(place), new.get(place)
+        curies = [mention.links[0].curie if mention is not None and mention.links else "" for mention in (was, now)]
+        if was is not None and now is not None and curies[0] == curies[1]:
+            continue
+        yield Change(
+            change="added" if was is None else "removed" if now is None else "changed",
+            what="mention",
+            concept=curies[1] or curies[0],
+            surface=document.text[place[0] : place[1]],
+            document=document.id,
+            place=f"{place[0]}-{place[1]}",
+            before=_told_mentions(was),
+            after=_told_mentions(now),
+        )
+
+
+def _told_mentions(mention: Mention | None) -> str:
+    if mention is None:
+        return ""
+    link = f"; {mention.links[0].curie} {mention.links[0].name}" if mention.links else "; not linked"
+    return f"{mention.type}{link}"

@@ -1,0 +1,346 @@
+"""Writing the concepts of a pack, in the order of their CURIEs, and their hierarchy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.errors import InputError
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, Strings, StringsWriter, grouped, mapped, write_array
+from fascicle.terms.pack.writing import SortedSpill
+from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
+
+_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
+_EVERY: Final = 10_000  # records between two signs of life
+_SAME: Final = tuple(one.encode() for one in sorted(SAME))
+_DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
+Records = Callable[[], Iterable[ConceptRecord]]
+
+
+class MergedName(Name, frozen=True, gc=False):
+    """A name of a concept, as all sources together have it.
+
+    Its kind is the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
+
+    Attributes:
+        sources: numbers of the sources that have it, in order.
+    """
+
+    sources: tuple[int, ...] = ()
+
+
+class Merged(ConceptRecord, frozen=True, kw_only=True, gc=False):
+    """A concept, as all sources together have it.
+
+    Attributes:
+        names: of all sources.
+        sources: numbers of the sources that have it, in order.
+    """
+
+    names: tuple[MergedName, ...]
+    sources: tuple[int, ...]
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """Records of all sources, in the order of their concepts.
+
+    Attributes:
+        spill: the rows: concept, number of the record, number of the source, and the record.
+        read: records and names of each source.
+        losses: what was left out, by reason.
+    """
+
+    spill: SortedSpill
+    read: list[Counter[str]] = field(default_factory=list)
+    losses: Counter[str] = field(default_factory=Counter)
+
+
+def gather(
+    sources: Sequence[tuple[str, str | None, Records]],
+    folder: Path,
+    *,
+    memory: int,
+    watch: Callable[[str, int], None],
+) -> Gathered:
+    """Reads all sources.
+
+    Args:
+        sources: name, type of concepts without one, and records of each; no type for one that only adds names.
+        folder: for what does not fit into memory.
+        memory: bytes, about.
+        watch: is called with the name of a source and the number of records read of it, now and then.
+
+    Raises:
+        InputError: a concept with names has no type.
+    """
+    found = Gathered(spill=SortedSpill(folder, memory=memory))
+    encode = msgspec.msgpack.Encoder().encode
+    number = 0
+    for source, (name, kind, records) in enumerate(sources):
+        counts = Counter[str](records=0, names=0)
+        found.read.append(counts)
+        for record in records():
+            number += 1
+            counts["records"] += 1
+            counts["names"] += len(record.names)
+            if counts["records"] % _EVERY == 0:
+                watch(name, counts["records"])
+            if not record.type and kind is not None:
+                record = _typed(record, kind, name)
+            try:
+                content = encode(record)
+            except UnicodeEncodeError:
+                found.losses["record with characters that no text has"] += 1
+                continue
+            if not record.curie or "\0" in record.curie:
+                found.losses["concept without a usable id"] += 1
+                continue
+            place = number.to_bytes(6, "big") + source.to_bytes(2, "big")
+            found.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
+        watch(name, counts["records"])
+    return found
+
+
+def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
+    if kind:
+        return msgspec.structs.replace(record, type=kind)
+    if record.names:
+        raise InputError(
+            f'the source {source} gives no type to {record.curie}; add type = "..." to its table', key=source
+        )
+    return record
+
+
+def merged(found: Gathered) -> Iterator[Merged]:
+    """The concepts in the order of their CURIEs.
+
+    Those without a name are left out and counted, but for those that another one replaced and those that are the same
+    as a concept with a name: they are its identifiers in other vocabularies.
+    """
+    same = _same_as_named(found.spill)
+    for curie, rows in _grouped(found.spill.batches()):
+        concept = _merge([_read(row) for row in rows])
+        if not concept.type and (concept.names or curie in same):
+            found.losses["concept that sources only add to"] += 1
+        elif concept.names or concept.replaced_by or curie in same:
+            yield concept
+        else:
+            found.losses["concept without a name"] += 1
+
+
+def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
+    """The CURIE of each concept, and its rows."""
+    for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
+        yield curie, list(rows)
+
+
+def _curie(row: bytes) -> bytes:
+    return row[: row.index(b"\0")]
+
+
+def _read(row: bytes) -> tuple[int, ConceptRecord]:
+    """The number of the source of a row, and its record."""
+    end = row.index(b"\0") + 7
+    return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
+
+
+def _same_as_named(spill: SortedSpill) -> set[bytes]:
+    """Concepts without a name of which matches say, in one step or several, that they are the same as one with a name.
+
+    Only concepts with such matches are held in memory.
+    """
+    others: dict[bytes, list[bytes]] = {}
+    named: list[bytes] = []
+    for curie, rows in _grouped(spill.batches(again=True)):
+        if any(one in row for row in rows for one in _SAME):
+            records = [_read(row)[1] for row in rows]
+            others[curie] = [one.curie.encode() for each in records for one in each.references if one.predicate in SAME]
+            if any(record.names for record in records):
+                named.append(curie)
+    back: dict[bytes, list[bytes]] = {}
+    for curie, several in others.items():
+        for one in several:
+            back.setdefault(one, []).append(curie)
+    reached, waiting = set(named), named
+    while waiting:
+        curie = waiting.pop()
+        new = {one for one in (*others.get(curie, ()), *back.get(curie, ())) if one not in reached}
+        reached |= new
+        waiting += new
+    return reached
+
+
+def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
+    records = [record for _, record in said]
+    naming = [source for source, record in said if record.names]
+    return Merged(
+        curie=records[0].curie,
+        type=_first(one.type for one in records),
+        names=_names(said),
+        sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
+        taxon=_first(one.taxon for one in records),
+        rank=_first(one.rank for one in records),
+        parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
+        obsolete=any(one.obsolete for one in records),
+        replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
+        definition=_first(one.definition for one in records),
+        references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
+        label=_first(one.label for one in records),
+    )
+
+
+def _first(values: Iterable[str]) -> str:
+    """The first value that is not empty."""
+    return next(filter(None, values), "")
+
+
+def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
+    """Each distinct name once for each language, with the strongest kind; the first label of a language stays one."""
+    kinds: dict[tuple[str, str], NameKind] = {}
+    sources: dict[tuple[str, str], dict[int, None]] = {}
+    labels: dict[str, str] = {}
+    for source, record in said:
+        for name in record.names:
+            kind: NameKind = name.kind
+            if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
+                kind = "exact"
+            key = (name.surface, name.language)
+            before = kinds.get(key)
+            if before is None or _RANK[kind] < _RANK[before]:
+                kinds[key] = kind
+            sources.setdefault(key, {})[source] = None
+    return tuple(
+        MergedName(surface, kind, language, tuple(sources[surface, language]))
+        for (surface, language), kind in kinds.items()
+    )
+
+
+_CHUNK: Final = 1 << 16
+T = TypeVar("T")
+
+
+class Numbers(Generic[T]):
+    """Gives a number to each distinct value, in the order in which they come."""
+
+    def __init__(self, what: str, *, most: int, first: Iterable[T] = ()) -> None:
+        """Begins with some values.
+
+        Args:
+            what: values of this kind are counted in an error.
+            most: of them that a pack can have.
+            first: values that have the first numbers.
+        """
+        self._what, self._most = what, most
+        self._numbers: dict[T, int] = {value: number for number, value in enumerate(first)}
+
+    def of(self, value: T) -> int:
+        """The number of a value.
+
+        Raises:
+            InputError: too many distinct values.
+        """
+        found = self._numbers.setdefault(value, len(self._numbers))
+        if found >= self._most:
+            raise InputError(f"a pack can have {self._most:,} {self._what}; divide its sources into two packs")
+        return found
+
+    def values(self) -> tuple[T, ...]:
+        """All values by number."""
+        return tuple(self._numbers)
+
+
+class ConceptsWriter:
+    """Writes the columns of concepts; `close` adds the look-up and the hierarchy."""
+
+    def __init__(self, folder: Path, work: Path) -> None:
+        """Opens the files.
+
+        Args:
+            folder: of the pack.
+            work: for what is needed until the pack is complete.
+        """
+        self._folder, self._work = folder, work
+        self.types = Numbers[str]("types", most=1 << 16)
+        self.ranks = Numbers[str]("ranks of taxa", most=1 << 8, first=[""])
+        self.sets = Numbers[tuple[int, ...]]("sets of sources", most=1 << 16)
+        self._taxa = Numbers[str]("taxa", most=layout.NONE, first=[""])
+        self._columns = {  # that of labels is written when the names are sorted
+            name: ColumnWriter(folder / name) for name in layout.CONCEPT_COLUMNS if name != layout.LABEL
+        }
+        self._curies, self._facts = StringsWriter(folder, layout.CURIES), StringsWriter(folder, layout.FACTS)
+        self._parents, self._children = StringsWriter(work, "parents"), ColumnWriter(work / "children.u4")
+
+    def add(self, concept: Merged) -> int:
+        """Writes a concept, and returns its number."""
+        columns = self._columns
+        columns[layout.TYPE].add(self.types.of(concept.type))
+        columns[layout.TAXON].add(self._taxa.of(concept.taxon))
+        columns[layout.RANK].add(self.ranks.of(concept.rank))
+        columns[layout.CONCEPT_FLAGS].add(layout.OBSOLETE if concept.obsolete else 0)
+        columns[layout.CONCEPT_SET].add(self.sets.of(concept.sources))
+        self._facts.add(_facts(concept))
+        row = self._curies.add(concept.curie.encode())
+        for parent in dict.fromkeys(concept.parents):
+            if parent != concept.curie:
+                self._parents.add(parent.encode())
+                self._children.add(row)
+        return row
+
+    def close(self, counts: Counter[str]) -> int:
+        """Ends the files; returns the number of concepts.
+
+        Args:
+            counts: gets the numbers of parents, and of those that the pack does not have.
+        """
+        for column in (*self._columns.values(), self._children):
+            column.close()
+        for strings in (self._curies, self._facts, self._parents):
+            strings.close()
+        taxa = StringsWriter(self._folder, layout.TAXA)
+        for taxon in self._taxa.values():
+            taxa.add(taxon.encode())
+        taxa.close()
+        count = self._curies.count
+        lookup = Lookup.write(self._folder, layout.CURIES)
+        children, parents = _edges(lookup, Strings.open(self._work, "parents"), mapped(self._work / "children.u4"))
+        counts["parents"], counts["parents that are no concept of the pack"] = (
+            len(parents),
+            self._parents.count - len(parents),
+        )
+        for places, owners, others in ((layout.PARENTS, children, parents), (layout.CHILDREN, parents, children)):
+            starts, order = grouped(owners, count)
+            write_array(self._folder / places[0], starts)
+            write_array(self._folder / places[1], others[order])
+        return count
+
+
+def _facts(concept: Merged) -> bytes:
+    """What is rarely asked of a concept; empty if there is nothing."""
+    references: dict[str, tuple[str, ...]] = {}
+    for one in concept.references:
+        if one.curie not in references.get(one.predicate, ()):
+            references[one.predicate] = (*references.get(one.predicate, ()), one.curie)
+    facts = layout.Facts(concept.definition, tuple(dict.fromkeys(concept.replaced_by)), references)
+    return msgspec.msgpack.encode(facts) if any(msgspec.structs.astuple(facts)) else b""
+
+
+def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
+    """Child and parent of each edge between concepts of the pack, sorted by child and parent."""
+    found = [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(parents), _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, len(parents)))
+        above = lookup.find(parents.take(rows))
+        known = above >= 0
+        found.append((children[rows[known]].astype(np.int64) << 32) | above[known])
+    edges = np.sort(np.concatenate(found))
+    return edges >> 32, edges & layout.NONE

@@ -1,0 +1,395 @@
+"""A pack that is open: concepts, their names and their hierarchy, all mapped from the files and shared by processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Ints, different
+from fascicle.core.document import Event, linked_by
+from fascicle.core.mention import Link
+from fascicle.core.type_names import near_hint
+from fascicle.errors import InputError
+from fascicle.settings.folders.vocabularies import find_pack
+from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, mapped, shortest, spread
+from fascicle.terms.pack.manifest import Manifest, check_files, check_normaliser, read_manifest
+from fascicle.terms.pack.tables import Names
+from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
+
+
+class Leads:
+    """The sets of a pack. Each concept is in one; one of the set leads it, and most concepts lead themselves alone.
+
+    Attributes:
+        column: row of the leading concept of each; empty for a pack without sets.
+    """
+
+    def __init__(self, column: Array) -> None:
+        """Takes the column."""
+        self.column = column
+        led = np.flatnonzero(column != np.arange(len(column), dtype=column.dtype))
+        order = np.argsort(column[led], kind="stable")
+        self._rows = led[order]
+        self._owners = column[self._rows].astype(np.int64)
+
+    def __len__(self) -> int:
+        """How many concepts are led by another one."""
+        return len(self._rows)
+
+    def of(self, rows: Ints) -> Ints:
+        """The concepts that lead those of some rows."""
+        if not len(self._rows):
+            return rows
+        found: Ints = self.column[rows].astype(np.int64)
+        return found
+
+    def led(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The concepts that others lead, without these: the place in ``rows`` of each, and the row."""
+        starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
+        return spread(starts, ends, self._rows)
+
+    def members(self, row: int) -> list[int]:
+        """All concepts of the set of one, the leading one first."""
+        lead = self.of(np.array([row], dtype=np.int64))
+        return [int(lead[0]), *self.led(lead)[1].tolist()]
+
+
+_FACTS = msgspec.msgpack.Decoder(layout.Facts)
+
+
+class _Defined(msgspec.Struct, frozen=True, array_like=True):
+    definition: str = ""  # the first of the facts
+
+
+_DEFINED = msgspec.msgpack.Decoder(_Defined)
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True):
+    """A name of a concept.
+
+    Attributes:
+        surface: the name as the sources write it.
+        concept: CURIE.
+        kind: of the name.
+        language: code.
+        case: which case the name may have in a text.
+        off: whether it is not looked for in texts.
+        silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
+        prior: probability that the name means the concept where it stands in a text.
+        sources: that have it.
+        rule: of curation that touched it; empty for none.
+    """
+
+    surface: str
+    concept: str
+    kind: NameKind
+    language: str
+    case: CasePolicy
+    off: bool
+    silent: bool
+    prior: float
+    sources: tuple[str, ...]
+    rule: str
+
+
+class Concept(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept.
+
+    Attributes:
+        curie: its identifier.
+        label: its preferred name; the CURIE if it has none that a pack can hold.
+        type: canonical name.
+        taxon: CURIE of its species, or empty.
+        rank: of a taxon, or empty.
+        obsolete: such a concept never matches.
+        replaced_by: CURIEs.
+        definition: or empty.
+        references: to other vocabularies; those of one predicate stand together.
+        sources: that name it.
+    """
+
+    curie: str
+    label: str
+    type: str
+    taxon: str
+    rank: str
+    obsolete: bool
+    replaced_by: tuple[str, ...]
+    definition: str
+    references: tuple[Cross, ...]
+    sources: tuple[str, ...]
+
+
+class Pack:
+    """A term pack; made by `Pack.open`.
+
+    Attributes:
+        folder: where it is.
+        manifest: what it says of itself.
+        active: the terms that are found.
+        silent: the terms that are kept out.
+        curies: rows of concepts.
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        """Maps the files, which must be those of the manifest."""
+        self.folder, self.manifest = folder, manifest
+        self.active, self.silent = Names.both(folder)
+        self.curies = Lookup.open(folder, layout.CURIES)
+        self.label_rows, self.type_rows, self.taxon_rows, self.rank_rows, self.flag_rows, self.set_rows = (
+            mapped(folder / name) for name in layout.CONCEPT_COLUMNS
+        )
+        self.facts, self.taxa, self.rules = (
+            Strings.open(folder, name) for name in (layout.FACTS, layout.TAXA, layout.RULES)
+        )
+        self.parent_rows, self.child_rows = (
+            Lists(mapped(folder / starts), mapped(folder / rows)) for starts, rows in (layout.PARENTS, layout.CHILDREN)
+        )
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
+        """Opens a pack whose files are as they were built; `verifying.verify` looks at what is in them.
+
+        Args:
+            folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
+            normaliser: version of the keys that the pack must have; that of this release by default.
+
+        Raises:
+            PackError: no pack, one of another format or normaliser, a file that is missing or was
+                changed.
+        """
+        place = find_pack(folder)
+        manifest = read_manifest(place)
+        check_normaliser(place, manifest, normaliser)
+        check_files(place, manifest)
+        return cls(place, manifest)
+
+    def __len__(self) -> int:
+        """How many concepts there are."""
+        return len(self.type_rows)
+
+    @property
+    def full_name(self) -> str:
+        """Name and hash; see `Manifest.full_name`."""
+        return self.manifest.full_name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of types, by number."""
+        return self.manifest.types
+
+    @property
+    def table(self) -> Path:
+        """The file by which texts are scanned for the keys of `active`."""
+        return self.folder / layout.TABLE
+
+    def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
+        """The terms of keys, without those that are kept out.
+
+        Args:
+            keys: any strings.
+
+        Returns:
+            For each term the place in ``keys`` of its key, and its row in `active`.
+        """
+        return self.active.of_keys(keys)
+
+    def concept_rows(self, curies: Sequence[str]) -> Ints:
+        """The row of each concept; -1 where the pack has none."""
+        return self.curies.find(curies)
+
+    def curie(self, row: int) -> str:
+        """The CURIE of a concept."""
+        return self.curies.strings[row]
+
+    def concept(self, curie: str) -> Concept:
+        """A concept by its CURIE.
+
+        Raises:
+            InputError: the pack does not have it.
+        """
+        return self.concept_at(self.row(curie))
+
+    def row(self, curie: str) -> int:
+        """The row of a concept.
+
+        Raises:
+            InputError: the pack does not have it.
+        """
+        row = int(self.concept_rows([curie])[0])
+        if row < 0:
+            raise InputError(
+                f"the pack {self.folder} has no concept {curie!r}{near_hint(curie, self._neighbours(curie))}; write "
+                "its CURIE as the pack does, such as MESH:D003920",
+                key=curie,
+                code="unknown-name",
+            )
+        return row
+
+    def concept_at(self, row: int) -> Concept:
+        """A concept by its row."""
+        facts = _FACTS.decode(self.facts.raw(row)) if len(self.facts.raw(row)) else layout.Facts()
+        return Concept(
+            curie=self.curie(row),
+            label=self.label_at(row),
+            type=self.types[self.type_rows[row]],
+            taxon=self.taxa[int(self.taxon_rows[row])],
+            rank=self.manifest.ranks[self.rank_rows[row]],
+            obsolete=bool(self.flag_rows[row] & layout.OBSOLETE),
+            replaced_by=facts.replaced_by,
+            definition=facts.definition,
+            references=tuple(Cross(one, what) for what, several in facts.references.items() for one in several),
+            sources=self._source_names(int(self.set_rows[row])),
+        )
+
+    def date_at(self, row: int) -> str:
+        """The date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        return self._dates[int(self.set_rows[row])]
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """The event of each document that has links other than NIL: which vocabularies they are of, and how old.
+
+        Args:
+            documents: the links of each, which are of this pack.
+            step: that gave the links.
+        """
+        curies = [{link.curie for link in links if link.curie} for links in documents]
+        distinct = sorted(set().union(*curies))
+        rows = self.concept_rows(distinct).tolist()
+        of = {curie: (curie.partition(":")[0], self.date_at(row)) for curie, row in zip(distinct, rows, strict=True)}
+        name = self.manifest.name
+        return [(linked_by(name, (of[one] for one in several), step=step),) if several else () for several in curies]
+
+    @cached_property
+    def _dates(self) -> list[str]:
+        sources = self.manifest.sources
+        # Of the sources that have a concept, the first one made it; later ones added names.
+        return [sources[min(numbers)].date if numbers else "" for numbers in self.manifest.sets]
+
+    @cached_property
+    def leads(self) -> Leads:
+        """Which concepts are one thing in several vocabularies; in a pack of an older release, none are."""
+        there = layout.LEAD in self.manifest.files
+        return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
+
+    def definitions_at(self, rows: Ints) -> list[str]:
+        """The definitions of concepts by their rows; empty where there is none."""
+        return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
+
+    def label_at(self, row: int) -> str:
+        """The label of a concept by its row."""
+        return self._label(int(self.label_rows[row]), row)
+
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set.
+
+        Args:
+            row: of the concept, whose label stands for that of a leading concept without a name.
+        """
+        lead, *others = self.leads.members(row)
+        label = self.label_at(row if self.label_rows[lead] == layout.NONE else lead)
+        return self.curie(lead), label, tuple(map(self.curie, others))
+
+    def labels_at(self, rows: Ints) -> list[str]:
+        """The labels of several concepts."""
+        numbers = self.label_rows[rows]
+        usual = np.flatnonzero(numbers < layout.LIMIT)
+        labels = iter(self.active.surfaces.take(numbers[usual]))
+        return [
+            next(labels) if number < layout.LIMIT else self._label(number, row)
+            for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)
+        ]
+
+    def _label(self, number: int, row: int) -> str:
+        if number == layout.NONE:
+            return self.curie(row)
+        table = self.silent if number & layout.LIMIT else self.active
+        return table.surfaces[number & ~layout.LIMIT]
+
+    def names(self, curie: str) -> tuple[Term, ...]:
+        """All names of a concept, those that are kept out at the end.
+
+        Raises:
+            InputError: the pack does not have the concept.
+        """
+        row = self.row(curie)
+        return tuple(
+            self.term(names, term) for names in (self.active, self.silent) for term in names.of_concept[row].tolist()
+        )
+
+    def term(self, names: Names, row: int) -> Term:
+        """A term by its row in one of the tables."""
+        flags = int(names.flags[row])
+        return Term(
+            surface=names.surfaces[int(names.surface[row])],
+            concept=self.curie(int(names.concept[row])),
+            kind=NAME_KINDS[names.kind[row]],
+            language=self.manifest.languages[names.language[row]],
+            case=CasePolicy(flags & layout.CASE),
+            off=bool(flags & layout.OFF),
+            silent=names.table == layout.SILENT,
+            prior=shortest(names.prior[row : row + 1])[0],
+            sources=self._source_names(int(names.sources[row])),
+            rule=self.rules[names.rule_of(row)],
+        )
+
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """What is needed to look for terms in texts, by their rows in `active`."""
+        names = self.active
+        surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
+        flags = names.flags[rows]
+        cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
+        return list(map(ShortTerm, surfaces, curies, cases, off, shortest(names.prior[rows])))
+
+    def parents(self, curie: str) -> tuple[str, ...]:
+        """The concepts above one, sorted."""
+        return self._curies(self.parent_rows[self.row(curie)])
+
+    def children(self, curie: str) -> tuple[str, ...]:
+        """The concepts below one, sorted."""
+        return self._curies(self.child_rows[self.row(curie)])
+
+    def ancestors(self, curie: str) -> tuple[str, ...]:
+        """All concepts above one, at any distance, without itself; sorted. A circle in the hierarchy does no harm."""
+        return self._curies(self._reached(self.parent_rows, self.row(curie)))
+
+    def descendants(self, curie: str) -> tuple[str, ...]:
+        """All concepts below one, at any distance, without itself; sorted."""
+        return self._curies(self._reached(self.child_rows, self.row(curie)))
+
+    def _reached(self, edges: Lists, row: int) -> Ints:
+        seen = np.zeros(len(self), dtype=np.bool_)
+        front = np.array([row], dtype=np.int64)
+        while len(front):
+            seen[front] = True
+            front = different(edges.take(front)[1])
+            front = front[~seen[front]]
+        seen[row] = False
+        found: Ints = np.flatnonzero(seen)
+        return found
+
+    def _curies(self, rows: Ints) -> tuple[str, ...]:
+        return tuple(self.curies.strings.take(rows))
+
+    def _source_names(self, number: int) -> tuple[str, ...]:
+        return tuple(self.manifest.sources[source].name for source in self.manifest.sets[number])
+
+    def _neighbours(self, curie: str) -> Iterator[str]:
+        """Other spellings of an identifier that the pack may have: those with another prefix or another case."""
+        local = curie.rpartition(":")[2]
+        prefixes = sorted(
+            {self.curie(row).partition(":")[0] for row in range(0, len(self), max(1, len(self) // 1_000))}
+        )
+        spelt = [f"{prefix}:{one}" for prefix in prefixes for one in (local, local.upper())]
+        for one, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
+            if row >= 0:
+                yield one

@@ -1,0 +1,377 @@
+"""Rules of curation that the evidence of texts speaks for; people decide about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.mention import Mention
+from fascicle.core.spans import Span, overlaps
+from fascicle.core.type_names import read_vocabulary
+from fascicle.settings.base import Positive
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.curation.rules import Action, Case, Rule
+from fascicle.terms.keys.characters import CasePolicy, fits
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.pack import Pack, Term
+from fascicle.terms.pack.priors import common_words
+from fascicle.terms.portions import portions
+from fascicle.terms.recognising import PackRecogniser
+from fascicle.terms.sources.drafts import curie as curie_of
+
+LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
+_PORTION: Final = 1 << 18  # characters of text that are searched together
+_REMEMBERED: Final = 1 << 15  # spellings whose names are kept at hand
+_SOURCE: Final = "pack"
+
+
+class NameOfType(NamedTuple):
+    """What is proposed about: a name as the sources write it, and a type."""
+
+    surface: str
+    type: str
+
+
+@dataclass(kw_only=True)
+class Counts:
+    """Where a name was found. Lists have a place for each of `LEVELS`: the strictest that what was found fits.
+
+    Attributes:
+        right: places in gold that are a mention of this type.
+        wrong: places in gold that share no character with a mention of this type.
+        near: other places in gold, which share some.
+        raw: places in texts without gold.
+        lower: of these, those without a capital.
+        score: the highest score of a mention.
+        concepts: CURIE -> places in gold that are right and linked to it alone.
+    """
+
+    right: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    wrong: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    near: int = 0
+    raw: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    lower: int = 0
+    score: float = 0.0
+    concepts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Counts) -> None:
+        """Takes what was counted elsewhere."""
+        for name in ("right", "wrong", "raw"):
+            own = getattr(self, name)
+            own[:] = [a + b for a, b in zip(own, getattr(other, name), strict=True)]
+        self.near += other.near
+        self.lower += other.lower
+        self.score = max(self.score, other.score)
+        self.concepts.update(other.concepts)
+
+
+class _Found(NamedTuple):
+    """A place of a name in a text."""
+
+    document: Document
+    mention: Mention
+    counts: Counts
+    level: int
+
+
+class Evidence:
+    """Counts of all names of a pack that were found, in texts of any size.
+
+    A place counts for each name that explains it: the terms of its key that fit the case, of the type of the mention.
+    What the recogniser does not find, such as a name inside a longer one, counts for none. Memory grows with the number
+    of names that occur, not with the texts.
+    """
+
+    def __init__(self, pack: Pack, *, settings: RecognitionSettings | None = None) -> None:
+        """Opens the pack.
+
+        Args:
+            pack: whose names are counted.
+            settings: of the recogniser.
+        """
+        self._pack = pack
+        self._recogniser = PackRecogniser({_SOURCE: pack}, settings=settings)
+        self._explained: dict[str, list[tuple[NameOfType, int]]] = {}
+        self._canonical = _canonical_names()
+        self.counts: dict[NameOfType, Counts] = {}
+
+    def read_raw(self, documents: Iterable[Document]) -> None:
+        """Counts in texts of which nobody says what is right.
+
+        Args:
+            documents: read once; their mentions are not looked at.
+        """
+        for found in self._found(documents, self.counts):
+            found.counts.raw[found.level] += 1
+            found.counts.lower += _is_lower(found.mention.text_in(found.document.text))
+
+    def read_gold(self, documents: Iterable[Document]) -> frozenset[str]:
+        """Counts in one corpus. Of types that its gold does not have, it says nothing.
+
+        Args:
+            documents: read once.
+
+        Returns:
+            The types of the pack that the gold has, under the names of the pack.
+        """
+        own: dict[NameOfType, Counts] = {}
+        annotated: set[str] = set()
+        gold: dict[str, dict[Span, Mention]] = {}
+        last: Document | None = None
+        for found in self._found(_watched(documents, annotated), own):
+            if found.document is not last:
+                last, gold = found.document, self._gold(found.document)
+            _judge(found, gold.get(self._canonical(found.mention.type), {}))
+        marked = set(map(self._canonical, annotated))
+        known = frozenset(kind for kind in self._recogniser.types if self._canonical(kind) in marked)
+        for name, counts in own.items():
+            if name.type in known:
+                self.counts.setdefault(name, Counts()).add(counts)
+        return known
+
+    def _gold(self, document: Document) -> dict[str, dict[Span, Mention]]:
+        """The gold mentions of each type, by their outer range."""
+        gold: dict[str, dict[Span, Mention]] = {}
+        for mention in document.layer(GOLD):
+            gold.setdefault(self._canonical(mention.type), {})[mention.start, mention.end] = mention
+        return gold
+
+    def _found(self, documents: Iterable[Document], counts: dict[NameOfType, Counts]) -> Iterator[_Found]:
+        for chunk in portions(documents, characters=_PORTION):
+            for document, patch in zip(chunk, self._recogniser.predict(chunk), strict=True):
+                for mention in patch.add:
+                    for name, level in self._names(mention.text_in(document.text)):
+                        if name.type == mention.type:
+                            of_name = counts.setdefault(name, Counts())
+                            of_name.score = max(of_name.score, mention.score or 0.0)
+                            yield _Found(document, mention, of_name, level)
+
+    def _names(self, text: str) -> list[tuple[NameOfType, int]]:
+        """The names that may be meant by what stands in a text, and the strictest policy that it fits of each."""
+        known = self._explained.get(text)
+        if known is None:
+            if len(self._explained) >= _REMEMBERED:
+                self._explained.clear()
+            known = self._explained[text] = list(dict.fromkeys(self._explain(text)))
+        return known
+
+    def _explain(self, text: str) -> Iterator[tuple[NameOfType, int]]:
+        pack = self._pack
+        for row in pack.rows([key(text, 2)])[1].tolist():
+            term = pack.term(pack.active, row)
+            if not term.off and fits(text, term.surface, term.case):
+                kind = pack.types[int(pack.type_rows[int(pack.active.concept[row])])]
+                level = max(policy for policy in LEVELS if fits(text, term.surface, policy))
+                yield NameOfType(term.surface, kind), level
+
+
+def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
+    """The same documents; notes which types their gold has."""
+    for document in documents:
+        annotated.update(mention.type for mention in document.layer(GOLD))
+        yield document
+
+
+def _judge(found: _Found, gold: Mapping[Span, Mention]) -> None:
+    mention, counts = found.mention, found.counts
+    place = mention.start, mention.end
+    same = gold.get(place)
+    if same is not None and len(same.spans) == 1:
+        counts.right[found.level] += 1
+        if len(same.links) == 1:
+            link = same.links[0]
+            counts.concepts.update(filter(None, [link.curie or curie_of(link.id, prefix=link.ontology)]))
+    elif any(overlaps(place, span) for one in gold.values() for span in one.spans):
+        counts.near += 1
+    else:
+        counts.wrong[found.level] += 1
+
+
+def _is_lower(text: str) -> bool:
+    return text == text.lower() and any(map(str.isalpha, text))
+
+
+def _canonical_names() -> Callable[[str], str]:
+    """What a name of a type means here; a name that is unknown, or may mean several, is itself."""
+    vocabulary = read_vocabulary()
+
+    @cache
+    def canonical(name: str) -> str:
+        found = vocabulary.candidates(name)
+        return found[0] if len(found) == 1 else name
+
+    return canonical
+
+
+_STRICTER: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposalSettings:
+    """When there is enough evidence for a rule.
+
+    Attributes:
+        least: places in gold that a name must have, for gold to decide about it.
+        precision: a name, or a way to write it, of which a smaller share of these places is right, does harm. To leave
+            it out raises F1 if the share is less than half of the F1 that is there.
+        common: places in texts without gold from which on a common word does harm, where gold does not decide.
+        clear: share of the right places that one concept must have to be preferred.
+    """
+
+    least: Positive = 3
+    precision: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.3
+    common: Positive = 20
+    clear: Annotated[float, Meta(ge=0.5, le=1.0)] = 0.8
+
+
+class Proposal(NamedTuple):
+    """What is proposed about one name of one type.
+
+    Attributes:
+        name: of which type.
+        harm: places that are wrong without the rule: those in gold, and as many of the others as are expected. Of a
+            rule that prefers a concept, the right places that have no link without it.
+        rules: as a rule one; several where only together they are about this type alone.
+    """
+
+    name: NameOfType
+    harm: float
+    rules: tuple[Rule, ...]
+
+
+class _Said(NamedTuple):
+    """What to do with a name."""
+
+    action: Action
+    harm: float
+    case: Case = ""
+    concept: str = ""
+
+
+def proposals(
+    pack: Pack, counts: Mapping[NameOfType, Counts], settings: ProposalSettings | None = None
+) -> list[Proposal]:
+    """At most one proposal for each name and type, the most harmful first.
+
+    Args:
+        pack: that the evidence is of.
+        counts: of `Evidence`.
+        settings: when there is enough evidence.
+    """
+    chosen = settings or ProposalSettings()
+    found = []
+    for name, of_name in counts.items():
+        _, rows = pack.rows([key(name.surface, 2)])
+        terms = [pack.term(pack.active, row) for row in rows.tolist()]
+        terms = [term for term in terms if term.surface == name.surface]
+        own = [term for term in terms if _type_of(pack, term) == name.type]
+        said = _said(name, of_name, own, chosen)
+        if said is not None and (said.action != "prefer" or len(own) == len(terms)):
+            rules = tuple(_rules(name, said, own, [term for term in terms if term not in own], of_name))
+            found.append(Proposal(name, said.harm, rules))
+    return sorted(found, key=lambda one: (-one.harm, one.name))
+
+
+def _type_of(pack: Pack, term: Term) -> str:
+    return pack.types[int(pack.type_rows[pack.row(term.concept)])]
+
+
+def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings) -> _Said | None:
+    right, wrong, rank = sum(counts.right), sum(counts.wrong), _rank(name.surface)
+    if right + wrong >= settings.least:
+        return (
+            _stricter(counts, settings)
+            or _left_out(counts, settings, common=rank is not None)
+            or _preferred(counts, {term.concept for term in own}, settings)
+        )
+    raw = sum(counts.raw)
+    if rank is None or raw < settings.common:
+        return None
+    return _Said("ner_off", wrong + raw * (1 - counts.score))
+
+
+def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
+    """The case that keeps what is right, if what it leaves out does harm: of several the one that leaves out most."""
+    best: _Said | None = None
+    for policy in (CasePolicy.initial, CasePolicy.exact):
+        right, wrong = sum(counts.right[:policy]), sum(counts.wrong[:policy])
+        kept, kept_wrong = sum(counts.right[policy:]), sum(counts.wrong[policy:])
+        harms = right + wrong >= settings.least and right < settings.precision * (right + wrong)
+        if harms and kept and kept >= settings.precision * (kept + kept_wrong):
+            harm = wrong + _expected_wrong(sum(counts.raw[:policy]), right, wrong)
+            if best is None or harm > best.harm:
+                best = _Said("case", harm, case=_STRICTER[policy])
+    return best
+
+
+def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _Said | None:
+    """Leaves a name out that is hardly ever right; it stays for linking, unless it is a common word and never right."""
+    right, wrong = sum(counts.right), sum(counts.wrong)
+    if right >= settings.precision * (right + wrong):
+        return None
+    harm = wrong + _expected_wrong(sum(counts.raw), right, wrong)
+    return _Said("drop" if common and not right and not counts.near else "ner_off", harm)
+
+
+def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
+    """The concept that gold links the name to, if there are others of this name."""
+    linked = {curie: count for curie, count in counts.concepts.items() if curie in concepts}
+    if len(concepts) < 2 or sum(linked.values()) < settings.least:
+        return None
+    curie = max(sorted(linked), key=lambda one: linked[one])
+    if linked[curie] < settings.clear * counts.concepts.total():
+        return None
+    return _Said("prefer", linked[curie], concept=curie)
+
+
+def _expected_wrong(raw: int, right: int, wrong: int) -> float:
+    """How many places of texts without gold are expected to be wrong, by those with gold (rule of succession)."""
+    return raw * (wrong + 1) / (right + wrong + 2)
+
+
+def _rules(
+    name: NameOfType, said: _Said, own: Iterable[Term], others: Iterable[Term], counts: Counts
+) -> Iterator[Rule]:
+    """The rules about the names of this type alone: by source or by concept, if other types have the surface too."""
+    mine, theirs = {one for term in own for one in term.sources}, {one for term in others for one in term.sources}
+    if said.action == "prefer" or not theirs:
+        targets = [("", said.concept)]
+    elif mine.isdisjoint(theirs):
+        targets = [(source, "") for source in sorted(mine)]
+    else:
+        targets = [("", concept) for concept in sorted({term.concept for term in own})]
+    for source, concept in targets:
+        yield Rule(
+            action=said.action,
+            surface=name.surface,
+            source=source,
+            concept=concept,
+            case=said.case,
+            note=_note(name, said, counts),
+        )
+
+
+def _note(name: NameOfType, said: _Said, counts: Counts) -> str:
+    """The evidence, for whoever decides."""
+    right, wrong, raw = sum(counts.right), sum(counts.wrong), sum(counts.raw)
+    told = [f"{name.type}; harm {said.harm:.1f}"]
+    if right + wrong + counts.near:
+        share = f" ({right / (right + wrong):.2f})" if right + wrong else ""
+        told.append(f"gold: {right} of {right + wrong} right{share}, {counts.near} overlap one")
+    if raw:
+        told.append(f"text: {raw}, of them {counts.lower} in lower case and {raw - counts.lower} with capitals")
+    if (rank := _rank(name.surface)) is not None:
+        told.append(f"common word {rank}")
+    if linked := counts.concepts.most_common(3):
+        told.append("linked to " + ", ".join(f"{curie} {count}" for curie, count in linked))
+    return "; ".join(told)
+
+
+def _rank(surface: str) -> int | None:
+    return common_words().get(surface.lower())

@@ -1,0 +1,223 @@
+"""Making sets of concepts that are one thing in several vocabularies, from what the sources of a pack say.
+
+Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
+of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
+one vocabulary into one set is not taken: it is a conflict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import Array, write_array
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import REFERS, SAME
+
+EVIDENCE: Final = ("exact match", "equal label", "single reference")
+MATCH, LABEL, REFERENCE = range(3)
+_CHUNK: Final = 1 << 14  # concepts
+_UNKNOWN: Final = -1
+
+
+class Edge(NamedTuple):
+    """Two concepts of which something says that they are one thing.
+
+    Attributes:
+        concept: row of the first.
+        other: row of the second.
+        evidence: what says so, a number in `EVIDENCE`.
+        taken: whether both are in one set; else it is a conflict.
+    """
+
+    concept: int
+    other: int
+    evidence: int
+    taken: bool
+
+
+class Sets(NamedTuple):
+    """The sets of a pack.
+
+    Attributes:
+        leads: row of the leading concept of each: that of the vocabulary which comes first in the sources of the pack.
+        edges: all that was looked at, in that order.
+    """
+
+    leads: Ints
+    edges: tuple[Edge, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Sets, edges by their evidence, and conflicts."""
+        led = self.leads[self.leads != np.arange(len(self.leads))]
+        taken = Counter(edge.evidence for edge in self.edges if edge.taken)
+        return {
+            "sets of concepts of several vocabularies": len(np.unique(led)),
+            "concepts in sets that others lead": len(led),
+            **{f"edges by {what}": taken[number] for number, what in enumerate(EVIDENCE)},
+            "conflicts between edges": sum(not edge.taken for edge in self.edges),
+        }
+
+
+def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
+    """Writes the column of leading concepts; returns its counts."""
+    found = make_sets(pack)
+    write_array(folder / layout.LEAD, found.leads)
+    return found.counts()
+
+
+def make_sets(pack: Pack) -> Sets:
+    """Makes the sets; the same pack gives the same ones."""
+    vocabularies = vocabulary_ranks(pack)
+    keys = _label_keys(pack)
+    table = _ordered(pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)]))
+    roots = np.arange(len(pack), dtype=np.int64)
+    members: dict[int, dict[int, int]] = {}  # of sets of several: vocabulary -> concept, by the root
+    edges = []
+    for first, other, evidence, sure in table.tolist():
+        one, two = _root(roots, first), _root(roots, other)
+        if one != two and sure:
+            had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (one, two))
+            if not had.keys() & new.keys():
+                roots[two] = one
+                members[one] = had | new
+                members.pop(two, None)
+                two = one
+        edges.append(Edge(first, other, evidence, one == two))
+    leads = np.arange(len(pack), dtype=np.int64)
+    for several in members.values():
+        leads[list(several.values())] = several[min(several)]
+    return Sets(leads, tuple(edges))
+
+
+def _root(roots: Ints, row: int) -> int:
+    while (above := int(roots[row])) != row:
+        roots[row] = roots[above]
+        row = above
+    return row
+
+
+def vocabulary_ranks(pack: Pack) -> Ints:
+    """The vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
+    names, numbers = prefix_numbers(pack)
+    first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
+    earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
+    np.minimum.at(earliest, numbers, first)
+    place = np.empty(len(names), dtype=np.int64)
+    place[np.lexsort((np.arange(len(names)), earliest))] = np.arange(len(names))
+    ranks: Ints = place[numbers]
+    return ranks
+
+
+def _label_keys(pack: Pack) -> Ints:
+    """The row of the key of the label of each concept; -1 for those that have none or are kept out."""
+    names, labels = pack.active, pack.label_rows.astype(np.int64)
+    found = np.full(len(pack), _UNKNOWN, dtype=np.int64)
+    rows = np.flatnonzero(labels < layout.LIMIT)
+    terms = np.searchsorted(names.surface, labels[rows])  # surfaces stand in the order of the terms
+    found[rows] = np.searchsorted(names.starts, terms, side="right") - 1
+    return found
+
+
+def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
+    """Edges between concepts of one type with equal labels; labels that a vocabulary has twice are not sure."""
+    rows = np.flatnonzero(keys >= 0)
+    _, groups = np.unique(pack.type_rows[rows].astype(np.int64) << 32 | keys[rows], return_inverse=True)
+    order = np.lexsort((rows, vocabularies[rows], groups))
+    rows, groups = rows[order], groups[order]
+    pairs = groups << 32 | vocabularies[rows]
+    _, places, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    once = counts[places] == 1
+    first = np.flatnonzero(np.diff(groups, prepend=-1))[groups]
+    others = np.flatnonzero(vocabularies[rows] != vocabularies[rows[first]])
+    sure = once[others] & once[first[others]]
+    return np.stack([rows[first[others]], rows[others], np.full(len(others), LABEL), sure], axis=1).astype(np.int64)
+
+
+def _said(pack: Pack, vocabularies: Ints) -> Ints:
+    """Edges by what the sources say: concept, other, evidence, and whether it is sure."""
+    table = np.array(list(_matches(pack)), dtype=np.int64).reshape(-1, 4)
+    rows, others = table[:, 0], table[:, 1]
+    # A concept that several of one vocabulary refer to is mostly above all of them.
+    _, places, counts = np.unique(others << 32 | vocabularies[rows], return_inverse=True, return_counts=True)
+    referred = np.bincount(places, weights=table[:, 2] == REFERENCE, minlength=len(counts))[places]
+    table[:, 3] = (table[:, 2] == MATCH) | (referred == 1)
+    return table
+
+
+def _matches(pack: Pack) -> Iterator[tuple[int, int, int, bool]]:
+    """Matches of concepts with others of the pack, and single references to a vocabulary."""
+    for start in range(0, len(pack), _CHUNK):
+        asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
+        found = pack.concept_rows([curie for _, curie, _ in asked])
+        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
+            if other >= 0:
+                yield row, other, evidence, True
+
+
+def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, int]]:
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    for row in rows:
+        raw = pack.facts.raw(row)
+        if not len(raw):
+            continue
+        references = decoder.decode(raw).references
+        yield from ((row, curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one])
+        referred = references.get(REFERS, ())
+        prefixes = Counter(curie.partition(":")[0] for curie in referred)
+        yield from ((row, curie, REFERENCE) for curie in referred if prefixes[curie.partition(":")[0]] == 1)
+
+
+def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
+    """Edges that may be, each pair once by its best evidence, in the order in which they are taken."""
+    one, two = table[:, 0], table[:, 1]
+    table = np.stack([np.minimum(one, two), np.maximum(one, two), table[:, 2], table[:, 3]], axis=1)
+    table = table[_may_be(pack, table[:, 0], table[:, 1])]
+    one, two, evidence, sure = table.T
+    named = (keys[one] == keys[two]) & (keys[one] != _UNKNOWN)
+    order = np.lexsort((two, one, ~named, 1 - sure, evidence))
+    _, first = np.unique((one << 32 | two)[order], return_index=True)
+    return table[order[np.sort(first)]]
+
+
+def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
+    """Whether two concepts have one type, no different species, different vocabularies, and are not obsolete."""
+    _, numbers = prefix_numbers(pack)
+    taxa, types, gone = pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
+    species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
+    found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
+    found &= (gone[one] == 0) & (gone[two] == 0)
+    return found
+
+
+def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
+    """The vocabularies of a pack, and the number of that of each concept; rows are in the order of their CURIEs."""
+    names: list[str] = []
+    ends: list[int] = []
+    row = 0
+    while row < len(pack):
+        prefix = pack.curie(row).partition(":")[0]
+        row = _end(pack, prefix, row)
+        names.append(prefix)
+        ends.append(row)
+    sizes = np.diff(ends, prepend=0)
+    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
+
+
+def _end(pack: Pack, prefix: str, low: int) -> int:
+    """The first row behind those of a prefix."""
+    high, after = len(pack), f"{prefix};"  # the sign behind a colon
+    while low < high:
+        middle = (low + high) // 2
+        if pack.curie(middle) < after:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,346 @@
+"""Looking through a whole pack: every hash, every range, every order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, PackError
+from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, hashes_of
+from fascicle.terms.pack.manifest import FileFacts, Manifest, SourceFacts
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import make_sets
+from fascicle.terms.pack.tables import Names
+from fascicle.terms.scanning.table import Table
+from fascicle.terms.terms import NAME_KINDS
+
+_SHOWN: Final = 10  # of the most ambiguous keys
+
+
+class PackStats(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in a pack.
+
+    Attributes:
+        pack: its full name.
+        normaliser: version of its keys.
+        size: bytes of all files.
+        counts: of concepts and terms, and of what was left out for which reason.
+        concepts: of each type.
+        terms: of each type, without those that are kept out.
+        kinds: terms of each kind.
+        languages: terms of each language.
+        cases: terms of each case policy.
+        off: terms that are not looked for in texts.
+        of_sources: terms that each source has.
+        ambiguous: keys with several concepts.
+        most: keys with the most concepts, and how many.
+        sources: what the pack was made from.
+    """
+
+    pack: str
+    normaliser: str
+    size: int
+    counts: dict[str, int]
+    concepts: dict[str, int]
+    terms: dict[str, int]
+    kinds: dict[str, int]
+    languages: dict[str, int]
+    cases: dict[str, int]
+    off: int
+    of_sources: dict[str, int]
+    ambiguous: int
+    most: tuple[tuple[str, int], ...]
+    sources: tuple[SourceFacts, ...]
+
+
+def pack_stats(pack: Pack) -> PackStats:
+    """Counts."""
+    names, manifest = pack.active, pack.manifest
+    several = _concepts_of_keys(pack)
+    most = sorted(np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row))
+    sets = np.bincount(names.sources, minlength=len(manifest.sets)).tolist()
+    return PackStats(
+        pack=pack.full_name,
+        normaliser=manifest.normaliser,
+        size=sum(facts.size for facts in manifest.files.values()),
+        counts=dict(manifest.counts),
+        concepts=_by(manifest.types, pack.type_rows),
+        terms=_by(manifest.types, pack.type_rows[names.concept]),
+        kinds=_by(NAME_KINDS, names.kind),
+        languages=_by(manifest.languages, names.language),
+        cases=_by([case.name for case in CasePolicy], names.flags & layout.CASE),
+        off=int(np.count_nonzero(names.flags & layout.OFF)),
+        of_sources={
+            source.name: sum(count for members, count in zip(manifest.sets, sets, strict=True) if number in members)
+            for number, source in enumerate(manifest.sources)
+        },
+        ambiguous=int(np.count_nonzero(several > 1)),
+        most=tuple((names.keys.strings[row], int(several[row])) for row in most if several[row] > 1),
+        sources=manifest.sources,
+    )
+
+
+def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
+    counts = np.bincount(numbers, minlength=len(names)).tolist()
+    return {name: count for name, count in zip(names, counts, strict=True) if count}
+
+
+def _concepts_of_keys(pack: Pack) -> Array:
+    """How many concepts each key has."""
+    names = pack.active
+    starts = names.starts.astype(np.int64)
+    owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
+    pairs = np.unique((owners << 32) | names.concept.astype(np.int64))
+    return np.bincount(pairs >> 32, minlength=len(starts) - 1)
+
+
+def lines(stats: PackStats) -> Iterator[str]:
+    """The counts for people."""
+    yield f"{stats.pack}  ({stats.size / 1e6:,.1f} MB, keys of {stats.normaliser})"
+    for what, counts in (
+        ("concepts", stats.concepts),
+        ("names", stats.terms),
+        ("kinds", stats.kinds),
+        ("languages", stats.languages),
+        ("case", stats.cases),
+    ):
+        yield f"{what}: {sum(counts.values()):,} ({', '.join(f'{name} {count:,}' for name, count in counts.items())})"
+    yield f"not looked for in texts: {stats.off:,}"
+    shown = ", ".join(f"{key!r} {count}" for key, count in stats.most)
+    yield f"ambiguous keys: {stats.ambiguous:,}" + (f" (most concepts: {shown})" if shown else "")
+    for what, count in stats.counts.items():
+        yield f"{what}: {count:,}"
+    for source in stats.sources:
+        facts = "; ".join(filter(None, (source.type, source.date, source.licence, source.attribution)))
+        read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
+        names = counted(stats.of_sources[source.name], "name")
+        yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
+
+
+_CHUNK: Final = 1 << 16
+Told = Callable[[str, int], None]
+
+
+def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
+    """Reads all files of a pack.
+
+    Args:
+        pack: that is open.
+        told: is called with the number of files, or of parts of the content, that are done.
+
+    Returns:
+        The number of bytes.
+
+    Raises:
+        PackError: a file was changed, or what is in it cannot be.
+    """
+    total = _check_hashes(pack.folder, pack.manifest, told)
+    what = "arrays"
+    try:
+        for number, (what, is_right) in enumerate(_parts(pack), start=1):
+            if not is_right:
+                raise _impossible(pack, what)
+            told("content", number)
+    except (ValueError, IndexError, FormatError):  # what numpy says of ranges that lead outside
+        raise _impossible(pack, f"something behind its {what}") from None
+    return total
+
+
+def _impossible(pack: Pack, what: str) -> PackError:
+    return PackError(
+        f"{pack.folder} has {what} that cannot be, though its files are as they were written; build it again with "
+        "fascicle index build",
+        file=str(pack.folder),
+        code="damaged",
+    )
+
+
+def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
+    total = 0
+    for number, (name, facts) in enumerate(manifest.files.items(), start=1):
+        if FileFacts.of(folder / name) != facts:
+            raise PackError(
+                f"{folder / name} was changed after the pack was built; copy the pack again, or build it again with "
+                "fascicle index build",
+                file=str(folder / name),
+                code="damaged",
+            )
+        total += facts.size
+        told("files", number)
+    return total
+
+
+def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
+    """What is looked at, and whether it is right."""
+    concepts, manifest = len(pack), pack.manifest
+    sources = range(len(manifest.sources))
+    yield "sets of sources", all(number in sources for one in manifest.sets for number in one)
+    yield "CURIEs", _are_found(pack.curies)
+    yield "types", _below(pack.type_rows, len(manifest.types))
+    yield "taxa", _are_strings(pack.taxa) and _below(pack.taxon_rows, len(pack.taxa))
+    yield "ranks", _below(pack.rank_rows, len(manifest.ranks))
+    yield "flags of concepts", _below(pack.flag_rows, 2 * layout.OBSOLETE)
+    yield "sources of concepts", _below(pack.set_rows, len(manifest.sets))
+    yield "labels", _labels_exist(pack)
+    yield "facts", _are_facts(pack.facts)
+    yield "rules", _are_strings(pack.rules)
+    for what, lists in (("parents", pack.parent_rows), ("children", pack.child_rows)):
+        yield what, _are_lists(lists, concepts)
+    yield "parents and children", _are_opposite(pack.parent_rows, pack.child_rows)
+    yield "tokens", _is_table(pack)
+    if layout.LEAD in manifest.files:
+        yield "sets of concepts", np.array_equal(pack.leads.column, make_sets(pack).leads)
+    for names in (pack.active, pack.silent):
+        for what, is_right in _names(names, pack):
+            yield f"{what} of {names.table}", is_right
+
+
+def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
+    manifest, terms = pack.manifest, len(names)
+    yield "keys", _are_found(names.keys)
+    yield "surfaces", _are_strings(names.surfaces)
+    yield "terms", _are_starts(names.starts, terms) and bool(np.all(np.diff(names.starts.astype(np.int64)) > 0))
+    yield "concepts", _below(names.concept, len(pack))
+    surfaces = names.surface.astype(np.int64)
+    steps = np.diff(surfaces, prepend=-1, append=len(names.surfaces))
+    yield "rows of surfaces", bool(np.all((steps == 0) | (steps == 1)) and (not terms or steps[0] == 1))
+    yield "kinds", _below(names.kind, len(NAME_KINDS))
+    yield "languages", _below(names.language, len(manifest.languages))
+    yield "flags", _below(names.flags, 2 * layout.DROPPED)
+    yield "sources", _below(names.sources, len(manifest.sets))
+    yield "priors", bool(np.all((names.prior > 0) & (names.prior <= 1)))
+    lists = names.of_concept
+    owners = _owners(lists)
+    yield (
+        "lists of terms",
+        _are_starts(lists.starts, terms)
+        and _below(lists.values, terms)
+        and np.array_equal(names.concept[lists.values], owners)
+        and np.array_equal(np.sort(lists.values), np.arange(terms)),
+    )
+    ruled, rules = names.ruled
+    yield "rules", _below(ruled, terms) and _below(rules, len(pack.rules)) and _rise(ruled)
+
+
+def _is_table(pack: Pack) -> bool:
+    """Whether the table of tokens has every key at its row, and no other."""
+    table, strings = Table.open(pack.table), pack.active.keys.strings
+    if len(table) != len(pack.active.keys.rows):
+        return False
+    return all(
+        np.array_equal(table.rows([one.decode() for one in chunk]), np.arange(start, start + len(chunk)))
+        for start, chunk in _chunks(strings)
+    )
+
+
+def _below(values: Array, end: int) -> bool:
+    return not len(values) or int(values.max()) < end
+
+
+def _rise(values: Array) -> bool:
+    return bool(np.all(np.diff(values.astype(np.int64)) > 0))
+
+
+def _are_starts(starts: Array, end: int) -> bool:
+    """Whether offsets begin at 0, never fall, and end at the end."""
+    return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and bool(np.all(starts[1:] >= starts[:-1]))
+
+
+def _chunks(strings: Strings) -> Iterator[tuple[int, list[bytes]]]:
+    for start in range(0, len(strings), _CHUNK):
+        end = min(start + _CHUNK, len(strings))
+        yield start, [bytes(strings.raw(row)) for row in range(start, end)]
+
+
+def _are_strings(strings: Strings) -> bool:
+    if not _are_starts(strings.offsets, len(strings.content)):
+        return False
+    try:
+        for _, chunk in _chunks(strings):
+            for one in chunk:
+                one.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _are_found(lookup: Lookup) -> bool:
+    """Whether strings are sorted and distinct, and each is found by its hash."""
+    strings, hashes, rows = lookup.strings, lookup.hashes, lookup.rows
+    if not _are_strings(strings) or not _below(rows, len(strings)):
+        return False
+    if not np.array_equal(np.sort(rows), np.arange(len(rows))) or np.any(hashes[1:] < hashes[:-1]):
+        return False
+    by_row = np.empty_like(hashes)
+    by_row[rows] = hashes
+    last: bytes | None = None
+    for start, chunk in _chunks(strings):
+        if last is not None and not last < chunk[0]:
+            return False
+        if any(a >= b for a, b in pairwise(chunk)):
+            return False
+        if not np.array_equal(hashes_of(chunk), by_row[start : start + len(chunk)]):
+            return False
+        last = chunk[-1]
+    return True
+
+
+def _are_facts(facts: Strings) -> bool:
+    if not _are_starts(facts.offsets, len(facts.content)):
+        return False
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    try:
+        for _, chunk in _chunks(facts):
+            for one in filter(None, chunk):
+                decoder.decode(one)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _are_lists(lists: Lists, concepts: int) -> bool:
+    if not _are_starts(lists.starts, len(lists.values)) or not _below(lists.values, concepts):
+        return False
+    return not len(lists.values) or bool(
+        np.all(_first_of(lists) | (np.diff(lists.values.astype(np.int64), prepend=-1) > 0))
+    )
+
+
+def _first_of(lists: Lists) -> Bools:
+    """Which values are the first of their list."""
+    first: Bools = np.zeros(len(lists.values) + 1, dtype=np.bool_)
+    first[lists.starts] = True
+    return first[:-1]
+
+
+def _are_opposite(parents: Lists, children: Lists) -> bool:
+    return np.array_equal(_edges(parents, flipped=False), _edges(children, flipped=True))
+
+
+def _owners(lists: Lists) -> Ints:
+    """The number of the list of each value."""
+    starts = lists.starts.astype(np.int64)
+    return np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
+
+
+def _edges(lists: Lists, *, flipped: bool) -> Ints:
+    owners = _owners(lists)
+    values = lists.values.astype(np.int64)
+    first, second = (values, owners) if flipped else (owners, values)
+    return np.sort((first << 32) | second)
+
+
+def _labels_exist(pack: Pack) -> bool:
+    labels = pack.label_rows[pack.label_rows != layout.NONE]
+    silent = labels >= layout.LIMIT
+    inside = _below(labels[~silent], len(pack.active.surfaces))
+    return inside and _below(labels[silent] - layout.LIMIT, len(pack.silent.surfaces))

@@ -1,0 +1,318 @@
+"""Writing the names of a pack, in the order of their keys."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints, different
+from fascicle.errors import InputError
+from fascicle.terms.keys.characters import CasePolicy, cased
+from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, StringsWriter, grouped, mapped, write_array
+from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, judged
+from fascicle.terms.terms import NAME_KINDS
+
+_OVERHEAD: Final = 72  # bytes that a row takes beside its content: the object, its place in a list, and rounding
+_LEAST_BLOCK: Final = 1 << 16
+_BATCH: Final = 1 << 14  # rows
+
+
+class SortedSpill:
+    """Rows of bytes, given in any order and got back sorted; what does not fit into memory lies in a folder meanwhile.
+
+    Rows that are equal come back as often as they were added.
+    """
+
+    def __init__(self, folder: Path, *, memory: int) -> None:
+        """Begins without rows.
+
+        Args:
+            folder: for the runs; it is made when it is needed, and removed when all rows were given back.
+            memory: bytes for rows, about.
+        """
+        self._folder, self._memory = folder, memory
+        self._rows: list[bytes] = []
+        self._size = 0
+        self._runs: list[Path] = []
+
+    def add(self, row: bytes) -> None:
+        """Adds a row."""
+        self._rows.append(row)
+        self._size += len(row) + _OVERHEAD
+        if self._size > self._memory:
+            self._spill()
+
+    def batches(self, *, again: bool = False) -> Iterator[list[bytes]]:
+        """All rows in order, some thousand at a time; to be called after the last row.
+
+        Args:
+            again: whether they are asked for once more later; the last time gives the memory and the disk free.
+        """
+        if not self._runs:
+            rows = self._rows
+            rows.sort()
+            self._rows = rows if again else []
+            for start in range(0, len(rows), _BATCH):
+                yield rows[start : start + _BATCH]
+            return
+        if self._rows:
+            self._spill()
+        block = max(_LEAST_BLOCK, self._memory // (3 * len(self._runs)))
+        yield from _merged([_blocks(run, block) for run in self._runs])
+        if not again:
+            for run in self._runs:
+                run.unlink()
+            self._folder.rmdir()
+
+    def _spill(self) -> None:
+        self._folder.mkdir(exist_ok=True)
+        path = self._folder / f"{len(self._runs)}.run"
+        self._rows.sort()
+        with path.open("wb") as stream:
+            for start in range(0, len(self._rows), _BATCH):
+                rows = self._rows[start : start + _BATCH]
+                lengths = np.fromiter(map(len, rows), dtype="<u4", count=len(rows))
+                stream.write(np.array([len(rows), int(lengths.sum())], dtype="<u8").tobytes())
+                stream.write(lengths.tobytes())
+                stream.write(b"".join(rows))
+        self._runs.append(path)
+        self._rows, self._size = [], 0
+
+
+def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
+    """The rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
+    place, end = 0, path.stat().st_size
+    while place < end:
+        rows: list[bytes] = []
+        size = 0
+        with path.open("rb") as stream:
+            stream.seek(place)
+            while place < end and size < least:
+                count, length = np.frombuffer(stream.read(16), dtype="<u8").tolist()
+                ends = np.cumsum(np.frombuffer(stream.read(4 * count), dtype="<u4"), dtype=np.int64).tolist()
+                content = stream.read(length)
+                rows += [content[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+                place, size = stream.tell(), size + length + _OVERHEAD * count
+        yield rows
+
+
+def _merged(runs: list[Iterator[list[bytes]]]) -> Iterator[list[bytes]]:
+    """Merges by pieces: of each run what is not above the least last row in memory; sorting such a piece is a merge."""
+    held = [(rows, run) for run in runs if (rows := next(run, None))]
+    while held:
+        pivot = min(rows[-1] for rows, _ in held)
+        piece: list[bytes] = []
+        left = []
+        for rows, run in held:
+            cut = bisect_right(rows, pivot)
+            piece += rows[:cut]
+            rest = rows[cut:] if cut < len(rows) else next(run, None)
+            if rest:
+                left.append((rest, run))
+        held = left
+        piece.sort()
+        yield piece
+
+
+# Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind key and surface.
+_TAIL: Final = np.dtype(
+    [("concept", ">u4"), ("language", "u1"), ("kind", "u1"), ("set", ">u2"), ("flags", "u1"), ("rule", ">u4")]
+)
+_SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
+_LABEL: Final = NAME_KINDS.index("label")
+_WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
+_ANY_CASE: Final = -1
+Told = Callable[[str, int], None]
+
+
+def named(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
+    """A name of a concept as a row to be sorted, for `NamesWriter`.
+
+    Args:
+        key: of the name, without NUL characters.
+        surface: the name, without them too.
+        concept: number of the concept.
+        numbers: of language, kind, set of sources, flags and rule.
+        shown: whether it is the label of its concept.
+    """
+    language, kind, several, flags, rule = numbers
+    if shown:
+        flags |= _SHOWN_LABEL
+    tail = (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
+    return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail.to_bytes(13, "big"))
+
+
+class NamesWriter:
+    """Writes one of the two tables of names from sorted rows.
+
+    Attributes:
+        terms: how many are written.
+    """
+
+    def __init__(self, folder: Path, table: str, labels: Array, *, careful: bool) -> None:
+        """Opens the files.
+
+        Args:
+            folder: of the pack.
+            table: `layout.ACTIVE` or `layout.SILENT`.
+            labels: gets the number of the surface that is the label of each concept.
+            careful: whether a label may be too common or too short to be looked for.
+        """
+        self._folder, self._table, self._labels, self._careful = folder, table, labels, careful
+        self._keys = StringsWriter(folder, layout.in_table(table, layout.KEYS))
+        self._surfaces = StringsWriter(folder, layout.in_table(table, layout.SURFACES))
+        self._columns = {
+            name: ColumnWriter(folder / layout.in_table(table, name))
+            for name in (layout.STARTS, *layout.COLUMNS, *layout.RULED)
+        }
+        self.terms = 0
+
+    def write(self, spill: SortedSpill, told: Told) -> None:
+        """Writes all names.
+
+        Args:
+            spill: rows that `named` made.
+            told: is called with the number of names written, now and then.
+        """
+        for rows in _by_whole_keys(spill):
+            self._write(rows)
+            told(self._table, self.terms)
+        self._columns[layout.STARTS].add(self.terms)
+        for column in self._columns.values():
+            column.close()
+        self._keys.close()
+        self._surfaces.close()
+
+    def close(self, concepts: int) -> Lookup:
+        """Adds what is made from the files: the look-up of keys, and the terms of each concept."""
+        owners = mapped(self._folder / layout.in_table(self._table, layout.CONCEPT))
+        for name, values in zip(layout.OF_CONCEPT, grouped(owners, concepts), strict=True):
+            write_array(self._folder / layout.in_table(self._table, name), values)
+        return Lookup.write(self._folder, layout.in_table(self._table, layout.KEYS))
+
+    def _write(self, rows: list[bytes]) -> None:
+        """Writes rows; those of one key come together."""
+        if self.terms + len(rows) >= layout.LIMIT:
+            raise InputError("a pack can have 2,147,483,647 names; divide its sources into two packs")
+        keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
+        numbers = np.frombuffer(b"".join(tails), dtype=_TAIL)
+        first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
+        first_of_surface |= first_of_key
+        places = np.flatnonzero(first_of_surface).tolist()
+        cases, symbols, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
+        of_surface = np.cumsum(first_of_surface) - 1
+        surface_rows = of_surface + self._surfaces.count
+        styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
+        symbolic = styles == Style.symbols
+        styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = Style.aliases
+        styles[(numbers["flags"] & layout.PREFERRED) > 0] = Style.chosen
+        if not self._careful:
+            styles[numbers["kind"] == _LABEL] = Style.own
+        judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
+        flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
+        own_case = _own_case([cased(surfaces[place].decode()) for place in places])[of_surface]
+        own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
+        weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where((flags & layout.PREFERRED) > 0, PREFERRED, 1.0)
+        shares = _shares(np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case)
+        self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
+        self._surfaces.extend([surfaces[place] for place in places])
+        columns = self._columns
+        columns[layout.STARTS].extend(np.flatnonzero(first_of_key) + self.terms)
+        columns[layout.CONCEPT].extend(numbers["concept"])
+        columns[layout.SURFACE].extend(surface_rows)
+        columns[layout.NAME_KIND].extend(numbers["kind"])
+        columns[layout.LANGUAGE].extend(numbers["language"])
+        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.STYLE))
+        columns[layout.SET].extend(numbers["set"])
+        columns[layout.PRIOR].extend(np.array(probabilities)[of_surface, styles] * shares)
+        ruled = np.flatnonzero(numbers["rule"])
+        columns[layout.RULED[0]].extend(ruled + self.terms)
+        columns[layout.RULED[1]].extend(numbers["rule"][ruled])
+        shown = np.flatnonzero(flags & _SHOWN_LABEL)
+        silent = layout.LIMIT if self._table == layout.SILENT else 0
+        self._labels[numbers["concept"][shown]] = surface_rows[shown] | silent
+        self.terms += len(rows)
+
+
+def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
+    """The rows in pieces; no key is in two of them."""
+    held: list[bytes] = []
+    for batch in spill.batches():
+        held += batch
+        last = held[-1][: held[-1].index(b"\0") + 1]
+        cut = len(held) - 1
+        while cut and held[cut - 1].startswith(last):
+            cut -= 1
+        if cut:
+            yield held[:cut]
+            del held[:cut]
+    if held:
+        yield held
+
+
+def _firsts(values: tuple[bytes, ...]) -> Bools:
+    """Which values are not those before them."""
+    found = np.ones(len(values), dtype=np.bool_)
+    found[1:] = [one != other for one, other in pairwise(values)]
+    return found
+
+
+def _labels(surfaces: Ints, labels: Bools) -> Bools:
+    """Whether the surface of each row is a label in any of the rows."""
+    found = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
+    found[surfaces[labels]] = True
+    return found[surfaces]
+
+
+def _with_cases(flags: Array, cases: Array) -> Array:
+    """Flags with the case policy of the name where no rule gave another."""
+    open_ = (flags & layout.CASE) == layout.CASE
+    return np.where(open_, (flags & ~np.uint8(layout.CASE)) | cases, flags)
+
+
+def _own_case(cases: list[str]) -> Ints:
+    """A number for each way to write a name, equal for equal ones."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(one, len(known)) for one in cases], dtype=np.int64)
+
+
+def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
+    """The share of the concept of each row among those of its key: the weight of its strongest name there.
+
+    A name that counts as it is written has no share with one that is written otherwise: where ``ACE`` stands, no gene
+    is meant that is only called ``Ace``.
+
+    Args:
+        keys: number of the key of each row, rising.
+        concepts: of the rows.
+        weights: of the rows.
+        own_case: how the name of each row must be written, or `_ANY_CASE`.
+    """
+    found = _among(keys, concepts, weights)
+    written = np.flatnonzero(own_case != _ANY_CASE)
+    pairs = np.unique(np.stack([keys[written], own_case[written]]), axis=1)
+    for key in different(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
+        start, end = np.searchsorted(keys, [key, key + 1])
+        own = own_case[start:end]
+        for case in different(own[own != _ANY_CASE]).tolist():
+            rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
+            shares = _among(np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows])
+            same = own_case[rows] == case
+            found[rows[same]] = shares[same]
+    return found
+
+
+def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
+    """The weight of the strongest name of each concept, of all of its key."""
+    distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
+    strongest = np.zeros(len(distinct))
+    np.maximum.at(strongest, owners, weights)
+    totals = np.bincount(distinct >> 32, weights=strongest)
+    shares: Floats = strongest[owners] / totals[keys]
+    return shares

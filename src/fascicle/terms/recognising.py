@@ -1,0 +1,368 @@
+"""Term packs as a predictor: names in texts with their types, how probable they are, and links where these are sure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Ints
+from fascicle.core.document import Document, Event, Patch
+from fascicle.core.mention import Link, Mention
+from fascicle.core.spans import Span
+from fascicle.core.type_names import near_hint
+from fascicle.errors import UsageError
+from fascicle.settings.recognition import Hyphens, RecognitionSettings
+from fascicle.terms.abbreviations.finder import Pairs, is_distinctive
+from fascicle.terms.abbreviations.forms import can_be_short
+from fascicle.terms.keys.characters import fits, folded
+from fascicle.terms.keys.key import key
+from fascicle.terms.keys.reader import TokenArrays, TokenReader
+from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved
+from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.portions import portions
+from fascicle.terms.scanning.table import Table
+from fascicle.terms.terms import ShortTerm
+from fascicle.text.annotator import Annotator, TagSpace
+from fascicle.text.segment import segmenter
+
+_BRACKETS: Final = frozenset("()[]{}")
+
+
+def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
+    """Places, with those of short forms as the text defines them.
+
+    A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
+    hardly short for anything else.
+
+    Args:
+        document: that they stand in.
+        places: of all names, in the order of the text.
+    """
+    at = {bracket for place in places for bracket in _brackets(document.text, place)}
+    if not at and not document.abbreviations:
+        return list(places)
+    pairs = Pairs(document, at=at)
+    if not pairs:
+        return list(places)
+    known = [(place, *_form(document.text, place, pairs)) for place in places]
+    longs: dict[str, Place] = {}
+    for place, long, is_long in known:
+        if is_long:
+            longs.setdefault(long, place)
+    return [
+        place if is_long or not long else _meant(document.text, place, longs.get(long))
+        for place, long, is_long in known
+    ]
+
+
+def _form(text: str, place: Place, pairs: Pairs) -> tuple[str, bool]:
+    """The long form of the pair of a place, empty for none, and whether it is that."""
+    surface = " ".join(text[place.start : place.end].split())
+    pair, _ = pairs.of(surface, (place.start, place.end))
+    return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
+
+
+def _meant(text: str, place: Place, long: Place | None) -> Place:
+    if long is not None:
+        return place._replace(meanings=long.meanings)
+    if is_distinctive(text[place.start : place.end]):
+        return place
+    return place._replace(meanings=tuple(meaning._replace(links=()) for meaning in place.meanings))
+
+
+def _brackets(text: str, place: Place) -> Iterator[int]:
+    """Where brackets stand beside a name that can be a short form."""
+    start, end = place.start, place.end
+    beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
+    if beside and can_be_short(text[start:end]):
+        yield from beside
+
+
+SOURCE: Final = "dictionary"
+TIERS: Final = ("exact", "folded", "canonical")
+_REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
+PORTION: Final = 1 << 19  # characters of text that are read together
+_LISTED: Final = 20  # types that a sentence names
+_DIGITS: Final = 6  # of a score; what a float of four bytes has
+_PARAGRAPH: Final = re.compile(r"\n\s*\n")
+
+
+class NamesLike(Protocol):
+    """The terms of a pack, by the rows of their keys in its table."""
+
+    @property
+    def concept(self) -> Any:
+        """The row of the concept of each term."""
+
+    @property
+    def prior(self) -> Any:
+        """The prior of each term."""
+
+    def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
+        """For each term of these keys the place of its key in ``rows``, and its own row."""
+
+
+class PackLike(Protocol):
+    """What the predictor needs of an open pack."""
+
+    @property
+    def full_name(self) -> str:
+        """Name and hash of the content."""
+
+    @property
+    def types(self) -> Sequence[str]:
+        """Names of types, by number."""
+
+    @property
+    def type_rows(self) -> Any:
+        """The number of the type of each concept."""
+
+    @property
+    def table(self) -> Path:
+        """The file of the table of keys."""
+
+    @property
+    def active(self) -> Any:
+        """The terms that are found, as of `NamesLike`."""
+
+    def short_terms(self, rows: Ints) -> list[ShortTerm]:
+        """Terms by their rows."""
+
+    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set."""
+
+    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
+        """What each document says of its links that are of this pack."""
+
+
+class _Name(NamedTuple):
+    """A term that may be meant."""
+
+    term: ShortTerm
+    type: str
+    folded: str
+    concept_row: int
+
+
+class _Opened:
+    """A pack with its table, and the names that were asked for."""
+
+    def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
+        self.source, self.pack, self.settings = source, pack, settings
+        self.table = Table.open(pack.table)
+        self._damage = partial(looking_through, Path(pack.table).parent)
+        self._names: dict[int, tuple[_Name, ...]] = {}
+        self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
+
+    def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
+        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order.
+
+        Raises:
+            PackError: values of the pack lead out of its files.
+        """
+        with self._damage():
+            return self._found(tokens)
+
+    def _found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
+        hits = self.table.find(tokens, inside_words=self.settings.inside_words)
+        rows, which = np.unique(hits.rows, return_inverse=True)
+        places, terms = self.pack.active.of_key_rows(rows)
+        total = np.bincount(places, weights=np.asarray(self.pack.active.prior)[terms], minlength=len(rows))
+        kept = total.round(_DIGITS) >= self.settings.threshold
+        self._learn(rows[kept].tolist())
+        kept = kept[which]
+        return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
+
+    def _learn(self, rows: Sequence[int]) -> None:
+        """Reads the names of keys that may be meant, as far as they are not at hand."""
+        if len(self._names) + len(rows) > _REMEMBERED:
+            self._names.clear()
+        new = [row for row in rows if row not in self._names]
+        active, types = self.pack.active, self.pack.types
+        places, terms = active.of_key_rows(np.array(new, dtype=np.int64))
+        concepts = np.asarray(active.concept)[terms].astype(np.int64)
+        kinds = np.asarray(self.pack.type_rows)[concepts].tolist()
+        found: list[list[_Name]] = [[] for _ in new]
+        columns = zip(places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True)
+        for place, term, number, concept in columns:
+            kind = types[number]
+            if not term.off and (not self.settings.types or kind in self.settings.types):
+                found[place].append(_Name(term, kind, key(term.surface, 1), concept))
+        self._names.update(zip(new, map(tuple, found), strict=True))
+
+    def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
+        """What a key means where it is written so: one meaning for each type, the most probable one first."""
+        known = self._meanings.get((row, surface))
+        if known is None:
+            if len(self._meanings) >= _REMEMBERED:
+                self._meanings.clear()
+            with self._damage():
+                known = self._meanings[row, surface] = self._judged(surface, row)
+        return known
+
+    def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
+        by_type: dict[str, list[_Name]] = {}
+        for name in self._names[row]:
+            if not self.settings.case or fits(surface, name.term.surface, name.term.case):
+                by_type.setdefault(name.type, []).append(name)
+        meanings = []
+        for kind, names in by_type.items():
+            priors: dict[str, float] = {}
+            for name in names:
+                priors[name.term.concept] = max(priors.get(name.term.concept, 0.0), name.term.prior)
+            score = round(min(1.0, sum(priors.values())), _DIGITS)
+            if score >= self.settings.threshold:
+                links = self._links(surface, names) if self.settings.links else ()
+                meanings.append(Meaning(kind, score, links))
+        return tuple(sorted(meanings, key=lambda meaning: (-meaning.score, meaning.type)))
+
+    def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
+        """The concept whose name is nearest to what stands in the text, if there is one."""
+        simple = key(surface, 1)
+        tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
+        best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
+        priors: dict[int, float] = {}
+        for name in best:
+            priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
+        (curie, label, same), *others = map(self.pack.answer_at, priors)
+        if any(one[0] != curie for one in others):
+            return ()
+        prefix, _, local = curie.partition(":")
+        score = round(min(1.0, sum(priors.values())), _DIGITS)
+        tier = TIERS[min(tiers)]
+        return (Link(id=local, ontology=prefix, name=label, score=score, tier=tier, curie=curie, same=same),)
+
+
+class PackRecogniser(Annotator):
+    """Packs of terms as one predictor; the mentions of each pack have a source of their own.
+
+    A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
+    over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
+    priors of the concepts of its type that have the name. A short form means what the text defines it by, see
+    `as_defined`.
+    """
+
+    gives = frozenset({"mentions", "links"})
+
+    def __init__(
+        self,
+        packs: Mapping[str, PackLike],
+        *,
+        settings: RecognitionSettings | None = None,
+        name: str = "",
+    ) -> None:
+        """Opens the tables of the packs.
+
+        Args:
+            packs: by the source of their mentions.
+            settings: the same for all.
+            name: of the predictor; that of the only source by default, else ``"dictionary"``.
+
+        Raises:
+            UsageError: no pack, or types that no pack has.
+            FormatError: a table of another version.
+        """
+        if not packs:
+            raise UsageError("no pack was given; give at least one, by the source of its mentions")
+        self.settings = settings or RecognitionSettings()
+        self._name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
+        known = sorted({kind for pack in packs.values() for kind in pack.types if kind})
+        if unknown := [kind for kind in self.settings.types if kind not in known]:
+            raise UsageError(
+                f"{self._name} has no names of the type {unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
+                f"{', '.join(known[:_LISTED])}{', ...' if len(known) > _LISTED else ''}"
+            )
+        self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
+        self._reader = TokenReader()
+        self._rules = segmenter(self.segmenter)
+
+    @property
+    def name(self) -> str:
+        """The source of its mentions, if there is one pack; else the name of the predictor."""
+        return self._name
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """One for each pack."""
+        return tuple(one.source for one in self._packs)
+
+    @property
+    def packs(self) -> tuple[PackLike, ...]:
+        """The packs, in order."""
+        return tuple(one.pack for one in self._packs)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """All types that are looked for, sorted."""
+        found = {kind for one in self._packs for kind in one.pack.types if kind}
+        return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
+
+    @property
+    def kind(self) -> str:
+        """That it is made of packs."""
+        return "term pack" if len(self._packs) == 1 else f"term packs {', '.join(self.sources)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Packs by their content, and the settings."""
+        packs = " ".join(f"{one.source}={one.pack.full_name}" for one in self._packs)
+        return f"{self.name} {packs} {msgspec.json.encode(self.settings).decode()}"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Tags without probabilities: a prior is no distribution over types."""
+        return TagSpace(meaning="none")
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions of each document, in the order of the packs and then of the text.
+
+        Args:
+            documents: stay as they are.
+        """
+        return [patch for chunk in portions(documents, characters=PORTION) for patch in self._of_chunk(chunk)]
+
+    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        tokens = self._reader.read([document.text for document in documents])
+        added: list[list[Mention]] = [[] for _ in documents]
+        events: list[tuple[Event, ...]] = [()] * len(documents)
+        for pack in self._packs:
+            starts, ends, rows = pack.found(tokens)
+            linked: list[list[Link]] = [[] for _ in documents]
+            for number, (part, offset) in enumerate(by_document(documents, starts)):
+                document = documents[number]
+                spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
+                places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
+                for place, meaning in resolved(as_defined(document, places), self.settings.overlaps):
+                    span = (place.start, place.end)
+                    kind, score, links = meaning
+                    added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
+                    linked[number].extend(links)
+            said = pack.pack.origins(linked, step=pack.source)
+            events = [before + more for before, more in zip(events, said, strict=True)]
+        yield from (Patch(add=tuple(several), events=told) for several, told in zip(added, events, strict=True))
+
+    def _places(self, pack: _Opened, document: Document, found: Iterable[tuple[Span, int]]) -> Iterator[Place]:
+        text, edges = document.text, Edges(document, self._rules)
+        for (start, end), row in found:
+            if not _hyphens_allow(text, start, end, self.settings.hyphens):
+                continue
+            surface = text[start:end]
+            if "\n" in surface and _PARAGRAPH.search(surface):
+                continue
+            if not edges.part(start, end) and (meanings := pack.meanings(surface, row)):
+                yield Place(start, end, meanings)
+
+
+def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
+    """Whether the hyphens within the word around a place allow a name there."""
+    if policy == "open":
+        return True
+    after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()
+    before = end + 1 < len(text) and folded(text[end]) == "-" and text[end + 1].isalnum()
+    return not after and (policy == "before" or not before)

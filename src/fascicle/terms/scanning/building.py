@@ -1,0 +1,357 @@
+"""Building a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Ints
+from fascicle.core.files.atomic import atomic_writer
+from fascicle.errors import FormatError, InputError
+from fascicle.terms.keys.forms import Hashes, token_hash
+from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.portions import batches
+
+MAGIC: Final = b"fascicle names 1\n"
+HEADER: Final = 512  # bytes
+ALIGNED: Final = 64
+# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
+DTYPES: Final = MappingProxyType(
+    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
+)
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table holds.
+
+    Attributes:
+        normaliser: version of the keys.
+        bits: of a state that count.
+        names: number of keys.
+        longest: tokens of the longest key.
+        repeats: whether some names, or beginnings of names, have equal states.
+        sizes: number of values of each array, in their order.
+    """
+
+    normaliser: str
+    bits: int
+    names: int
+    longest: int
+    repeats: bool
+    sizes: dict[str, int]
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where each array starts in the file and where it ends, in bytes."""
+        at, found = HEADER, {}
+        for name, dtype in DTYPES.items():
+            size = self.sizes[name] * np.dtype(dtype).itemsize
+            found[name] = (at, at + size)
+            at += size + -size % ALIGNED
+        return found
+
+    @property
+    def end(self) -> int:
+        """Bytes of the file."""
+        last = list(self.places().values())[-1][1]
+        return last + -last % ALIGNED
+
+    def header(self) -> bytes:
+        """The first bytes of the file."""
+        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+
+
+def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Maps a file into memory; nothing of it is read before it is asked for.
+
+    Raises:
+        FormatError: it is no table of names, of another format, or cut short.
+    """
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except ValueError as error:  # an empty file
+        raise _broken(path) from error
+    return arrays_of(data.view(np.ndarray), path)
+
+
+def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """As `open_arrays`, of the bytes of a table; the path is for errors."""
+    head = bytes(data[:HEADER])
+    if not head.startswith(MAGIC):
+        raise _broken(path)
+    try:
+        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        places = layout.places()
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise _broken(path) from error
+    if layout.end != len(data) or min(layout.sizes.values()) < 0:
+        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
+    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+
+
+def _broken(path: str | os.PathLike[str]) -> FormatError:
+    return FormatError("no table of names of this format; build it again", at=os.fspath(path))
+
+
+BITS: Final = 64
+KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
+_START: Final = np.uint64(0x243F6A8885A308D3)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+
+
+def first_states(count: int) -> Hashes:
+    """The states of so many empty sequences."""
+    return np.full(count, _START, dtype=np.uint64)
+
+
+def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
+    """The states of sequences that are one token longer.
+
+    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
+
+    Args:
+        states: of the sequences, ``[n]``.
+        hashes: of the tokens that come next, ``[n]``.
+        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
+    """
+    mixed = states * _FIRST + hashes
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed if bits >= BITS else mixed & ~np.uint64((1 << (BITS - bits)) - 1)
+
+
+def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
+    """The numbers of states in the filter: their last bits among those that are kept.
+
+    Args:
+        states: ``[n]``.
+        mask: of the size of the filter in bits, a power of two, less one.
+        bits: as of `next_states`.
+    """
+    return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
+
+
+_TOGETHER: Final = 1 << 14  # keys
+_PARTS: Final = 64  # that are sorted one after the other
+_REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
+_ENTRY: Final = np.dtype([("state", "<u8"), ("row", "<i4")])
+_IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
+_COPIED: Final = 1 << 20  # bytes at once
+
+
+def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = KEPT) -> int:
+    """Writes the table of all names of a pack.
+
+    Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a key.
+
+    Args:
+        keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
+        path: of the new file; it must not exist.
+        bits: of a hash that are kept; fewer only to test that equal hashes are told apart.
+
+    Returns:
+        The number of keys.
+
+    Raises:
+        InputError: the keys are not sorted, one is twice, or empty.
+        OutputError: the file cannot be written.
+    """
+    with atomic_writer(path) as stream:
+        folder = str(Path(path).absolute().parent)
+        return write_table(_checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits)
+
+
+def write_table(
+    keys: Iterable[str],
+    stream: IO[bytes],
+    *,
+    hash_of: Callable[[str], int],
+    folder: str | None = None,
+    bits: int = KEPT,
+) -> int:
+    """As `build_table`, to an open file.
+
+    Args:
+        keys: the same; nothing checks them.
+        stream: gets the table.
+        hash_of: 64 bits of a token, which may be the negative ones.
+        folder: for what does not fit into memory; that of temporary files by default.
+        bits: the same.
+    """
+    with ExitStack() as stack:
+        spilled = _Spilled(stack, folder, hash_of=hash_of, bits=bits)
+        for batch in batches(keys, _TOGETHER):
+            spilled.add(batch)
+        spilled.write(stream)
+    return spilled.names
+
+
+class _Spilled:
+    """Everything that a table is made of, in temporary files."""
+
+    def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
+        def temporary() -> IO[bytes]:
+            return stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder))
+
+        self._parts = [temporary() for _ in range(_PARTS)]
+        self._text, self._starts, self._states, self._rows = (temporary() for _ in range(4))
+        self._starts.write(np.zeros(1, dtype=DTYPES["starts"]).tobytes())
+        self._bits = bits
+        self._hash_of = hash_of
+        self._last = ""
+        self.names, self.longest, self.size = 0, 0, 0
+
+    def add(self, keys: list[str]) -> None:
+        """Takes the next keys."""
+        self._spill([self._last, *keys])
+        packed = [key.encode("utf-8", "surrogatepass") for key in keys]
+        ends = self.size + np.cumsum([len(one) for one in packed])
+        self._text.write(b"".join(packed))
+        self._starts.write(ends.astype(DTYPES["starts"]).tobytes())
+        self.names, self.size, self._last = self.names + len(keys), int(ends[-1]), keys[-1]
+
+    def write(self, stream: IO[bytes]) -> None:
+        """Sorts the states part by part, and writes the file."""
+        filled = _Filled(sum(part.tell() for part in self._parts) // _ENTRY.itemsize, kept=self._bits)
+        for part in self._parts:
+            part.seek(0)
+            filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
+            part.close()
+        sizes = {
+            "filter": len(filled.filter),
+            "index": len(filled.index),
+            "states": filled.count,
+            "rows": filled.count,
+            "starts": self.names + 1,
+            "keys": self.size,
+        }
+        layout = Layout(
+            normaliser=NORMALISER,
+            bits=self._bits,
+            names=self.names,
+            longest=self.longest,
+            repeats=filled.repeats,
+            sizes=sizes,
+        )
+        stream.write(layout.header())
+        for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
+            stream.write(array.tobytes())
+            _align(stream)
+        for spilled in (self._states, self._rows, self._starts, self._text):
+            spilled.seek(0)
+            shutil.copyfileobj(spilled, stream, _COPIED)
+            _align(stream)
+
+    def _spill(self, keys: list[str]) -> None:
+        """Writes the states of keys, and of their beginnings that the key before does not have; the first was written.
+
+        Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
+        """
+        tokens = " ".join(keys).split(" ")
+        lengths = np.array([key.count(" ") for key in keys]) + 1
+        self.longest = max(self.longest, int(lengths.max()))
+        starts = np.cumsum(lengths) - lengths
+        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens)).view(np.uint64)
+        alive = np.arange(len(keys))
+        states = first_states(len(keys))
+        shared = np.ones(len(keys), dtype=bool)  # so many tokens with the key before
+        shared[0] = False
+        for depth in range(int(lengths.max())):
+            alive = alive[lengths[alive] > depth]
+            now = hashes[starts[alive] + depth]
+            states[alive] = next_states(states[alive], now, bits=self._bits)
+            has = np.zeros(len(keys), dtype=bool)
+            has[alive] = True
+            token = np.zeros(len(keys), dtype=np.uint64)
+            token[alive] = now
+            shared[1:] &= has[1:] & has[:-1] & (token[1:] == token[:-1])
+            ends = lengths[alive] == depth + 1
+            new = alive[(ends | ~shared[alive]) & (alive > 0)]
+            rows = np.where(lengths[new] == depth + 1, new + self.names - 1, -1)
+            self._put(states[new], rows)
+
+    def _put(self, states: Hashes, rows: Ints) -> None:
+        entries = np.empty(len(states), dtype=_ENTRY)
+        entries["state"], entries["row"] = states, rows
+        number = (states >> np.uint64(BITS - _PARTS.bit_length() + 1)).astype(np.int64)
+        order = np.argsort(number, kind="stable")
+        bounds = np.searchsorted(number[order], np.arange(_PARTS + 1)).tolist()
+        entries = entries[order]
+        for part, first, last in zip(self._parts, bounds, bounds[1:], strict=False):
+            part.write(entries[first:last].tobytes())
+
+
+class _TokenHashes(dict[str, int]):
+    """The hashes of the tokens that were met; it begins anew when there are too many."""
+
+    def __missing__(self, token: str) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = token_hash(token)
+        self[token] = found = found - (found >> 63 << 64)  # as a signed number, as those of `hash`
+        return found
+
+
+class _Filled:
+    """The index and the filter, while the states are written."""
+
+    def __init__(self, entries: int, *, kept: int) -> None:
+        self._kept = kept
+        self.bits = max(8, int(8 * entries - 1).bit_length())
+        self.filter = np.zeros(1 << (self.bits - 3), dtype=DTYPES["filter"])
+        self.prefix = max(1, entries.bit_length() - 1)
+        self.index = np.zeros((1 << self.prefix) + 1, dtype=DTYPES["index"])
+        self.count = 0
+        self.repeats = False
+
+    def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
+        """Takes the next states in their order."""
+        found: Hashes = np.ascontiguousarray(entries["state"])
+        states.write(found.tobytes())
+        rows.write(entries["row"].tobytes())
+        bucket = (found >> np.uint64(BITS - self.prefix)).astype(np.int64)
+        numbers, first = np.unique(bucket, return_index=True)
+        counts = np.diff(np.append(first, len(bucket)))
+        self.index[numbers + 1] += counts.astype(DTYPES["index"])
+        low = filter_bits(found, np.uint64((1 << self.bits) - 1), bits=self._kept)
+        np.bitwise_or.at(
+            self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
+        )
+        self.count += len(found)
+        self.repeats = self.repeats or bool((found[1:] == found[:-1]).any())
+
+
+def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
+    """States in order; a beginning that is a name too, or stands twice, is left out."""
+    entries = entries[np.lexsort((-entries["row"], entries["state"]))]
+    kept = np.ones(len(entries), dtype=bool)
+    kept[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)
+    return entries[kept]
+
+
+def _checked(keys: Iterable[str]) -> Iterator[str]:
+    before = ""
+    for key in keys:
+        if key <= before:
+            raise InputError(
+                f"the key {key!r} came after {before!r}; give keys sorted by code points, none twice, and none empty"
+            )
+        yield key
+        before = key
+
+
+def _align(stream: IO[bytes]) -> None:
+    stream.write(b"\0" * (-stream.tell() % ALIGNED))

@@ -1,0 +1,281 @@
+"""A table of names in a file that all processes share, and every place of a text where one of them stands."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Bools, Ints
+from fascicle.errors import FormatError
+from fascicle.terms.keys.forms import Hashes, token_hash
+from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.keys.reader import TokenArrays
+from fascicle.terms.scanning.building import (
+    BITS,
+    Layout,
+    arrays_of,
+    filter_bits,
+    first_states,
+    next_states,
+    open_arrays,
+    write_table,
+)
+
+_ONE = np.uint8(1)
+_BUCKETS = 1 << 14
+
+
+class Hits(NamedTuple):
+    """Where names stand among tokens, sorted by their first and last token.
+
+    Attributes:
+        first: first token of each, ``[m]``.
+        last: its last token, ``[m]``.
+        rows: of its key, ``[m]``.
+    """
+
+    first: Ints
+    last: Ints
+    rows: Ints
+
+
+class _Found(NamedTuple):
+    """Which states the table holds: numbers of those that were asked for, and where each begins in the table."""
+
+    which: Ints
+    place: Ints
+
+
+class Table:
+    """Names as sequences of tokens.
+
+    The hash of each sequence that some name begins with is in one sorted array. A bit filter and an index by first bits
+    stand before it. A match is followed token by token, for all places of a text at once, and what ends a name is
+    compared with its key byte by byte; so no hash decides alone.
+    """
+
+    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Takes what `open_arrays` gives."""
+        self.layout = layout
+        self._filter, self._index = arrays["filter"], arrays["index"]
+        self._states, self._rows = arrays["states"], arrays["rows"]
+        self._starts, self._keys = arrays["starts"], arrays["keys"]
+        self._low = np.uint64(8 * len(self._filter) - 1)
+        self._shift = np.uint64(BITS + 1 - (len(self._index) - 1).bit_length())
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Table:
+        """Maps the file of a table (`building.build_table`).
+
+        Raises:
+            FormatError: it is none, of another version of the format or of the keys, or cut short.
+        """
+        layout, arrays = open_arrays(path)
+        if layout.normaliser != NORMALISER:
+            raise FormatError(
+                f"the names have keys of the version {layout.normaliser}, but this release makes {NORMALISER}; "
+                "build the table again",
+                at=os.fspath(path),
+            )
+        return cls(layout, arrays)
+
+    @classmethod
+    def of(cls, keys: Iterable[str]) -> Table:
+        """A table in memory, for tokens with the hashes of `hash`; the keys are those of `building.build_table`."""
+        stream = io.BytesIO()
+        write_table(keys, stream, hash_of=hash)
+        return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return self.layout.names
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest name."""
+        return self.layout.longest
+
+    def key(self, row: int) -> str:
+        """The key of a row."""
+        return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode("utf-8", "surrogatepass")
+
+    def rows(self, keys: Sequence[str]) -> Ints:
+        """The row of each key of level 2, -1 for one that no name has, ``[n]``."""
+        tokens = [key.split(" ") for key in keys]
+        states = first_states(len(keys))
+        for depth in range(max(map(len, tokens), default=0)):
+            alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
+            hashes = np.array([token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64)
+            states[alive] = self._next(states[alive], hashes)
+        result = np.full(len(keys), -1, dtype=np.int64)
+        asked, rows = self._ends(self._find(states))
+        for number, row in zip(asked.tolist(), rows.tolist(), strict=True):
+            if self.key(row) == keys[number]:
+                result[number] = row
+        return result
+
+    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
+        """Every place where a name stands, those inside others included.
+
+        Args:
+            tokens: of texts.
+            inside_words: also names that begin or end inside a word, such as ``IL`` in ``IL2``.
+        """
+        known = tokens.known
+        at, places, single = self._first(tokens, inside_words=inside_words)
+        states = self._states[places]
+        hits = [single]
+        for depth in range(1, self.longest):
+            kept = at + depth < len(tokens.forms)
+            at = at[kept]
+            states = self._next(states[kept], known.hashes[tokens.forms[at + depth]])
+            found = self._find(states)
+            at, states = at[found.which], states[found.which]
+            if not len(at):
+                break
+            which, rows = self._ends(_Found(np.arange(len(at)), found.place))
+            ends = Hits(at[which], at[which] + depth, rows)
+            if not inside_words:
+                ends = _chosen(ends, tokens.closes[ends.last])
+            hits.append(_chosen(ends, self._equal(tokens, ends)))
+        return _sorted(hits)
+
+    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
+        """The tokens that names begin with, where their states are, and names of one token.
+
+        Each distinct token is asked for once.
+        """
+        known = tokens.known
+        present = np.zeros(len(known.hashes), dtype=bool)
+        present[tokens.forms] = True
+        forms = np.flatnonzero(present)
+        found = self._find(self._next(first_states(len(forms)), known.hashes[forms]))
+        place = np.full(len(present), -1, dtype=np.int64)
+        place[forms[found.which]] = found.place
+        which, rows = self._ends(found)
+        names = Hits(forms[which], forms[which], rows)
+        alone = tokens._replace(forms=np.arange(len(present), dtype=np.int32))
+        names = _chosen(names, self._equal(alone, names))
+        row = np.full(len(present), -1, dtype=np.int64)
+        row[names.first] = names.rows
+        places, rows = place[tokens.forms], row[tokens.forms]
+        begins, named = places >= 0, rows >= 0
+        if not inside_words:
+            begins &= tokens.opens
+            named &= tokens.opens & tokens.closes
+        at, single = np.flatnonzero(begins), np.flatnonzero(named)
+        return at, places[at], Hits(single, single, rows[single])
+
+    def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
+        return next_states(states, hashes, bits=self.layout.bits)
+
+    def _find(self, states: Hashes) -> _Found:
+        """Which of these states the table holds."""
+        low = filter_bits(states, self._low, bits=self.layout.bits)
+        bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
+        which = np.flatnonzero(bits & _ONE)
+        asked = states[which]
+        bucket = (asked >> self._shift).astype(np.int64)
+        place, end = self._index[bucket].astype(np.int64), self._index[bucket + 1].astype(np.int64)
+        found, places = [], []
+        while len(which):
+            inside = place < end
+            which, asked, place, end = which[inside], asked[inside], place[inside], end[inside]
+            there = self._states[place]
+            same = there == asked
+            found.append(which[same])
+            places.append(place[same])
+            on = there < asked
+            which, asked, place, end = which[on], asked[on], place[on] + 1, end[on]
+        return _Found(_joined(found), _joined(places))
+
+    def _ends(self, found: _Found) -> tuple[Ints, Ints]:
+        """The rows of names that end with these states; several where names have equal hashes."""
+        which, place = found
+        if not self.layout.repeats:
+            row = self._rows[place].astype(np.int64)
+            return which[row >= 0], row[row >= 0]
+        numbers, rows = [], []
+        states = self._states[place]
+        while len(which):
+            row = self._rows[place].astype(np.int64)
+            named = row >= 0
+            numbers.append(which[named])
+            rows.append(row[named])
+            on = place + 1 < len(self._states)
+            on[on] = self._states[place[on] + 1] == states[on]
+            which, place, states = which[on], place[on] + 1, states[on]
+        return _joined(numbers), _joined(rows)
+
+    def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
+        """Whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
+
+        Of hits with one row, one is compared byte by byte, and the others with it, token by token.
+        """
+        numbers = np.arange(len(hits.rows))
+        bucket = hits.rows & (_BUCKETS - 1)
+        chosen = np.empty(_BUCKETS, dtype=np.int64)
+        chosen[bucket] = numbers
+        like = chosen[bucket]
+        same: Bools = (like != numbers) & (hits.rows[like] == hits.rows)
+        for distance in range(int(hits.last[0] - hits.first[0]) + 1 if len(numbers) else 0):
+            same &= tokens.forms[hits.first + distance] == tokens.forms[hits.first[like] + distance]
+        equal = np.zeros(len(numbers), dtype=bool)
+        equal[~same] = self._equal_bytes(tokens, _chosen(hits, ~same))
+        equal[same] = equal[like[same]]
+        return equal
+
+    def _equal_bytes(self, tokens: TokenArrays, hits: Hits) -> Bools:
+        known = tokens.known
+        counts = hits.last - hits.first + 1
+        forms = tokens.forms[_ranges(hits.first, counts)]
+        sizes = np.diff(known.starts)[forms] + 1  # with the blank after each token
+        owner = np.repeat(np.arange(len(counts)), counts)
+        total = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(total, owner, sizes)
+        starts = self._starts[hits.rows].astype(np.int64)
+        equal: Bools = total - 1 == self._starts[hits.rows + 1].astype(np.int64) - starts
+        whole = equal[owner]
+        forms, sizes, owner = forms[whole], sizes[whole], owner[whole]
+        begins = np.cumsum(sizes) - sizes
+        offset = begins - np.repeat(begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner))))
+        for distance in range(int(sizes.max(initial=0))):
+            here = np.flatnonzero(sizes > distance)
+            ours = known.bytes[np.minimum(known.starts[forms[here]] + distance, len(known.bytes) - 1)]
+            ours = np.where(sizes[here] == distance + 1, np.uint8(32), ours)
+            place = starts[owner[here]] + offset[here] + distance
+            inside = place < self._starts[hits.rows[owner[here]] + 1].astype(np.int64)
+            theirs = self._keys[np.minimum(place, len(self._keys) - 1)]
+            equal[owner[here[inside & (ours != theirs)]]] = False
+        return equal
+
+
+def _chosen(hits: Hits, kept: Bools) -> Hits:
+    return Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
+
+
+def _sorted(parts: list[Hits]) -> Hits:
+    """All hits in order; no two have the same tokens, for these have one key."""
+    hits = Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
+    order = np.argsort(hits.first << 31 | hits.last)
+    return Hits(hits.first[order], hits.last[order], hits.rows[order])
+
+
+def _starts_of(owner: Ints) -> Ints:
+    """Where each number of a sorted array first stands."""
+    return np.flatnonzero(np.diff(owner, prepend=-1))
+
+
+def _ranges(starts: Ints, counts: Ints) -> Ints:
+    """``start, start + 1, ...``, so many of each, one after the other."""
+    shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return shift + np.arange(len(shift))
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

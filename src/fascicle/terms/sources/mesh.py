@@ -1,0 +1,284 @@
+"""MeSH in its four forms: descriptors and supplementary records as XML and as ASCII, and tables of names.
+
+Formats: https://www.nlm.nih.gov/mesh/xmlmesh.html and https://www.nlm.nih.gov/mesh/meshascii.html.
+
+A concept here is a *record* of MeSH (``D...``, ``C...``), which annotation uses. Terms of a concept of the record that
+is not its preferred one keep their relation: narrower, broader or related. What is above a descriptor follows from its
+tree numbers; above a supplementary record are the descriptors that it is mapped to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+from xml.etree.ElementTree import Element
+
+import msgspec
+
+from fascicle.core.files.elements import elements
+from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, Place
+from fascicle.settings.packs import SourceSettings, TableSettings
+from fascicle.terms.sources.drafts import Draft, curie, numbered_lines
+from fascicle.terms.sources.layouts import MESH_NAMES
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.tables import Layout, open_table, read_table
+from fascicle.terms.terms import ConceptRecord, NameKind
+
+_COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
+
+
+class Trees:
+    """Which descriptor has which tree numbers."""
+
+    def __init__(self) -> None:
+        """Starts with none."""
+        self._of: dict[str, list[str]] = {}
+        self._at: dict[str, str] = {}
+
+    def add(self, descriptor: str, number: str) -> None:
+        """Adds a tree number of a descriptor, which is given by its CURIE."""
+        self._of.setdefault(descriptor, []).append(number)
+        self._at.setdefault(number, descriptor)
+
+    def parents(self, descriptor: str) -> tuple[str, ...]:
+        """The descriptors above one, each once."""
+        above = (self._at.get(number.rpartition(".")[0]) for number in self._of.get(descriptor, ()))
+        return tuple(dict.fromkeys(found for found in above if found and found != descriptor))
+
+    def keeps(self, descriptor: str, branches: Sequence[str]) -> bool:
+        """Whether a descriptor lies in one of the branches, or whether there are none to lie in."""
+        return not branches or any(
+            _in(number, branch) for number in self._of.get(descriptor, ()) for branch in branches
+        )
+
+
+def read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
+    """Reads a table of tree numbers, the hierarchy of a source.
+
+    Raises:
+        FormatError: the table has no columns for descriptors and tree numbers.
+    """
+    trees = Trees()
+    settings = msgspec.structs.replace(settings, path=settings.hierarchy, table=TableSettings())
+    for columns in _COLUMNS:
+        try:
+            table = open_table(settings, report, needed=columns)
+        except FormatError:
+            if columns == _COLUMNS[-1]:
+                raise
+            continue
+        for row in table.rows:
+            identifier, number = (row.cells[table.at[column]] for column in columns)
+            descriptor = curie(identifier, "MESH")
+            if not descriptor or not number:
+                report.lose("identifier", row.place)
+                continue
+            report.used += 1
+            trees.add(descriptor, number)
+        return trees
+    return trees
+
+
+def _in(number: str, branch: str) -> bool:
+    """``C10`` is in ``C`` and in ``C10``; ``C10.2`` in ``C10`` too, and in ``C10.2``, but not in ``C1``."""
+    if not number.startswith(branch):
+        return False
+    return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
+
+
+_PREFIX: Final = "MESH"
+_RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {"NRW": "narrow", "BRD": "broad", "REL": "related", "EQV": "exact"}
+)
+_SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
+_ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
+
+
+def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the records of ``desc*.xml`` or ``supp*.xml``; what is above descriptors comes at the end.
+
+    Permuted terms (``Acid, Docosahexaenoic``) are left out and counted, for no text has them.
+
+    Raises:
+        FormatError: see `elements`; or no record of MeSH.
+    """
+    found = elements(Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord"))
+    yield from _read(settings, report, ((place, _of_xml(element)) for place, element in found))
+
+
+def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the records of ``d*.bin`` or ``c*.bin``; what is above descriptors comes at the end.
+
+    An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the XML.
+
+    Raises:
+        FormatError: no record of MeSH.
+    """
+    yield from _read(settings, report, _records_of_ascii(settings, report))
+
+
+def read_mesh_names(
+    settings: SourceSettings, report: SourceReport, *, layout: Layout = MESH_NAMES
+) -> Iterator[ConceptRecord]:
+    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, what is above them too."""
+    if not settings.hierarchy:
+        yield from read_table(settings, report, layout=layout)
+        return
+    trees = read_trees(settings, report)
+    for record in read_table(settings, report, layout=layout):
+        if trees.keeps(record.curie, settings.branches):
+            yield msgspec.structs.replace(record, parents=(*record.parents, *trees.parents(record.curie)))
+        else:
+            report.lose("below", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
+
+
+class _Record(msgspec.Struct, kw_only=True):
+    """A record of MeSH before it is cleaned: names with their kinds, tree numbers, and what it is mapped to."""
+
+    ui: str = ""
+    names: list[tuple[str, NameKind]] = []
+    permuted: int = 0
+    trees: list[str] = []
+    mapped: list[str] = []
+    definition: str = ""
+
+
+def _read(
+    settings: SourceSettings, report: SourceReport, records: Iterator[tuple[Place, _Record]]
+) -> Iterator[ConceptRecord]:
+    trees = Trees()
+    kept: list[str] = []
+    for place, record in records:
+        report.rows += 1
+        identifier = curie(record.ui, _PREFIX)
+        if not identifier or not any(name.strip() for name, _ in record.names):
+            report.lose("no-name" if identifier else "identifier", place)
+            continue
+        report.used += 1
+        for number in record.trees:
+            trees.add(identifier, number)
+        if settings.branches and not trees.keeps(identifier, settings.branches):
+            report.lose("below", place)
+            continue
+        kept.append(identifier)
+        yield _draft(record, identifier, settings, report, place=place).record()
+    if not report.rows:
+        raise FormatError("the file has no record of MeSH", at=settings.path)
+    for identifier in kept:
+        if parents := trees.parents(identifier):
+            yield ConceptRecord(curie=identifier, parents=parents)
+
+
+def _draft(record: _Record, identifier: str, settings: SourceSettings, report: SourceReport, *, place: Place) -> Draft:
+    draft = Draft(settings=settings, report=report, place=place, curie=identifier, definition=record.definition)
+    for name, kind in record.names:
+        draft.name(name, kind)
+    for _ in range(record.permuted):
+        report.lose("permuted", place)
+    for descriptor in record.mapped:
+        draft.above(f"{_PREFIX}:{descriptor.removeprefix('*')}")
+    return draft
+
+
+def _of_xml(element: Element) -> _Record:
+    which = element.tag.removesuffix("Record")
+    record = _Record(
+        ui=_said(element, f"{which}RecordUI") or _said(element, f"{which}UI"), names=[], trees=[], mapped=[]
+    )
+    record.names.append((_said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"), "label"))
+    record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
+    mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
+    record.mapped = [_text(descriptor) for descriptor in element.iterfind(mapped)]
+    concepts = element.findall("ConceptList/Concept")
+    relations = _relations(concepts)
+    for concept in concepts:
+        preferred = concept.get("PreferredConceptYN") == "Y"
+        kind: NameKind = "exact" if preferred else relations.get(_said(concept, "ConceptUI"), "related")
+        if preferred:
+            record.definition = _said(concept, "ScopeNote")
+        for term in concept.iterfind("TermList/Term"):
+            if term.get("IsPermutedTermYN") == "Y":
+                record.permuted += 1
+            elif (name := _said(term, "String")) != record.names[0][0]:
+                short = kind == "exact" and term.get("LexicalTag") in _SHORT
+                record.names.append((name, "abbreviation" if short else kind))
+    return record
+
+
+def _relations(concepts: list[Element]) -> dict[str, NameKind]:
+    """Concept -> how its terms relate to the record: the relations lead from the preferred concept."""
+    found: dict[str, NameKind] = {}
+    for concept in concepts:
+        if concept.get("PreferredConceptYN") == "Y":
+            for relation in concept.iterfind("ConceptRelationList/ConceptRelation"):
+                kind = _RELATIONS.get(relation.get("RelationName", ""), "related")
+                found[_said(relation, "Concept2UI")] = kind
+    return found
+
+
+def _said(element: Element, path: str) -> str:
+    found = element.find(path)
+    return _text(found) if found is not None else ""
+
+
+def _text(element: Element) -> str:
+    return (element.text or "").strip()
+
+
+def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, _Record]]:
+    record: _Record | None = None
+    begun = Place(settings.path, 1)
+    for place, line in numbered_lines(settings.path, settings.encoding):
+        if isinstance(line, FormatError):
+            report.lose("line", place)
+        elif line.startswith("*NEWRECORD"):
+            if record is not None:
+                yield begun, record
+            record, begun = _Record(names=[], trees=[], mapped=[]), place
+        elif line.strip():
+            field, equals, value = line.partition(" = ")
+            if record is None or not equals:
+                report.lose("tag", place)
+            elif take := _FIELDS.get(field):
+                take(record, value.strip())
+            elif field == "ENTRY" and "|" not in value:
+                record.permuted += 1
+            elif field in _ENTRIES:
+                record.names.append(_entry(value))
+    if record is not None:
+        yield begun, record
+
+
+def _entry(value: str) -> tuple[str, NameKind]:
+    """A synonym: its parts are named by the letters of the last one, ``c`` the lexical tag and ``d`` the relation."""
+    name, *parts = value.strip().split("|")
+    named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
+    kind = _RELATIONS.get(named.get("d", ""), "exact")
+    return name, "abbreviation" if kind == "exact" and named.get("c") in _SHORT else kind
+
+
+def _label(record: _Record, value: str) -> None:
+    record.names.insert(0, (value, "label"))
+
+
+def _identifier(record: _Record, value: str) -> None:
+    record.ui = value
+
+
+def _definition(record: _Record, value: str) -> None:
+    record.definition = value
+
+
+_FIELDS: Final[Mapping[str, Callable[[_Record, str], None]]] = MappingProxyType(
+    {
+        "MH": _label,
+        "NM": _label,
+        "UI": _identifier,
+        "MS": _definition,
+        "NO": _definition,
+        "MN": lambda record, value: record.trees.append(value),
+    }
+)

@@ -1,0 +1,237 @@
+"""OBO: stanzas of ``tag: value`` lines.
+
+Format: The OBO Flat File Format Specification 1.4 (Mungall and others), with the tags of 1.0 for synonyms. Cellosaurus
+is the same with bare identifiers, its species among the cross-references, and cell lines that derive from others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.errors import FormatError, Place
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.drafts import Draft, curie, hidden, numbered_lines
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import ConceptRecord, NameKind
+
+Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
+MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
+_TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL)
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
+_SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {"EXACT": "exact", "RELATED": "related", "BROAD": "broad", "NARROW": "narrow"}
+)
+_OLD: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        "exact_synonym": "exact",
+        "related_synonym": "related",
+        "broad_synonym": "broad",
+        "narrow_synonym": "narrow",
+    }
+)
+_RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
+_SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """What a source writes in its own way.
+
+    Attributes:
+        above: relations to concepts that count as parents, beside ``is_a``.
+        taxon: prefix of the cross-reference that is the species; empty for none.
+    """
+
+    above: Collection[str] = ()
+    taxon: str = ""
+
+
+OBO: Final = Dialect()
+CELLOSAURUS: Final = Dialect(above=("derived_from",), taxon="NCBI_TaxID:")
+
+
+def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect = OBO) -> Iterator[ConceptRecord]:
+    """Streams the terms of an OBO file; identifiers that were merged into others come at its end.
+
+    Raises:
+        FormatError: the file has no stanza.
+    """
+    aliases: dict[str, list[str]] = {}
+    live: set[str] = set()
+    empty = True
+    for kind, place, tags in _stanzas(settings, report):
+        empty = False
+        if kind != "Term":
+            continue
+        report.rows += 1
+        stanza = _Stanza.of(tags, place, settings, report, dialect)
+        if stanza is None:
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        draft = stanza.draft
+        live.add(draft.curie)
+        for alias in stanza.aliases:
+            aliases.setdefault(alias, []).append(draft.curie)
+        yield draft.record()
+    if empty:
+        raise FormatError("the file has no stanza, such as [Term]; is it OBO?", at=settings.path)
+    yield from hidden(aliases, live)
+
+
+def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, Tags]]:
+    kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
+    for place, line in _whole_lines(settings, report):
+        if line.startswith("[") and line.rstrip().endswith("]"):
+            if kind:
+                yield kind, at, tags
+            kind, at, tags = line.strip()[1:-1], place, []
+        elif found := _TAG.match(line):
+            if kind == "Term" and len(tags) < MAX_TAGS:
+                tags.append((found[1], found[2], place))
+        elif line.strip() and not line.lstrip().startswith("!"):
+            report.lose("tag", place)
+    if kind:
+        yield kind, at, tags
+
+
+def _whole_lines(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, str]]:
+    r"""Lines, those that end with ``\`` joined with the next."""
+    begun, at = "", None
+    for place, line in numbered_lines(settings.path, settings.encoding):
+        if isinstance(line, FormatError):
+            report.lose("line", place)
+            continue
+        if line.endswith("\\") and not line.endswith("\\\\") and len(begun) < 2**20:
+            begun, at = begun + line[:-1], at or place
+            continue
+        yield at or place, begun + line
+        begun, at = "", None
+    if at:
+        yield at, begun
+
+
+@dataclass(kw_only=True)
+class _Stanza:
+    """A term whose tags are taken one by one."""
+
+    draft: Draft
+    dialect: Dialect
+    types: Mapping[str, str]
+    aliases: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, tags: Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect
+    ) -> _Stanza | None:
+        """The term, or none if it has no identifier."""
+        first = next((value for tag, value, _ in tags if tag == "id"), "")
+        identifier = curie(_plain(first), settings.prefix)
+        if not identifier:
+            return None
+        draft = Draft(settings=settings, report=report, place=place, curie=identifier)
+        stanza = cls(draft=draft, dialect=dialect, types=settings.types)
+        for tag, value, where in tags:
+            if take := _TAKES.get(tag):
+                take(stanza, tag, value, where)
+        return stanza
+
+    def take_name(self, tag: str, value: str, place: Place) -> None:
+        self.draft.name(_text(value), "label", place=place)
+
+    def take_synonym(self, tag: str, value: str, place: Place) -> None:
+        found = _QUOTED.match(value)
+        if found is None:
+            self.draft.report.lose("tag", place)
+            return
+        words = found[2].partition("[")[0].split()
+        scope: NameKind = next((_SCOPES[word] for word in words if word in _SCOPES), "related")
+        kind = _OLD.get(tag, scope)
+        if kind in ("exact", "related") and any(_SHORT.search(word) for word in words if word not in _SCOPES):
+            kind = "abbreviation"
+        self.draft.name(_unescaped(found[1]), kind, place=place)
+
+    def take_definition(self, tag: str, value: str, place: Place) -> None:
+        found = _QUOTED.match(value)
+        if found is None:
+            self.draft.report.lose("tag", place)
+        else:
+            self.draft.definition = self.draft.definition or _unescaped(found[1])
+
+    def take_xref(self, tag: str, value: str, place: Place) -> None:
+        if self.dialect.taxon and value.startswith(self.dialect.taxon):
+            self.draft.taxon = self.draft.taxon or curie(_plain(value))
+        else:
+            self.draft.reference(_plain(value), place=place)
+
+    def take_parent(self, tag: str, value: str, place: Place) -> None:
+        self.draft.above(_plain(value), place=place)
+
+    def take_relation(self, tag: str, value: str, place: Place) -> None:
+        relation, _, other = value.partition(" ")
+        if relation in self.dialect.above:
+            self.draft.above(_plain(other), place=place)
+
+    def take_obsolete(self, tag: str, value: str, place: Place) -> None:
+        self.draft.obsolete = _plain(value).lower() == "true"
+
+    def take_replacement(self, tag: str, value: str, place: Place) -> None:
+        self.draft.replaced(_plain(value), place=place)
+
+    def take_alias(self, tag: str, value: str, place: Place) -> None:
+        alias = curie(_plain(value), self.draft.settings.prefix)
+        if not alias:
+            self.draft.report.lose("reference", place)
+        elif alias != self.draft.curie:
+            self.aliases.append(alias)
+
+    def take_property(self, tag: str, value: str, place: Place) -> None:
+        relation, _, other = value.partition(" ")
+        if relation == _RANK:
+            self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
+
+    def take_namespace(self, tag: str, value: str, place: Place) -> None:
+        self.draft.type = self.types.get(_plain(value), self.draft.type)
+
+
+_TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], None]]] = MappingProxyType(
+    {
+        "name": _Stanza.take_name,
+        "synonym": _Stanza.take_synonym,
+        **dict.fromkeys(_OLD, _Stanza.take_synonym),
+        "def": _Stanza.take_definition,
+        "xref": _Stanza.take_xref,
+        "xref_analog": _Stanza.take_xref,
+        "is_a": _Stanza.take_parent,
+        "relationship": _Stanza.take_relation,
+        "is_obsolete": _Stanza.take_obsolete,
+        "replaced_by": _Stanza.take_replacement,
+        "alt_id": _Stanza.take_alias,
+        "property_value": _Stanza.take_property,
+        "namespace": _Stanza.take_namespace,
+    }
+)
+
+
+def _plain(value: str) -> str:
+    """An identifier or a word: what is behind it, a description, a comment or modifiers, is left out."""
+    words = value.split(None, 1)
+    return _unescaped(words[0]) if words and not words[0].startswith("!") else ""
+
+
+def _text(value: str) -> str:
+    """A text without quotes: a comment, and modifiers in braces at its end, are left out."""
+    end = re.search(r"(?<!\\)\s!\s", value)
+    text = value[: end.start()] if end else value
+    modifiers = re.search(r"\s\{[\w.:\-]+=[^{}]*\}\s*$", text)
+    return _unescaped(text[: modifiers.start()] if modifiers else text)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _MEANS.get(found[1], found[1]), text) if "\\" in text else text

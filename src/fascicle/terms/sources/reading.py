@@ -1,0 +1,253 @@
+"""One vocabulary of a ``sources.toml``: checked, read, filtered, and given its type."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.files.pipes import unreadable
+from fascicle.core.patience import at_most
+from fascicle.core.type_names import read_vocabulary
+from fascicle.errors import FormatError, InputError, Place, RecipeError
+from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
+from fascicle.terms.keys.key import key
+from fascicle.terms.sources.catalogue import SourceReader, reader_named
+from fascicle.terms.sources.drafts import curie
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import ConceptRecord, Name
+
+Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
+_SECONDS: Final = 5.0  # of processor time, for the names of one record
+
+
+def unfit(settings: SourceSettings) -> Callable[[str], str]:
+    """What says why `max_tokens` or `without` leave a name out; empty for one that stays."""
+    patterns = [re.compile(pattern) for pattern in settings.without]
+    most = settings.max_tokens
+
+    def reason(surface: str) -> str:
+        if any(pattern.search(surface) for pattern in patterns):
+            return "without"
+        long = len(surface) > most or not surface.isascii()  # a token has a character or more
+        return "tokens" if long and key(surface, 2).count(" ") >= most else ""
+
+    return reason
+
+
+def fitting(settings: SourceSettings) -> Fits:
+    """What gives back those names of a record that `max_tokens` and `without` let through.
+
+    It counts the others, but for labels.
+
+    Args:
+        settings: of the source.
+
+    Raises:
+        InputError: later, if a pattern takes seconds for the names of a record.
+    """
+    if not settings.without and settings.max_tokens >= settings.max_length:
+        return lambda names, report, place: names
+    reason = unfit(settings)
+
+    def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
+        if not settings.without:
+            return fitted(names, report, place)
+        said = "without has a regular expression that finds no end; write it without a repetition inside of another"
+        with at_most(_SECONDS, InputError(f"{place}: {said}", file=place.file, code="too-large")):
+            return fitted(names, report, place)
+
+    def fitted(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
+        kept = []
+        for name in names:
+            why = reason(name.surface)
+            if not why:
+                kept.append(name)
+            elif name.kind != "label":  # which stays, or is lost with its record
+                report.lose(why, place)
+        return kept
+
+    return fit
+
+
+def read_source(settings: SourceSettings, *, report: SourceReport | None = None) -> Iterator[ConceptRecord]:
+    """Streams the records of one vocabulary.
+
+    A record has its type, and names of the kinds, languages and lengths that the settings keep. Records of one concept
+    may be apart, and a record may have no names. With ``below`` or ``not_below`` the file is read twice.
+
+    Args:
+        settings: of the source, with a path that can be opened.
+        report: receives the counts.
+
+    Raises:
+        RecipeError: settings that do not fit the reader, or that name an unknown reader or type.
+        InputError: the file cannot be opened.
+        FormatError: the file is not what the reader reads, or has another hash than the settings say.
+    """
+    report = report if report is not None else SourceReport()
+    reader = check_source(settings)
+    for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
+        if sha256:
+            check_hash(path, sha256)
+    keeps, fits, why = _branch(settings, reader), fitting(settings), unfit(settings)
+    starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
+    for record in reader.read(settings, report):
+        reason = ""
+        if (starts and not record.curie.startswith(starts)) or (drops and record.curie.startswith(drops)):
+            reason = "prefix"
+        elif taxa and record.taxon and record.taxon not in taxa:
+            reason = "taxon"
+        elif record.obsolete and not settings.obsolete:
+            reason = "obsolete"
+        elif not keeps(record.curie):
+            reason = "below"
+        place = Place(settings.path, shown=f"{settings.path}, {record.curie}")
+        fit = record.names if reason else fits(record.names, report, place)
+        if not reason and record.names and len(fit) < settings.min_names:
+            reason = "few-names"
+            report.lose_labels(record, lambda surface: why(surface) or "few-names")
+        if reason:
+            report.lose(reason, place)
+            continue
+        if changes := _changes(record, settings, fit):
+            record = msgspec.structs.replace(record, **changes)
+        report.records += 1
+        report.names += len(record.names)
+        report.obsolete += record.obsolete
+        yield record
+
+
+def read_sources(
+    settings: PackSettings, *, reports: dict[str, SourceReport] | None = None
+) -> Iterator[tuple[str, ConceptRecord]]:
+    """Streams all vocabularies in their order, each record with the name of its source.
+
+    Args:
+        settings: of the pack.
+        reports: receives a report for each source.
+
+    Raises:
+        RecipeError: see `read_source`; the message names the source. All settings are checked before anything is read.
+        InputError: a file cannot be opened, or is not what its reader reads.
+    """
+    for name, source in settings.sources.items():
+        try:
+            check_source(source)
+        except RecipeError as error:
+            raise error.saying(f"sources.{name}: {error}") from None
+    for name, source in settings.sources.items():
+        report = SourceReport()
+        if reports is not None:
+            reports[name] = report
+        for record in read_source(source, report=report):
+            yield name, record
+
+
+def check_source(settings: SourceSettings) -> SourceReader:
+    """The reader of a source, when its settings fit it; the file is not opened.
+
+    Raises:
+        RecipeError: an unknown reader or type, or settings that the reader does not take.
+    """
+    reader = reader_named(settings.reader)
+    for name, default in (("columns", ColumnSettings()), ("table", TableSettings())):
+        if not reader.table and getattr(settings, name) != default:
+            raise RecipeError(f"the reader {reader.name!r} reads no table of its own: leave {name} out", key=name)
+    if settings.hierarchy and not reader.hierarchy:
+        raise RecipeError(f"the reader {reader.name!r} reads no second file: leave hierarchy out", key="hierarchy")
+    if settings.branches and reader.name in ("mesh_names", "mesh_terms") and not settings.hierarchy:
+        raise RecipeError("branches need the tree numbers: give their table as hierarchy", key="branches")
+    vocabulary = read_vocabulary()
+    for given in (settings.type, *settings.types.values()):
+        meant = vocabulary.candidates(given) if given else ()
+        if meant and given not in meant:
+            raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
+    taxon = (settings.taxon,) if settings.taxon else ()
+    for name, several in (
+        ("below", settings.below),
+        ("not_below", settings.not_below),
+        ("taxa", settings.taxa),
+        ("taxon", taxon),
+    ):
+        for given in several:
+            if curie(given) != given:
+                right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
+                raise RecipeError(f"{name} = {given!r} is no CURIE{right}", key=name)
+    return reader
+
+
+def check_hash(path: str, sha256: str) -> str:
+    """The SHA-256 of a file as it is.
+
+    Args:
+        path: of the file.
+        sha256: what it must be; empty for no check.
+
+    Raises:
+        InputError: the file cannot be opened, or is a pipe or a device.
+        FormatError: it is another one.
+    """
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise InputError(
+            f"{path} is a pipe or a device, and a source is read more than once; write what it gives into a file",
+            file=path,
+            code="unreadable",
+        )
+    try:
+        with Path(path).open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if sha256 and found != sha256:
+        raise FormatError(
+            f"{path} has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256",
+            file=path,
+            code="damaged",
+        )
+    return found
+
+
+def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
+    """Fields of a record that the settings of its source change."""
+    changes: dict[str, Any] = {}
+    if len(fit) < len(record.names):
+        kept = set(fit)
+        changes["names"] = tuple(name for name in record.names if name.kind == "label" or name in kept)
+    if settings.type and not record.type:
+        changes["type"] = settings.type
+    if settings.taxon and not record.taxon:
+        changes["taxon"] = settings.taxon
+    if settings.references is not None and record.references:
+        wanted = settings.references
+        changes["references"] = tuple(cross for cross in record.references if cross.curie.startswith(wanted))
+    if record.definition and not settings.definitions:
+        changes["definition"] = ""
+    return changes
+
+
+def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
+    """Whether a concept lies where ``below`` and ``not_below`` say; reads the source once if they say anything."""
+    if not settings.below and not settings.not_below:
+        return lambda concept: True
+    children: dict[str, list[str]] = {}
+    for record in reader.read(settings, SourceReport()):
+        for parent in record.parents:
+            children.setdefault(parent, []).append(record.curie)
+    inside = _descendants(settings.below, children)
+    outside = _descendants(settings.not_below, children)
+    return lambda concept: (not settings.below or concept in inside) and concept not in outside
+
+
+def _descendants(roots: Iterable[str], children: dict[str, list[str]]) -> set[str]:
+    """The roots and what is below them; a cycle ends where it began."""
+    found, waiting = set(roots), list(roots)
+    while waiting:
+        new = [child for child in children.get(waiting.pop(), ()) if child not in found]
+        found.update(new)
+        waiting.extend(new)
+    return found

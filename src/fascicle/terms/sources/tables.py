@@ -1,0 +1,391 @@
+"""Tables with a map of columns: one name in a row, or all names of a concept in one row."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+
+from fascicle.core.files.source import Line
+from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
+from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, curie, numbered_lines
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
+
+Numbered = Iterator[tuple[Place, Line]]
+_LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
+_SEPARATORS: Final = ("\t", ";", ",")
+_NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
+
+
+class Row(NamedTuple):
+    """One row of a table.
+
+    Attributes:
+        place: of the row.
+        cells: without blanks at their ends; those that say nothing are empty.
+    """
+
+    place: Place
+    cells: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table whose header was read.
+
+    Attributes:
+        at: column as it was asked for -> its place; the same numbers where there is no header.
+        rows: streams the rows, each with all cells that the table needs.
+    """
+
+    at: Mapping[Column, int]
+    rows: Iterator[Row]
+
+
+def open_table(
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    needed: Sequence[Column],
+    wished: Sequence[Column] = (),
+    asked: Collection[Column] = (),
+) -> Table:
+    """Opens a table and reads its header.
+
+    The header is the first line that has all needed columns; a ``#`` in front of it is left out, and so are lines
+    before it. Where columns are numbers there is no header. A row ends with its line: quotes go over no line break.
+
+    Args:
+        settings: of the source; a column of ``where`` or ``unless`` that is not there is refused.
+        report: receives what is lost.
+        needed: columns without which nothing can be read.
+        wished: columns that may be missing.
+        asked: those of them that may not: a user named them.
+
+    Raises:
+        FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
+        RecipeError: ``where`` or ``unless`` name a column that is not there.
+    """
+    lines: Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
+    filters = {**settings.table.where, **settings.table.unless}
+    if all(isinstance(column, int) for column in needed):
+        separator = settings.table.separator.replace("auto", "\t")
+        at: dict[Column, int] = {column: int(column) for column in (*needed, *wished)}
+        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
+    else:
+        at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
+    if missing := [column for column in filters if column not in at]:
+        raise RecipeError(
+            f"there is no column {missing[0]!r} in {settings.path}; correct where or unless", key=missing[0]
+        )
+    if absent := [column for column in asked if column not in at]:
+        raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
+    width = 1 + max(at[column] for column in needed)
+    cut = _cutter(separator)
+    last = max((at[column] for column in asked), default=0)
+    return Table(at=at, rows=_rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last))
+
+
+def _header(
+    settings: SourceSettings, lines: Numbered, needed: list[str], wished: list[str]
+) -> tuple[dict[Column, int], str, Numbered]:
+    """Places of the columns, the separator, and the lines behind the header."""
+    given = settings.table.separator
+    shown = ""
+    for _, line in islice(lines, _LOOKED_AT):
+        if isinstance(line, FormatError):
+            continue
+        bare = line.lstrip("#").strip(" ")
+        shown = shown or (bare if not line.startswith("#") else "")
+        for separator in _SEPARATORS if given == "auto" else (given,):
+            try:
+                cells = [cell.strip() for cell in _cutter(separator)(bare)]
+            except csv.Error:
+                continue
+            if all(column in cells for column in needed):
+                known = [column for column in (*needed, *wished) if column in cells]
+                found: dict[Column, int] = {column: cells.index(column) for column in known}
+                return found, separator, lines
+    columns = " and ".join(map(repr, needed))
+    raise FormatError(
+        f"no line has the columns {columns}; the first row is {shown[:100]!r}; name the columns of this table",
+        at=settings.path,
+    )
+
+
+def _rows(
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    lines: Numbered,
+    cut: Callable[[str], list[str]],
+    width: int,
+    at: Mapping[Column, int],
+    last: int,
+) -> Iterator[Row]:
+    empty = frozenset(settings.table.empty)
+    filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
+    filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
+    size, widest = 1 + max(at.values()), 0
+    for place, line in lines:
+        if isinstance(line, FormatError):
+            report.rows += 1
+            report.lose("encoding", place)
+            continue
+        if not line.strip("# \t"):
+            continue
+        report.rows += 1
+        try:
+            cells = cut(line)
+        except csv.Error:
+            report.lose("quotes", place)
+            continue
+        if len(cells) < width:
+            report.lose("columns", place)
+            continue
+        widest = max(widest, len(cells))
+        cells = [text if (text := cell.strip()) not in empty else "" for cell in cells]
+        if len(cells) < size:
+            cells += [""] * (size - len(cells))
+        if filters and any((cells[column] in values) is not kept for column, values, kept in filters):
+            report.lose("where", place)
+            continue
+        yield Row(place=place, cells=cells)
+    if 0 < widest <= last:
+        raise FormatError(
+            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
+            at=settings.path,
+        )
+
+
+def _cutter(separator: str) -> Callable[[str], list[str]]:
+    def cut_plain(line: str) -> list[str]:
+        cells = line.split(separator)
+        return [_unquoted(cell) for cell in cells] if '"' in line else cells
+
+    def cut_csv(line: str) -> list[str]:
+        return next(csv.reader([line], delimiter=separator, strict=True)) if '"' in line else line.split(separator)
+
+    return cut_csv if separator in ",;" else cut_plain
+
+
+def _unquoted(cell: str) -> str:
+    """A cell without the quotes around it; other quotes are signs as others are."""
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
+        return cell
+    return cell[1:-1].replace('""', '"')
+
+
+# What tables call kinds of names, without case, blanks and what is before a colon.
+_KINDS: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        **{kind: kind for kind in NAME_KINDS},
+        **dict.fromkeys(("name", "preferred", "preferredname", "symbol", "scientificname", "preflabel"), "label"),
+        **dict.fromkeys(("synonym", "hasexactsynonym", "fullname", "altlabel", "alias", "commonname"), "exact"),
+        **dict.fromkeys(("hasrelatedsynonym", "other", "oldsymbol", "oldname", "previous"), "related"),
+        **dict.fromkeys(("hasbroadsynonym", "broader"), "broad"),
+        **dict.fromkeys(("hasnarrowsynonym", "narrower"), "narrow"),
+        **dict.fromkeys(("acronym", "abbr", "omo0003000"), "abbreviation"),
+    }
+)
+_LISTS: Final[tuple[NameKind, ...]] = ("label", "exact", "abbreviation", "narrow", "broad", "related")
+_PREDICATE: Final = re.compile("[A-Za-z]+:[A-Za-z]+")  # in front of a reference
+_REMEMBERED: Final = 1_000
+_TRUE: Final = frozenset({"true", "1", "yes", "y"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What a reader knows of the tables of one maker.
+
+    Attributes:
+        columns: what its columns are.
+        table: how it is cut.
+        prefix: of identifiers without one.
+        equal: whether its references are to equal concepts.
+        entities: whether its cells have entities of HTML.
+        placeholders: names of rows that stand for nothing.
+    """
+
+    columns: ColumnSettings = field(default_factory=ColumnSettings)
+    table: TableSettings = field(default_factory=TableSettings)
+    prefix: str = ""
+    equal: bool = False
+    entities: bool = False
+    placeholders: frozenset[str] = frozenset()
+
+    def of(self, settings: SourceSettings) -> Layout:
+        """The layout with what the settings of a source say otherwise.
+
+        Raises:
+            RecipeError: nobody says which column is the identifier.
+        """
+        columns = _over(self.columns, settings.columns) if settings.columns != ColumnSettings() else self.columns
+        if columns.id is None:
+            raise RecipeError(
+                f"the columns of {settings.path} are not known: give columns.id and those of its names",
+                key="columns.id",
+            )
+        return replace(self, columns=columns, table=_over(self.table, settings.table))
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+GENERIC: Final = Layout()
+
+
+def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout = GENERIC) -> Iterator[ConceptRecord]:
+    """Streams the concepts of a table; rows of one concept that follow each other are one record.
+
+    Raises:
+        FormatError: no header with the columns that are needed, or none of the columns that the settings name.
+        RecipeError: the columns are not known.
+    """
+    asked = settings.columns.given().values()
+    layout = layout.of(settings)
+    settings = msgspec.structs.replace(settings, table=layout.table, prefix=settings.prefix or layout.prefix)
+    columns = layout.columns
+    assert columns.id is not None
+    needed = [columns.id] if columns.name is None else [columns.id, columns.name]
+    wished = [column for column in columns.given().values() if column not in needed]
+    table = open_table(settings, report, needed=needed, wished=wished, asked=asked)
+    reading = _Rows(layout=layout, settings=settings, report=report, at=table.at)
+    draft: Draft | None = None
+    id_at, last = table.at[columns.id], ("", "")
+    for row in table.rows:
+        if row.cells[id_at] != last[0]:
+            last = row.cells[id_at], curie(row.cells[id_at], settings.prefix)
+        identifier = last[1]
+        if not identifier:
+            report.lose("identifier", row.place)
+            continue
+        if draft is not None and draft.curie != identifier:
+            yield draft.record()
+            draft = None
+        new = draft or Draft(settings=settings, report=report, place=row.place, curie=identifier)
+        if reason := reading.take(row, new):
+            report.lose(reason, row.place)
+            continue
+        report.used += 1
+        draft = new
+    if draft is not None:
+        yield draft.record()
+
+
+class _Rows:
+    """Adds rows to drafts; where which column is was looked up before."""
+
+    def __init__(
+        self, *, layout: Layout, settings: SourceSettings, report: SourceReport, at: Mapping[Column, int]
+    ) -> None:
+        columns = layout.columns
+        self._layout, self._settings, self._report, self._columns = layout, settings, report, columns
+        self._name = at[columns.name] if columns.name is not None else None
+        self._one = {
+            key: at[column]
+            for key in ("kind", "tag", "language", "definition", "taxon", "rank", "type", "obsolete")
+            if (column := getattr(columns, key)) in at
+        }
+        self._lists = [(kind, at[column]) for kind in _LISTS for column in getattr(columns, kind) if column in at]
+        self._relations = [
+            (key, at[column])
+            for key in ("parents", "replaced_by", "references")
+            for column in getattr(columns, key)
+            if column in at
+        ]
+        self._kinds: dict[tuple[str, str], NameKind] = {}
+
+    def take(self, row: Row, draft: Draft) -> str:
+        """Adds what a row says; returns the reason if it says nothing.
+
+        One with neither a name nor a kind of name is about the concept alone.
+        """
+        draft.place, cells = row.place, row.cells
+        if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
+            return "placeholder"
+        one = self._one
+        if self._name is not None and not cells[self._name]:
+            if "kind" not in one or cells[one["kind"]]:
+                return "no-name"
+        elif self._name is not None:
+            kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
+            language = cells[one["language"]].lower() if "language" in one else ""
+            draft.name(self._text(cells[self._name]), kind, language=language)
+        for kind, column in self._lists:
+            for text in self._several(cells[column]):
+                draft.name(self._text(text), kind)
+        for key, column in self._relations:
+            for text in self._several(cells[column]):
+                self._relate(key, text, draft)
+        self._describe(cells, draft)
+        return ""
+
+    def _relate(self, key: str, text: str, draft: Draft) -> None:
+        if key == "parents":
+            draft.above(text)
+        elif key == "replaced_by":
+            draft.replaced(text)
+        else:
+            said, _, other = text.rpartition(" ")
+            if not _PREDICATE.fullmatch(said):
+                said, other = EXACT_MATCH if self._layout.equal else XREF, text
+            draft.reference(other, said, prefix=self._layout.table.reference_prefix)
+
+    def _describe(self, cells: list[str], draft: Draft) -> None:
+        for key, column in self._one.items():
+            text = cells[column]
+            if not text or key in ("kind", "tag", "language"):
+                continue
+            if key == "obsolete":
+                draft.obsolete = draft.obsolete or text.lower() in _TRUE
+            elif not getattr(draft, key):
+                setattr(draft, key, self._said(key, text))
+
+    def _said(self, key: str, text: str) -> str:
+        if key == "taxon":
+            return curie(text, "NCBITaxon")
+        return self._settings.types.get(text, "") if key == "type" else text
+
+    def _kind(self, given: str, tag: str) -> NameKind:
+        """The kind of a name; the few values that a table has are remembered."""
+        found = self._kinds.get((given, tag))
+        if found is None:
+            found = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
+            if found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation":
+                found = "abbreviation"
+            if len(self._kinds) < _REMEMBERED:
+                self._kinds[given, tag] = found
+        return found
+
+    def _several(self, cell: str) -> Iterator[str]:
+        """The parts of a cell."""
+        table = self._layout.table
+        if cell:
+            for part in cell.split(table.split) if table.split else (cell,):
+                if (text := part.strip()) and text not in table.empty:
+                    yield text
+
+    def _text(self, text: str) -> str:
+        return html.unescape(text) if self._layout.entities and "&" in text else text
+
+
+def _word(text: str) -> str:
+    plain = text.lower()
+    for sign in " _-:":
+        plain = plain.replace(sign, "")
+    return plain.removeprefix("oboinowl").removeprefix("rdfs").removeprefix("skos")
+
+
+def _over(base: S, given: S) -> S:
+    """Settings with those of another put over them that are not the default."""
+    default = type(given)()
+    changed = {f: value for f in given.__struct_fields__ if (value := getattr(given, f)) != getattr(default, f)}
+    return msgspec.structs.replace(base, **changed)

@@ -1,0 +1,242 @@
+"""GloVe (Pennington et al. 2014): vectors whose products are the logarithms of how often words stand together.
+
+The loss is ``J = 1/2 Σ f(X_ij) (w_i·c_j + a_i + b_j - log X_ij)²`` with ``f(x) = min(1, x / x_max)^alpha`` (Eq. 8
+and 9), and the vector of a word is ``w + c`` (§4.2). AdaGrad takes its steps for blocks of rows in place of single
+cells, so that the work is three products of matrices; every second pass the two sides change places, for the table is
+symmetric.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.settings.base import Natural, Positive
+from fascicle.text.vectors.files import StaticVectors, VectorReport
+
+Doubles = Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cooccurrence:
+    """A symmetric table of weighted counts, its zeros left out.
+
+    Attributes:
+        words: by falling frequency, equal ones in the order of their characters.
+        rows: word of each cell, sorted, ``[m]``.
+        columns: the word near it, sorted within a row, ``[m]``.
+        values: Σ 1/distance over all places where the two stand within the window, ``[m]``.
+        left_out: words that occur too seldom.
+    """
+
+    words: tuple[str, ...]
+    rows: Ints
+    columns: Ints
+    values: Doubles
+    left_out: int = 0
+
+
+def count_cooccurrence(
+    sequences: Iterable[Sequence[str]], *, window: int = 15, least: int = 1, most: int = 0
+) -> Cooccurrence:
+    """Counts, as GloVe does (Pennington et al. 2014, §4.2): two words ``d`` words apart add ``1/d`` to each other.
+
+    Words that occur too seldom are left out first, and those on their two sides move together, as in the authors'
+    program. Sequences, which may be sentences or documents, know nothing of each other.
+
+    Args:
+        sequences: of words.
+        window: words to each side.
+        least: occurrences that a word needs.
+        most: words to keep, the most frequent ones; 0 for all.
+
+    Raises:
+        InputError: no two words stand together.
+    """
+    texts = [list(sequence) for sequence in sequences]
+    counts = Counter(word for text in texts for word in text)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    words = tuple(word for word, count in ranked if count >= least)[: most or None]
+    index = {word: number for number, word in enumerate(words)}
+    kept = [[index[word] for word in text if word in index] for text in texts]
+    ids = np.array([i for text in kept for i in text], dtype=np.int64)
+    owner = np.repeat(np.arange(len(kept)), [len(text) for text in kept])
+    keys, values = _near(ids, owner, window=window, size=len(words))
+    if not len(keys):
+        raise InputError(
+            f"no two of {counted(len(words), 'word')} stand together in the text; give more text, or keep rarer words"
+        )
+    rows, columns = np.divmod(keys, len(words))
+    return Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))
+
+
+def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, Doubles]:
+    """Cells ``row * size + column`` with their values, sorted."""
+    keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for distance in range(1, min(window, len(ids) - 1) + 1):
+        together = owner[distance:] == owner[:-distance]
+        first, second = ids[:-distance][together], ids[distance:][together]
+        found, count = np.unique(np.concatenate([first * size + second, second * size + first]), return_counts=True)
+        keys.append(found)
+        values.append(count / distance)
+    cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    sums: Doubles = np.bincount(inverse, weights=np.concatenate(values), minlength=len(cells)).astype(np.float64)
+    return cells, sums
+
+
+_RARE: Final = 100  # words whose mean stands for unknown ones, as in the authors' program
+UNKNOWN: Final = "<unk>"
+Weights = Floats32 | Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class GloveSettings:
+    """How vectors are trained; the weighting is the published one, made for texts of billions of words.
+
+    With 100, counts of a text of a million words have next to no weight; the authors' script for small texts takes 10.
+
+    Attributes:
+        dimension: of the vectors.
+        passes: over the table.
+        learning_rate: of AdaGrad. The authors' program takes 0.05 for steps of single cells, of which there are more.
+        x_max: count from which on cells have full weight.
+        alpha: exponent of the weight below it.
+        block: rows whose gradients are taken together.
+        seed: of the first vectors and of the order of rows.
+    """
+
+    dimension: Positive = 300
+    passes: Positive = 30
+    learning_rate: float = 0.2
+    x_max: float = 100.0
+    alpha: float = 0.75
+    block: Positive = 64
+    seed: Natural = 1
+
+
+class Side(NamedTuple):
+    """One side of the factorisation.
+
+    Attributes:
+        vectors: of each word, ``[n, d]``.
+        biases: of each word, ``[n]``.
+    """
+
+    vectors: Weights
+    biases: Weights
+
+
+class Cells(NamedTuple):
+    """Cells of the table, by places in the two sides.
+
+    Attributes:
+        rows: place in the first side, ``[m]``.
+        columns: place in the second side, ``[m]``.
+        logs: of their values, ``[m]``.
+        weights: of their squared errors, ``[m]``.
+    """
+
+    rows: Ints
+    columns: Ints
+    logs: Weights
+    weights: Weights
+
+
+def weight_of(values: Floats, settings: GloveSettings) -> Floats:
+    """``f`` of Eq. 9."""
+    found: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
+    return found
+
+
+def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side]:
+    """The loss of some cells, and its gradients with respect to both sides, in closed form.
+
+    Args:
+        first: what ``cells.rows`` points to.
+        second: what ``cells.columns`` points to.
+        cells: no cell twice.
+    """
+    table = first.vectors @ second.vectors.T
+    rows, columns = cells.rows, cells.columns
+    errors = table[rows, columns] + first.biases[rows] + second.biases[columns] - cells.logs
+    slopes = cells.weights * errors
+    table.fill(0.0)
+    table[rows, columns] = slopes
+    of_first = Side(table @ second.vectors, table.sum(axis=1))
+    of_second = Side(table.T @ first.vectors, table.sum(axis=0))
+    return float(0.5 * np.dot(slopes.astype(np.float64), errors)), of_first, of_second
+
+
+def train_glove(
+    table: Cooccurrence, settings: GloveSettings, *, tell: Callable[[int, float], None] | None = None
+) -> StaticVectors:
+    """Trains vectors, and adds a row ``<unk>`` for unknown words: the mean of the rarest.
+
+    Args:
+        table: of the corpus.
+        settings: of the training.
+        tell: is told after each pass its number, from 1, and the mean loss of a cell, each before the step it is in.
+    """
+    chance = np.random.default_rng(settings.seed)
+    size, width = len(table.words), settings.dimension
+    sides = [_fresh(chance, size, width) for _ in range(2)]
+    sums = [Side(np.ones((size, width), np.float32), np.ones(size, np.float32)) for _ in range(2)]
+    logs = np.log(table.values).astype(np.float32)
+    weights = weight_of(table.values, settings).astype(np.float32)
+    for number in range(1, settings.passes + 1):
+        pair = (0, 1) if number % 2 else (1, 0)
+        loss = 0.0
+        for rows, picked in _blocks(table, chance.permutation(size), settings.block):
+            columns, places = np.unique(table.columns[picked], return_inverse=True)
+            local = np.searchsorted(rows, table.rows[picked])
+            cells = Cells(local, places, logs[picked], weights[picked])
+            taken = tuple(zip(pair, (rows, columns), strict=True))
+            one, two = (Side(sides[side].vectors[at], sides[side].biases[at]) for side, at in taken)
+            part, *slopes = gradient(one, two, cells)
+            loss += part
+            for (side, at), slope in zip(taken, slopes, strict=True):
+                _step(sides[side], sums[side], at, slope=slope, rate=settings.learning_rate)
+        if tell is not None:
+            tell(number, loss / len(table.values))
+    return _finished(table, sides)
+
+
+def _blocks(table: Cooccurrence, order: Ints, size: int) -> Iterator[tuple[Ints, Ints]]:
+    """Some rows, sorted, and the places of their cells, until all rows have had their turn."""
+    bounds = np.searchsorted(table.rows, np.arange(len(order) + 1))
+    for start in range(0, len(order), size):
+        rows = np.sort(order[start : start + size])
+        picked = np.concatenate([np.arange(bounds[row], bounds[row + 1]) for row in rows])
+        if len(picked):
+            yield rows, picked
+
+
+def _fresh(chance: np.random.Generator, size: int, width: int) -> Side:
+    return Side(
+        ((chance.random((size, width)) - 0.5) / width).astype(np.float32),
+        ((chance.random(size) - 0.5) / width).astype(np.float32),
+    )
+
+
+def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None:
+    """One step of AdaGrad on some rows."""
+    for values, squares, change in zip(side, sums, slope, strict=True):
+        total = squares[at] + change * change
+        squares[at] = total
+        values[at] -= rate * change / np.sqrt(total)
+
+
+def _finished(table: Cooccurrence, sides: list[Side]) -> StaticVectors:
+    matrix: Floats32 = (sides[0].vectors + sides[1].vectors).astype(np.float32)
+    words = table.words
+    if UNKNOWN not in words:
+        matrix = np.concatenate([matrix, matrix[-_RARE:].mean(axis=0, keepdims=True)])
+        words = (*words, UNKNOWN)
+    return StaticVectors(words=words, matrix=matrix, report=VectorReport(rows=len(words)))

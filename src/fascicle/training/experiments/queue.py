@@ -1,0 +1,297 @@
+"""The queue of a grid: what there is to do, and one process for each run, so that a crash of one stops no other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
+from fascicle.pipeline.workers.child import Channel
+from fascicle.pipeline.workers.child import Failed as WorkerFailed
+from fascicle.pipeline.workers.process import EndedError, Process, with_news
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.typer import TyperRecipe
+from fascicle.training.experiments.grid import Grid, GridRun
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.results import COST, ENDS, Done, Failed, GridEvent, Left, Task, read_result
+from fascicle.training.experiments.worker import State, in_the_way, json_object, last_epoch, metrics_of, state_of
+
+_NAMED = 8  # runs that an error names
+_NEEDED = ("torch", "transformers", "accelerate", "safetensors")
+_NOTHING = Done(run="", trained=False)  # what a task has ended that waits for none
+_MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(GridEvent | WorkerFailed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A run of a grid, and how far it is.
+
+    Attributes:
+        run: of the grid.
+        recipe: with the paths of its corpora on this machine, as far as they are known.
+        hash: identity of the recipe; empty if its corpora cannot be found.
+        folder: of the run.
+        state: ``"done"``: the results file is there and has the same hash; ``"complete"``: only the run folder is;
+            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"waiting"``:
+            it starts from the model of another run that is not complete; ``"unable"``: it cannot be begun here.
+        stale: the hash of a results file that another recipe gave; empty if there is none.
+        epoch: last complete epoch in the run folder.
+        problem: why it cannot be begun, as one sentence.
+        after: the run that it waits for; its hash is known when that one is complete.
+    """
+
+    run: GridRun
+    recipe: AnyRecipe
+    hash: str
+    folder: Path
+    state: State
+    stale: str = ""
+    epoch: int = 0
+    problem: str = ""
+    after: str = ""
+
+
+def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
+    """The runs of some tiers whose names match a pattern.
+
+    Args:
+        runs: of a grid.
+        tiers: all if empty.
+        only: shell patterns (``*``, ``?``, ``[...]``) for the name of a run or of its recipe; all if empty.
+
+    Raises:
+        UsageError: a pattern that no run of the grid matches, or no run of these tiers.
+    """
+    runs = tuple(runs)
+    for pattern in only:
+        if not any(_matches(run, pattern) for run in runs):
+            names = [run.name for run in runs]
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            raise UsageError(f"no run of the grid matches {pattern!r}; its runs are {', '.join(names[:_NAMED])}{more}")
+    kept = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
+    chosen = tuple(run for run in kept if not tiers or run.tier in tiers)
+    if tiers and not chosen:
+        there = ", ".join(dict.fromkeys(run.tier for run in runs))
+        raise UsageError(f"none of these runs has the tier {' or '.join(tiers)}; the tiers of the grid are {there}")
+    return chosen
+
+
+def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
+    """Looks how far each run is.
+
+    Args:
+        runs: of a grid.
+        folder: of the run folders.
+        results: of the results files.
+    """
+    runs, known, found = tuple(runs), dict[str, str](), dict[str, Planned]()
+    makers = {(folder / run.name).resolve(): run for run in runs}
+
+    def look(run: GridRun, above: tuple[str, ...] = ()) -> Planned:
+        if run.name not in found:
+            maker = _maker(run, makers)
+            before = look(maker, (*above, run.name)) if maker and maker.name not in (*above, run.name) else None
+            after = before.run.name if before and before.state in ("new", "interrupted", "waiting") else ""
+            found[run.name] = _examined(run, folder=folder / run.name, results=results, known=known, after=after)
+        return found[run.name]
+
+    return [look(run) for run in runs]
+
+
+def epochs_of(recipe: AnyRecipe) -> int:
+    """How many epochs a run has; the updates of a span typer are one."""
+    return 1 if isinstance(recipe, TyperRecipe) else recipe.training.epochs
+
+
+def has_accelerator() -> bool:
+    """Whether torch can compute on anything but the CPU; loads torch."""
+    import torch
+
+    return bool(torch.accelerator.is_available())
+
+
+def check_installed() -> None:
+    """Refuses to start what could only fail.
+
+    Raises:
+        MissingExtraError: a package that training needs is not there.
+    """
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            raise MissingExtraError("train", package)
+
+
+def tasks_of(
+    grid: Grid, planned: Iterable[Planned], *, results: Path, threads: int | None = None, deadline: float | None = None
+) -> list[Task]:
+    """What there is to do: all but the runs that are done or cannot be begun."""
+    tasks = []
+    for found in planned:
+        if found.state not in ("done", "unable"):
+            run = found.run
+            labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
+            task = Task(
+                run=run.name,
+                recipe=found.recipe,
+                shown=run.recipe,
+                hash=found.hash,
+                labels={"grid": grid.name, **labels},
+                folder=found.folder,
+                results=results,
+                threads=threads,
+                deadline=deadline,
+                after=found.after,
+            )
+            tasks.append(task)
+    return tasks
+
+
+def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
+    """Does tasks in their order, each in a process of its own, and tells how they go.
+
+    A task that waits for another one is begun when that one is done; otherwise it ends as that one does. When the
+    iterator is closed, or an error leaves it, the processes that still run are ended; what they have done up to their
+    last complete epoch is kept.
+
+    Args:
+        tasks: what to do.
+        jobs: most processes at a time.
+
+    Yields:
+        Events of all runs, those of each in order; each run ends with one of ``ENDS``.
+
+    Raises:
+        OutputError: the disk is full.
+    """
+    waiting, running = list(tasks), dict[Process[GridEvent | WorkerFailed], Task]()
+    ends: dict[str, GridEvent | None] = dict.fromkeys(task.run for task in waiting)
+    try:
+        while waiting or running:
+            while len(running) < jobs and (task := _next(waiting, ends)):
+                waiting.remove(task)
+                if (ended := _ended_already(task, ends)) is not None:
+                    ends[task.run] = ended
+                    yield ended
+                else:
+                    running[Process(partial(start, task), _MESSAGES, daemon=True)] = task
+            for process in with_news(running, seconds=None) if running else ():
+                run = running[process].run
+                event: GridEvent
+                try:
+                    message = process.receive()
+                    if message is None:
+                        continue
+                    event = Failed(run=run, error=message.message) if isinstance(message, WorkerFailed) else message
+                except EndedError as ended:
+                    del running[process]
+                    if ends[run] is not None:
+                        continue
+                    event = Failed(run=run, error=_why_it_died(ended.reason))
+                if isinstance(event, Failed) and event.disk_full:
+                    raise OutputError(
+                        f"{event.error}; the disk is full, so the grid stops at {event.run}: make room and run the "
+                        "same command again, what is done is kept"
+                    )
+                if isinstance(event, ENDS):
+                    ends[event.run] = event
+                yield event
+    finally:
+        for process in running:
+            process.kill()
+            process.close()
+
+
+def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
+    """The first task that waits for none that has not ended."""
+    return next((task for task in waiting if ends.get(task.after, _NOTHING) is not None), None)
+
+
+def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
+    """The end of a task that is not begun: for want of time, or of the run that it starts from."""
+    before = ends.get(task.after)
+    if isinstance(before, Failed):
+        return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
+    try:
+        if isinstance(before, Left) or _no_time(task):
+            return Left(run=task.run, epoch=last_epoch(task.folder), epochs=epochs_of(task.recipe))
+    except OutputError as error:  # its folder is damaged
+        return Failed(run=task.run, error=str(error))
+    return None
+
+
+def start(task: Task, channel: Channel) -> None:
+    """The target of each process: only there is torch loaded."""
+    from fascicle.training.experiments.worker import work
+
+    work(task, channel)
+
+
+def _why_it_died(reason: str) -> str:
+    kind, _, name = reason.partition(":")
+    after = "the same command goes on after its last complete epoch"
+    if kind == "killed":
+        return f"its process was ended by {name}{', perhaps for want of memory' * (name == 'SIGKILL')}; {after}"
+    return f"its process ended with code {name} and said nothing; {after}"
+
+
+def _matches(run: GridRun, pattern: str) -> bool:
+    return fnmatchcase(run.name, pattern) or fnmatchcase(run.recipe.name, pattern)
+
+
+def _maker(run: GridRun, makers: Mapping[Path, GridRun]) -> GridRun | None:
+    """The run of the same grid whose model a run starts from."""
+    try:
+        recipe = run.resolved()
+    except RecipeError:
+        return None  # which is said when the run itself is looked at
+    start = recipe.model.start if isinstance(recipe, Recipe) else ""
+    if not start:
+        return None
+    place = Path(start).resolve()
+    return next((makers[one] for one in (place, *place.parents) if one in makers), None)
+
+
+def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str], after: str) -> Planned:
+    try:
+        recipe = run.resolved()
+        if after:
+            return Planned(run=run, recipe=recipe, hash="", folder=folder, state="waiting", after=after)
+        own = recipe_hash(recipe, data_hashes(recipe, known))
+        there = (results / f"{run.name}.json").exists()
+        told = str(read_result(results, run.name).get("hash", "none")) if there else ""
+        state = "done" if told == own else state_of(folder, recipe, own=own)
+        epoch = 0 if state == "done" else last_epoch(folder)
+    except (RecipeError, InputError, OutputError) as error:
+        return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
+    return Planned(
+        run=run,
+        recipe=recipe,
+        hash=own,
+        folder=folder,
+        state=state,
+        stale=told if told != own else "",
+        epoch=epoch,
+        problem=in_the_way(folder) if state == "unable" else "",
+    )
+
+
+def _no_time(task: Task) -> bool:
+    """Whether the next epoch would end too late: by the time of the last one, if there was one."""
+    if task.deadline is None:
+        return False
+    if (task.folder / "scores.json").exists():
+        return time.time() > task.deadline
+    last = metrics_of(task.folder)[-1:]
+    seconds = json_object(task.folder / COST).get("epoch_seconds") or sum(
+        float(line.get("seconds", 0.0)) for line in last
+    )
+    return time.time() + seconds > task.deadline

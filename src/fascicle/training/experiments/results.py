@@ -1,0 +1,324 @@
+"""What is kept of a finished run: one JSON file, from which tables are made without the corpora, and its predictions.
+
+::
+
+    RESULTS/RUN.json                          see ``result_of``
+    RESULTS/predictions/RUN.test.tsv.gz       the test predictions, without text
+    RESULTS/RUN.HEAD.json, ...                the same for the other head of a bundle
+
+The JSON file of the run is written last: where it is, the result is complete.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.files.atomic import atomic_text_writer, output
+from fascicle.core.files.source import Source
+from fascicle.errors import InputError, OutputError
+from fascicle.evaluation.scoring.inputs import by_unit, layers
+from fascicle.evaluation.scoring.rules import subset_recall, surfaces
+from fascicle.evaluation.scoring.scores import Counts, Scores, score
+from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
+from fascicle.formats.predictions import columns_of
+from fascicle.formats.predictions import read as read_predictions
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import read_part
+from fascicle.training.engine.environment import differences
+from fascicle.training.exclusion import training_documents
+from fascicle.training.experiments.hashes import all_values
+from fascicle.training.labelling.distant import weak_labels
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One run to be done in a process of its own.
+
+    Attributes:
+        run: its name.
+        recipe: with the paths of its corpora on this machine.
+        shown: the same recipe with the paths as they are written.
+        hash: identity of the recipe.
+        labels: what the grid says of the run.
+        folder: of the run.
+        results: folder for the results file.
+        threads: CPU threads; ``None`` for torch's own choice.
+        deadline: in seconds since the epoch of the clock, after which no epoch may end; ``None`` for never.
+        debug: show tracebacks.
+        after: the run whose model it starts from, if that one is to be done first; the hash is empty then, and known
+            when the task is begun.
+    """
+
+    run: str
+    recipe: AnyRecipe
+    shown: AnyRecipe
+    hash: str
+    labels: dict[str, str]
+    folder: Path
+    results: Path
+    threads: int | None = None
+    deadline: float | None = None
+    debug: bool = False
+    after: str = ""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A note of a run, as one sentence."""
+
+    run: str
+    text: str
+
+
+class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """One epoch of a run, or a part of one, scored on dev and kept, so that the run can go on after it.
+
+    The step is that of a part of an epoch; 0 for the end of one.
+    """
+
+    run: str
+    epoch: int
+    epochs: int
+    loss: float
+    figures: str
+    seconds: float
+    best: bool
+    step: int = 0
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A run whose results file is written; whether it was trained, or only collected from a complete run folder."""
+
+    run: str
+    trained: bool
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A run that is left for another time, after some epochs, because the time of this one is over."""
+
+    run: str
+    epoch: int
+    epochs: int
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A run that failed, with one sentence; ``disk_full`` if there is no room for any other run either."""
+
+    run: str
+    error: str
+    disk_full: bool = False
+
+
+GridEvent = Said | EpochEnded | Done | Left | Failed
+ENDS: Final = (Done, Left, Failed)
+
+
+COST: Final = "cost.json"
+_MODEL: Final = "model"  # who said it, while predictions are scored
+_COMPACT: Final = ("test_counts", "epochs")  # one line, or one line an entry: a person reads the rest
+
+
+def result_of(
+    folder: Path, recipe: AnyRecipe, *, shown: AnyRecipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
+) -> dict[str, Any]:
+    """The content of the results file of a complete run.
+
+    Args:
+        folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and ``seconds``, if it is there.
+        recipe: with the paths of its corpora on this machine.
+        shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
+        recipe_hash: its identity, see ``grid_hash.recipe_hash``.
+        labels: what the grid says of the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
+        head: the head of a bundle whose results these are, if it is not the answering one.
+
+    Returns:
+        Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
+        ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
+        (``"document"`` or ``"sentence"``: what is resampled, and what a count is of), ``test_counts``
+        (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.subsets``, each
+        ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
+        every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
+        a line for each time that dev was scored. Of a filter or a span typer, what their ``scores.json`` holds stands
+        in the place of ``epoch`` to ``test_recall``.
+
+    Raises:
+        InputError: the corpus is not the one that the run was scored on.
+        OutputError: the folder holds no complete run.
+    """
+    scores, facts = _json(folder / "scores.json"), _json(folder / "run.json")
+    cost = _json(folder / COST) if (folder / COST).exists() else {}
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ended = datetime.datetime.fromtimestamp((folder / "scores.json").stat().st_mtime, tz=datetime.UTC)
+    seconds, others = scores.pop("seconds"), scores.pop("others", {})
+    if head:
+        scores = others[head]
+    return {
+        "run": f"{shown.name}-s{shown.seed}" + (f".{head}" if head else ""),
+        **({"head": head or shown.answer()} if others and isinstance(shown, Recipe) else {}),
+        "hash": recipe_hash,
+        "date": ended.date().isoformat(),
+        **labels,
+        "seed": shown.seed,
+        **scores,
+        **(
+            _of_test(folder, recipe, scores["test"], suffix=f".{head}" if head else "")
+            if isinstance(recipe, Recipe)
+            else {}
+        ),
+        "seconds": cost.get("seconds", seconds),
+        "peak_rss_bytes": cost.get("peak_rss_bytes"),
+        "recipe": all_values(shown),
+        "facts": facts,
+        "epochs": [json.loads(line) for line in lines],
+    }
+
+
+def files_of_result(results: Path, run: str) -> tuple[Path, Path]:
+    """The results file of a run, and that of its test predictions."""
+    return results / f"{run}.json", results / "predictions" / f"{run}.test.tsv.gz"
+
+
+def check_result(results: Path, run: str) -> None:
+    """Refuses to replace a file that is no result of the run; to be called before long work.
+
+    Raises:
+        OutputError: there is one under the name of its results or of its predictions.
+    """
+    told, predictions = files_of_result(results, run)
+    if told.exists() and read_result(results, run).get("run") != run:
+        raise OutputError(f"{told} is no result of the run {run}; move it away, or give another -o")
+    if predictions.exists() and not _is_predictions(predictions):
+        raise OutputError(f"{predictions} holds no predictions of the run {run}; move it away, or give another -o")
+
+
+def _is_predictions(path: Path) -> bool:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            return bool(columns_of(stream.readline(1000).rstrip("\n")))
+    except (OSError, EOFError, UnicodeError, zlib.error):
+        return False
+
+
+def write_result(results: Path, value: Mapping[str, Any], predictions: Path | None) -> None:
+    """Writes the predictions, if there are any, and then the results file.
+
+    Args:
+        results: folder; made if it is not there.
+        value: see ``result_of``.
+        predictions: the test predictions of the run folder.
+
+    Raises:
+        OutputError: the place cannot be written, or files lie there that are no results; what was there before stays.
+    """
+    check_result(results, value["run"])
+    told, packed = files_of_result(results, value["run"])
+    try:
+        (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"the folder {results} cannot be made: {error.strerror}; give another with -o") from error
+    if predictions:
+        with output(packed, overwrite=True) as stream:
+            stream.write(predictions.read_bytes())
+    with atomic_text_writer(told, overwrite=True) as text:
+        text.write(_as_text(value))
+
+
+def read_result(results: Path, run: str) -> dict[str, Any]:
+    """One results file; empty if it is not there or is no JSON object."""
+    try:
+        value = json.loads((results / f"{run}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
+    """In what the conditions of several runs differ, so that their numbers differ by more than recipe and seed.
+
+    Args:
+        values: contents of results files.
+
+    Returns:
+        See ``environment.differences``; each kind of difference once.
+    """
+    known = [value["facts"].get("environment", {}) | {"precision": value["facts"].get("precision")} for value in values]
+    found = (difference for other in known[1:] for difference in differences(known[0], other))
+    return list({text.partition(":")[0]: text for text in found}.values())
+
+
+def scores_of(counts: Iterable[Sequence[int]]) -> Scores:
+    """Scores from the ``test_counts`` of a results file, for intervals and paired differences; types are unknown."""
+    units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
+    total = Counts(**{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")})
+    return Scores(counts=total, by_type={}, by_document=units)
+
+
+def other_heads(folder: Path) -> tuple[str, ...]:
+    """Names of the heads of a complete run beside the answering one."""
+    return tuple(_json(folder / "scores.json").get("others", {}))
+
+
+def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str) -> dict[str, Any]:
+    """Everything about the test part that scores do not say."""
+    if told is None:
+        return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
+    assert recipe.corpus  # several corpora have no test part
+    documents = read_part(recipe.corpus, "test")
+    predicted = _predictions(folder / "predictions" / f"test{suffix}.tsv", documents)
+    whole = score(layers(documents), predicted)
+    if whole.as_dict()["micro"] != told["micro"]:
+        raise InputError(
+            f"the test predictions in {folder} do not give the scores that stand there, so the test part "
+            f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
+        )
+    scores = by_unit(documents, predicted, whole)
+    train, labels = training_documents(recipe.corpus), weak_labels(recipe)
+    known = surfaces(train if labels is None else labels.of(train))
+    recall = subset_recall(documents, predicted, known=known)
+    return {
+        "test_f1_interval": bootstrap_f1(scores).as_dict(),
+        "test_unit": "document" if scores is whole else "sentence",
+        "test_counts": [[c.tp, c.fp, c.fn] for c in scores.by_document.values()],
+        "test_recall": {name: value.as_dict() for name, value in recall.items()},
+    }
+
+
+def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
+    """Document id -> what the model said; a TSV does not list documents without mentions."""
+    found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)}
+    unknown = found.keys() - {d.id for d in documents}
+    if unknown:
+        raise InputError(f"{path} names the document {min(unknown)!r}, which is not in the test part; run again")
+    return {d.id: found.get(d.id, ()) for d in documents}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise OutputError(f"{path} of a run cannot be read ({error}); move the folder away to run again") from None
+    if not isinstance(value, dict):
+        raise OutputError(f"{path} of a run holds no JSON object; move the folder away to run again")
+    return value
+
+
+def _as_text(value: Mapping[str, Any]) -> str:
+    """JSON for a person: indented, but lists of numbers on one line, and one line for each epoch."""
+    parts = []
+    for key, inner in value.items():
+        if key not in _COMPACT or inner is None:
+            text = json.dumps(inner, indent=1, ensure_ascii=False).replace("\n", "\n ")
+        elif key == "epochs":
+            text = "[\n" + ",\n".join(f"  {json.dumps(line, ensure_ascii=False)}" for line in inner) + "\n ]"
+        else:
+            text = json.dumps(inner, separators=(",", ":"))
+        parts.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

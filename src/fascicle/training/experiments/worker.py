@@ -1,0 +1,306 @@
+"""One run of a grid: what its own process does."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from fascicle.core.files import locks
+from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.files.temporary import is_temporary, taken_over
+from fascicle.errors import FascicleError, OutputError
+from fascicle.pipeline.workers.child import Channel
+from fascicle.pipeline.workers.memory import peak_bytes
+from fascicle.settings.recipes.any import AnyRecipe
+from fascicle.training.engine.environment import use_threads
+from fascicle.training.engine.events import Ended, Note, Validated
+from fascicle.training.engine.folder import recipe_text
+from fascicle.training.engine.loop import StepDone
+from fascicle.training.experiments.hashes import data_hashes, recipe_hash, recipe_of
+from fascicle.training.experiments.results import (
+    COST,
+    Done,
+    EpochEnded,
+    Failed,
+    GridEvent,
+    Left,
+    Said,
+    Task,
+    other_heads,
+    result_of,
+    write_result,
+)
+from fascicle.training.run import run_recipe
+
+State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
+
+
+def in_the_way(folder: Path) -> str:
+    """Why a run cannot be begun in a folder."""
+    return (
+        f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
+        "runs=FOLDER"
+    )
+
+
+def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
+    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data.
+
+    Raises:
+        OutputError: it is damaged.
+    """
+    if not (folder / "recipe.json").exists():
+        return "new"
+    try:
+        there = recipe_of(folder)
+    except OutputError:
+        return "unable"
+    facts = json_object(folder / "run.json").get("data")
+    # Killed before it had read its corpora, a run has seen no data, and will see those of today.
+    data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
+    if recipe_hash(there, data) != own:
+        return "unable"
+    return "complete" if (folder / "scores.json").exists() else "interrupted"
+
+
+def last_epoch(folder: Path) -> int:
+    """The last complete epoch of a run folder; 0 before the first."""
+    return max((int(line.get("epoch", 0)) for line in metrics_of(folder)), default=0)
+
+
+def metrics_of(folder: Path) -> list[dict[str, Any]]:
+    """The lines of ``metrics.jsonl`` of a run folder.
+
+    Raises:
+        OutputError: it is damaged.
+    """
+    path = folder / "metrics.jsonl"
+    return _objects(path, path.read_bytes().splitlines()) if path.exists() else []
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """The object in a file of a run folder; empty if it is not there.
+
+    Raises:
+        OutputError: it holds anything else.
+    """
+    return _objects(path, [path.read_bytes()])[0] if path.exists() else {}
+
+
+def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The JSON objects of a file of a run folder.
+
+    Raises:
+        OutputError: it holds anything else.
+    """
+    try:
+        return [msgspec.json.decode(text, type=dict[str, Any]) for text in texts]
+    except msgspec.MsgspecError:
+        raise OutputError(
+            f"the run folder {path.parent} is damaged: {path.name} is no JSON; move the folder away, and the run is "
+            "trained anew"
+        ) from None
+
+
+Send = Callable[[GridEvent], None]
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def work(task: Task, channel: Channel) -> None:
+    """Does the task in a process of its own."""
+    os.dup2(2, 1)  # the parent's standard output is for its own results
+    use_threads(task.threads)
+    perform(task, channel.send)
+
+
+def perform(task: Task, send: Send) -> None:
+    """Trains a run, or goes on with it, or takes it as complete; then writes its results.
+
+    Args:
+        task: what to do.
+        send: receives the events; the last one is ``Done``, ``Left`` or ``Failed``.
+    """
+    try:
+        with _claimed(task):
+            send(_performed(task, send))
+    except Exception as error:  # whatever goes wrong in one run, the grid goes on
+        if task.debug:
+            traceback.print_exc()
+        send(Failed(run=task.run, error=_sentence(error), disk_full=is_disk_full(error)))
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that the disk is full."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return True
+        if any(f"(os error {number})" in str(error) for number in _FULL):  # as libraries in Rust say it
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _performed(task: Task, send: Send) -> Done | Left:
+    own = task.hash or _hash_of(task)
+    complete = (task.folder / "scores.json").exists()
+    if not complete:
+        left = _trained(task, send)
+        if left:
+            return left
+    for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
+        value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
+        predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
+        write_result(task.results, value, predictions if predictions.exists() else None)
+    return Done(run=task.run, trained=not complete)
+
+
+def _hash_of(task: Task) -> str:
+    """The identity of a run whose start was made since the tasks were planned.
+
+    Raises:
+        OutputError: its folder holds another run.
+    """
+    own = recipe_hash(task.recipe, data_hashes(task.recipe))
+    if state_of(task.folder, task.recipe, own=own) == "unable":
+        raise OutputError(in_the_way(task.folder))
+    return own
+
+
+def _trained(task: Task, send: Send) -> Left | None:
+    """Trains to the end, or to the last epoch that the deadline leaves time for."""
+    resume = _prepared(task)
+    cost, since = _Cost(task.folder), None
+    events = run_recipe(task.recipe, task.folder, resume=resume)
+    try:
+        for event in events:
+            if isinstance(event, Note):
+                send(Said(run=task.run, text=event.text))
+            elif isinstance(event, StepDone):
+                since = since or time.time()
+            elif isinstance(event, Validated):
+                took, since = time.time() - (since or time.time()), time.time()
+                cost.write(epoch_seconds=took)
+                send(_epoch(task, event))
+                if (event.epoch, event.step) < (event.epochs, event.steps) and _too_late(task, took):
+                    return Left(run=task.run, epoch=event.epoch, epochs=event.epochs)
+            elif isinstance(event, Ended):
+                cost.write()
+    finally:
+        events.close()  # type: ignore[attr-defined]
+    return None
+
+
+def _epoch(task: Task, event: Validated) -> EpochEnded:
+    return EpochEnded(
+        run=task.run,
+        epoch=event.epoch,
+        epochs=event.epochs,
+        loss=event.loss,
+        figures=event.figures,
+        seconds=event.seconds,
+        best=event.best,
+        step=0 if event.at_end_of_epoch else event.step,
+    )
+
+
+def _too_late(task: Task, took: float) -> bool:
+    return task.deadline is not None and time.time() + took > task.deadline
+
+
+def _prepared(task: Task) -> bool:
+    """Makes the run folder ready; returns whether there is a run in it to go on with.
+
+    Raises:
+        OutputError: it holds something else than a run.
+    """
+    folder = task.folder
+    if not folder.exists():
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"the folder {folder.parent} cannot be made: {error.strerror}; give another") from error
+        return False
+    recipe = folder / "recipe.json"
+    if not recipe.exists():
+        _remove_empty(folder)  # killed before the recipe was written
+        return False
+    # The hash says that it is the same run. Its paths may be those of another machine, and settings that have come
+    # since are missing; `run_recipe` compares letter by letter.
+    text = recipe_text(task.recipe)
+    if recipe.read_text(encoding="utf-8") != text:
+        with atomic_text_writer(recipe, overwrite=True) as stream:
+            stream.write(text)
+    return True
+
+
+def _remove_empty(folder: Path) -> None:
+    """Removes a folder in which there is nothing but empty folders and unfinished files."""
+    try:
+        for path in folder.iterdir():
+            with taken_over(path) as stale:
+                if is_temporary(path.name) and path.is_file() and stale:
+                    path.unlink()
+                else:
+                    path.rmdir()
+        folder.rmdir()
+    except OSError:
+        raise OutputError(f"{folder} holds no run to go on with; move it away, or give another runs=FOLDER") from None
+
+
+class _Cost:
+    """``cost.json`` of a run folder: time and memory over all sittings, up to the last complete epoch."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / COST
+        self._began = time.monotonic()
+        self._before = self._known(folder)
+
+    def write(self, **more: float) -> None:
+        """Adds this sitting to those before."""
+        peaks = [p for p in (self._before.get("peak_rss_bytes"), peak_bytes()) if p is not None]
+        seconds = self._before.get("seconds", 0.0) + time.monotonic() - self._began
+        value = {"seconds": round(seconds, 1), "peak_rss_bytes": max(peaks, default=None)}
+        with atomic_text_writer(self._path, overwrite=True) as stream:
+            stream.write(json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n")
+
+    def _known(self, folder: Path) -> dict[str, float]:
+        """What the sittings before this one took; at least their epochs, where another command began the run."""
+        if self._path.exists():
+            return json_object(self._path)
+        metrics = folder / "metrics.jsonl"
+        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
+        return {"seconds": sum(json.loads(line).get("seconds", 0.0) for line in lines)}
+
+
+@contextmanager
+def _claimed(task: Task) -> Iterator[None]:
+    """Keeps two processes from writing into one run folder; the system lets go when a process is killed."""
+    path = task.folder.with_name(f".{task.folder.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
+    with path.open("ab") as stream:  # what is in it stays: it may be somebody's
+        locks.lock(stream, refusal=refusal)
+        try:
+            yield
+        finally:
+            if path.exists() and not path.stat().st_size:
+                path.unlink(missing_ok=True)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, FascicleError):
+        return str(error)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return f"{place}{error.strerror or error}"
+    said = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {said}; debug=True shows where"

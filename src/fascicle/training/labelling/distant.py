@@ -1,0 +1,228 @@
+"""Weak labels: a dictionary in place of human annotation, for training and for every choice made on the way.
+
+What a dictionary says of a text is of three kinds. A match with a type is taught as a mention. Text that no phrase
+matches is taught as no mention, although the dictionary may merely lack the name. A phrase that the dictionary knows
+without a type is *unknown*: neither positive nor negative. Its range is in the layer ``"unknown"`` of the document, to
+be left out of the loss by each head in its own way:
+
+* a tagger ignores the tags of the units under it, and of the one after it in the sentence, which says whether the
+  phrase goes on (AutoNER leaves out the same gaps, Shang et al. 2018); a unit of a taught mention is never ignored,
+* a span head or a bi-encoder takes no span that overlaps it for a negative.
+
+On dev a prediction that overlaps such a range is neither right nor wrong (``score_known``).
+
+Nothing here reads a mention of the documents that it is given (*binder* §3: all human labels of train and dev are
+discarded), nor their words, which may have been cut at annotated mentions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.spans import Span, overlaps
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, RecipeError
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.settings.folders.vocabularies import is_pack
+from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
+from fascicle.terms.finding import PackFinder
+from fascicle.terms.matching.dictionary import DictionaryReport, TsvOptions, read_dictionary
+from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.overlaps import Match
+from fascicle.terms.pack.pack import Pack
+
+UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known
+LABELS: Final = "labels"  # in the meta of a document: who made its gold, if not people
+_LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
+
+
+class Labeller(Protocol):
+    """What finds the names that become labels."""
+
+    @property
+    def name(self) -> str:
+        """Of the dictionary or the pack."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of its names, sorted."""
+
+    @property
+    def version(self) -> str:
+        """The rules that decide what is found."""
+
+    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
+        """The matches of each document, disjoint and in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeakLabels:
+    """The dictionary or the term pack of a recipe, ready to label.
+
+    Attributes:
+        matcher: the dictionary and its rule.
+        told: how many names it has, as sentences.
+        notes: what was read, as sentences.
+    """
+
+    matcher: Labeller
+    told: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def of(self, documents: Iterable[Document]) -> list[Document]:
+        """See ``distant_documents``."""
+        return distant_documents(documents, self.matcher)
+
+
+def weak_labels(recipe: Recipe) -> WeakLabels | None:
+    """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter of its reading.
+
+    Of a term pack, of names that overlap the longest is a label, with the most probable type.
+
+    Returns:
+        ``None`` where the recipe names none: people labelled the corpus.
+
+    Raises:
+        InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
+            column of several types where one of them is said of all names; phrases beside other columns, or in the very
+            file of the names.
+        PackError: a term pack that cannot be opened.
+        RecipeError: settings of tables beside a term pack.
+        UsageError: an encoding that is not known.
+    """
+    given = recipe.distant
+    if not given:
+        return None
+    if is_pack(given.core):
+        return _labels_of_pack(given)
+    files = [(given.core, _core_columns(given), DictionaryReport())]
+    if given.full:
+        _refuse_same(given)
+        phrases = TsvOptions(name_column=0, type_column=None, encoding=given.encoding, alone=True)
+        files.append((given.full, phrases, DictionaryReport()))
+    entries = chain.from_iterable(read_dictionary(path, options, report=report) for path, options, report in files)
+    matcher = Matcher(entries, rule=given.rule, reader=WordReader(recipe.reading.segmenter))
+    notes = [f"{path}: {line}" for path, _, report in files for line in report.lines()]
+    told = tuple(matcher.counts.lines())
+    return WeakLabels(matcher=matcher, told=told, notes=(*notes, *(f"dictionary: {line}" for line in told)))
+
+
+def _labels_of_pack(given: DistantSettings) -> WeakLabels:
+    usual = DistantSettings(core=given.core)
+    if changed := [key for key in given.__struct_fields__ if getattr(given, key) != getattr(usual, key)]:
+        raise RecipeError(
+            f"distant.core is the term pack {given.core}, and distant.{changed[0]} is for tables of names; leave it out"
+        )
+    pack = Pack.open(given.core)
+    finder = PackFinder({pack.manifest.name: pack}, overlaps="longest")
+    told = (f"{pack.full_name} with {counted(len(pack.active), 'name')}",)
+    return WeakLabels(matcher=finder, told=told, notes=told)
+
+
+def _refuse_same(given: DistantSettings) -> None:
+    """All names of a file that stands in for both would be known with a type and without."""
+    if Path(given.core).resolve() == Path(given.full).resolve():
+        raise InputError(
+            f"distant.core and distant.full are both {given.core}; give as full a list of phrases without types, or "
+            "leave it out"
+        )
+
+
+def _core_columns(given: DistantSettings) -> TsvOptions:
+    """Where one type is said of all names, the column before them may hold others, which would be passed over."""
+    return TsvOptions(
+        name_column=given.name_column,
+        type_column=None if given.type else given.type_column,
+        type=given.type,
+        header=given.header,
+        encoding=given.encoding,
+        suspect=0 if given.type and given.name_column else None,
+    )
+
+
+def distant_documents(documents: Iterable[Document], matcher: Labeller) -> list[Document]:
+    """Replaces all mentions of documents by the matches of a dictionary.
+
+    A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
+    count the others (``text.targets``).
+
+    Args:
+        documents: of train or dev, read once; what mentions they have makes no difference.
+        matcher: the dictionary and its rule.
+
+    Returns:
+        The same documents with the matches as gold and with unknown ranges; ``meta["labels"]`` names the dictionary's
+        source, rule and segmenter.
+    """
+    given = list(documents)
+    return [_labelled(d, found, matcher) for d, found in zip(given, matcher.matches(given), strict=True)]
+
+
+def unknown_ranges(document: Document) -> tuple[Span, ...]:
+    """Where nothing is known of a document, in characters, sorted and disjoint; none where people annotated it."""
+    return tuple((m.start, m.end) for m in document.layer(UNKNOWN)) if LABELS in document.meta else ()
+
+
+def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention, ...]]) -> Scores:
+    """Scores predictions as far as the labels tell right from wrong.
+
+    Left out before scoring are predictions that overlap an unknown range and are no mention of the gold. Documents that
+    people annotated are scored as ``evaluation.scoring.scores.score`` does.
+
+    Args:
+        documents: with their gold; ids must be unique.
+        found: document id -> predicted mentions, for each document.
+    """
+    given = list(documents)
+    return score(layers(given), {d.id: _judged(d, found[d.id]) for d in given})
+
+
+def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    ranges = unknown_ranges(document)
+    if not ranges:
+        return found
+    gold = {(m.type, m.spans) for m in document.layer(GOLD)}
+    return tuple(
+        m
+        for m in found
+        if (m.type, m.spans) in gold or not any(overlaps(span, other) for span in m.spans for other in ranges)
+    )
+
+
+def label_notes(documents: Sequence[Document]) -> list[str]:
+    """What weak labels there are, as sentences."""
+    types = Counter(m.type for d in documents for m in d.layer(GOLD))
+    shown = sorted(types.items()) if len(types) <= _LISTED else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
+    places = Counter((d.id, m.spans) for d in documents for m in d.layer(GOLD))
+    unknown = sum(len(d.layer(UNKNOWN)) for d in documents)
+    makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
+    listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
+    if len(types) > len(shown):
+        listed = f"of {counted(len(types), 'type')}, most of all {listed}"
+    said = [
+        f"labels by {', '.join(makers) or 'people'}: {counted(types.total(), 'mention')} ({listed}), {unknown:,} "
+        "unknown"
+    ]
+    several = sum(count > 1 for count in places.values())
+    if several:
+        said.append(f"{counted(several, 'place has', 'places have')} mentions of several types")
+    return said
+
+
+def _labelled(document: Document, found: Sequence[Match], matcher: Labeller) -> Document:
+    mentions = [
+        Mention(((match.start, match.end),), kind, source=source)
+        for match in found
+        for kind, source in ([(kind, GOLD) for kind in match.types] or [(UNKNOWN, UNKNOWN)])
+    ]
+    meta = {**document.meta, LABELS: f"{matcher.name} {matcher.version}"}
+    return msgspec.structs.replace(document, mentions=tuple(mentions), meta=meta)

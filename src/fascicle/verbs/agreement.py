@@ -1,0 +1,197 @@
+"""``fascicle evaluate --agreement``: how far two annotators agree."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Mention
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement
+from fascicle.evaluation.reports.table import UNDEFINED, aligned_rows, percent
+from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
+from fascicle.formats.account import EventCounts
+from fascicle.runtime.combination.align import some_documents
+from fascicle.verbs.console import Tally, say
+from fascicle.verbs.options import first_given
+from fascicle.verbs.shared import reading_of
+from fascicle.verbs.tasks.evaluate import Given, Gold, gold_of, names_of, predictions_of, refuse_stdin_twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreed:
+    """How far two annotations agree.
+
+    Attributes:
+        numbers: of mentions and words.
+        names: of the two sides.
+        gold: the documents of the first.
+        notes: sentences that a reader of the numbers must know.
+    """
+
+    numbers: Agreement
+    names: tuple[str, str]
+    gold: Gold
+    notes: tuple[str, ...] = ()
+
+
+@checked
+def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
+    """Measures how far two annotators agree.
+
+    Args:
+        first: a corpus in any format, or documents.
+        second: another annotation of these documents, also a prediction file.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: standard input twice.
+        InputError: a file that cannot be read, other texts, or a document that only one side annotated.
+    """
+    events = events or EventCounts()
+    refuse_stdin_twice(first, second)
+    gold = gold_of(first, events=events)
+    own = gold.predictions()
+    found = on_documents_of(own, predictions_of(second, events=events))
+    sources = own.sources
+    ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
+    found.check(gold.documents)
+    theirs, notes = _of_the_same(ours, found, path=gold.path)
+    names = names_of([gold.path, found.path])
+    return Agreed(
+        numbers=agreement(gold.documents, ours, theirs),
+        names=(names[0], names[1]),
+        gold=gold,
+        notes=(*found.notes, *notes),
+    )
+
+
+def _of_the_same(
+    first: Mapping[str, object], second: Predictions, *, path: str
+) -> tuple[dict[str, Sequence[Mention]], list[str]]:
+    """The mentions of the second side for every document.
+
+    Raises:
+        InputError: a document that only one side annotated.
+    """
+    missing = [identifier for identifier in first if identifier not in second.mentions]
+    for lacking, other, ids in (
+        (path, second.path, [identifier for identifier in second.mentions if identifier not in first]),
+        (second.path, path, missing if second.lists_all else []),
+    ):
+        if ids:
+            raise InputError(
+                f"{lacking} lacks {some_documents(ids, shown=5)} that {other} has; agreement needs documents that both "
+                "annotated (documents without a name are called after their file: give both files the same name)"
+            )
+    notes = []
+    if missing:
+        notes.append(
+            f"{second.path} names {len(second.mentions):,} of {counted(len(first), 'document')}; the others count as "
+            "annotated"
+        )
+    return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
+
+
+_NO_MEANING = (
+    "report",
+    "train",
+    "train_where",
+    "unreachable_for",
+    "model",
+    "distributions",
+    "threads",
+    "interval",
+    "allow_missing",
+    "types",
+    "gold_column",
+    "pred_column",
+    "links",
+    "linker",
+    "pack",
+    "prefix",
+)
+
+
+def run_agreement(args: Any) -> int:
+    """Compares; returns the exit code."""
+    if len(args.files) != 1:
+        raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
+    if given := first_given(args, _NO_MEANING):
+        option = {"--types": "--type"}.get(given, given)
+        raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
+    first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    reading = reading_of(args, role="pred")
+    tally = Tally()
+    second = PredictionRequest(path=args.files[0], reading=reading, source=args.source or "")
+    found = agree(first, second, events=tally.account.events)
+    tally.say(verbose=args.verbose)
+    for note in found.notes:
+        say(f"note: {note}")
+    if args.json:
+        value = {"names": list(found.names)} | found.numbers.as_dict()
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        sys.stdout.write(shown(found.numbers, found.names, by_type=args.by_type, unit=unit_of(found.gold.documents)))
+    return tally.exit_code(strict=args.strict)
+
+
+def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:
+    """The agreement as tables for a person.
+
+    Args:
+        found: what to show.
+        names: of the two sides.
+        by_type: whether types have lines.
+        unit: what documents are, see ``evaluation.scoring.inputs.unit_of``.
+    """
+    header = (*names, "both", "F1", "interval")
+    mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]
+    mentions.append(_line("all types", found.all_mentions, "f1"))
+    words = [("words", *header, "kappa", "interval")]
+    words += [_line(name, row, "f1", "kappa") for name, row in found.marks.items()] if by_type else []
+    words.append(_line("any type", found.any_mark, "f1", "kappa"))
+    labels = [("types of words", "words", "kappa", "interval")]
+    labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
+    return "\n\n".join([_drawn(mentions), _drawn(words), _drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
+
+
+def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:
+    counts = (f"{count:,}" for count in (row.first, row.second, row.both))
+    return (name, *counts, *(cell for measure in measures for cell in _cells(row.measures[measure])))
+
+
+def _cells(number: Number) -> tuple[str, str]:
+    if number.low is None:
+        return percent(number.value), UNDEFINED
+    return percent(number.value), f"{percent(number.low)} to {percent(number.high)}"
+
+
+def _drawn(rows: Sequence[Sequence[str]]) -> str:
+    head, *rest = aligned_rows(rows)
+    return "\n".join(line.rstrip() for line in (head, "-" * len(head), *rest))
+
+
+def _notes(found: Agreement, unit: str) -> list[str]:
+    said = [
+        f"Over {counted(found.documents, 'document')} with {counted(found.words, 'word')}; all numbers but "
+        "counts times 100.",
+        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {counted(found.resamples, 'draw')}, seed {found.seed}.",
+        "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
+        "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
+    ]
+    if found.wordless:
+        said.append(
+            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the "
+            "mentions only."
+        )
+    rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
+    numbers = [n for row in rows for n in row.measures.values()] + [n for _, n in found.kappas.values()]
+    said += [f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r]
+    return said

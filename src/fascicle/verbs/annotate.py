@@ -1,0 +1,187 @@
+"""``fascicle annotate``: a model over texts and corpora, in bounded memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import STDOUT
+from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole
+from fascicle.runtime.places import packs_of
+from fascicle.settings.decision import Ends
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.options import Overwrite, Threads, called, option
+from fascicle.verbs.parsing import Once, number
+from fascicle.verbs.places import fills, reads
+from fascicle.verbs.process import uncollected
+from fascicle.verbs.shared import ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
+from fascicle.verbs.tasks.annotate import AnnotateRequest, Listener, annotate_files
+
+if TYPE_CHECKING:
+    from fascicle.text.annotator import Annotator
+
+
+_MODEL = (
+    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each row), a "
+    f"plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}"
+)
+_SCORE = (
+    "no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term packs "
+    f"{RecognitionSettings().threshold:g}"
+)
+_LINK = (
+    "link mentions to concepts: by the shipped linker, by that of a folder that fascicle linker fit wrote, or by the "
+    "names of a pack; of several, the first that knows a concept for a mention answers; "
+    f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
+)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
+    """Options of ``fascicle annotate``.
+
+    In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
+
+    Attributes:
+        files: texts, folders of *.txt, corpora, zips; - for standard input.
+        text: a text to annotate; may be repeated.
+        types: look for the types that this file describes (a model of the family binder, as trained).
+        only: only mentions of these types.
+        nested: of term packs, also names inside others, and all types of a name.
+        output: a file, or a folder (ends with /, exists, or several inputs and no suffix).
+        resume: resume the same command after an interruption; without anything to resume, start anew.
+        json: print the documents as JSON.
+        segments: also give the sentences and words that the text is cut into.
+        abbreviations: also give where a text defines short forms; of the formats, jsonl and text hold them.
+        no_link: no links.
+        ontology: give links in this vocabulary of the pack alone.
+    """
+
+    files: list[str] = option("FILE *", reads)
+    text: list[str] = option("--text TEXT ...")
+    model: list[str] = option("--model MODEL ...", reads, help=_MODEL)
+    types: str | None = option("--types TYPES.toml", reads)
+    only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
+    min_score: float | None = option("--min-score X", number("from 0 to 1", lambda value: 0 <= value <= 1), help=_SCORE)
+    ends: Ends | None = ENDS
+    nested: bool = option("--nested")
+    output: str | None = option("-o --output OUTPUT", fills)
+    resume: bool = option("--resume")
+    format: str | None = output_format("text on a terminal, by the suffix of the output, else jsonl")
+    json: bool = option("--json")
+    segments: bool = option("--segments")
+    abbreviations: bool = option("--abbreviations")
+    link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
+    no_link: bool = option("--no-link")
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
+
+
+def run(args: Options) -> int:
+    """Annotates; returns the exit code."""
+    request, tally = _request_of(args), Tally()
+    on_stdout = request.writing.path == STDOUT
+    shown = progress(quiet=on_stdout and sys.stdout.isatty())
+    listener = Listener(tell=say, seen=shown.see)
+    if args.verbose:
+        listener = replace(listener, wrote=_say_written)
+    try:
+        annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
+    finally:
+        shown.end()
+    tally.say(verbose=args.verbose)
+    tally.close(request.writing.path, quiet=bool(args.text) and on_stdout)
+    return tally.exit_code(strict=args.strict)
+
+
+def _request_of(args: Options) -> AnnotateRequest:
+    """What was asked for."""
+    if args.json and args.format not in (None, "jsonl"):
+        raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
+    if args.no_link and args.link:
+        raise UsageError("--link and --no-link were given; choose one of the two")
+    if not args.text and not args.files:
+        if args.link and args.link[-1] != DEFAULT_LINKER:
+            raise UsageError(
+                f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; name files before "
+                f"--link, or write --link={DEFAULT_LINKER}"
+            )
+        raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
+    writing = writing_of(args)
+    shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
+    options = replace(writing.options, title=len(args.text) != 1)
+    form = "jsonl" if args.json else "text" if shown else writing.format
+    return called(
+        AnnotateRequest,
+        args,
+        texts=tuple(args.text),
+        reading=reading_of(args),
+        writing=replace(writing, format=form, options=options),
+        link=None if args.no_link else tuple(args.link) or AUTO,
+        also_read=(args.types,) if args.types else (),
+    )
+
+
+def _predictor_of(args: Options) -> Callable[[], Annotator]:
+    """Opens the predictor, with the choice among what it finds.
+
+    Raises:
+        UsageError: several models that are no term packs, or a choice that is for packs alone.
+    """
+    model = tuple(args.model or (DEFAULT_MODEL,))
+    if packs_of(model):
+        if args.ends:
+            raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
+        given: dict[str, Any] = {
+            "types": tuple(args.only),
+            "overlaps": "nested" if args.nested else None,
+            "threshold": args.min_score,
+            "links": False if args.no_link else None,
+        }
+        recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
+        return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)
+    if args.nested:
+        raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
+    return partial(
+        _opened,
+        model[0],
+        types=args.types,
+        threads=args.threads,
+        only=tuple(args.only),
+        min_score=args.min_score or 0.0,
+        ends=args.ends,
+    )
+
+
+def _opened(
+    model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float, ends: Ends | None
+) -> Annotator:
+    with uncollected():
+        predictor = load_whole(model, threads=threads, types=types)
+    _note_unread(types, predictor)
+    return given_out(predictor, ends=ends, only=only, min_score=min_score)
+
+
+def _say_written(path: Path, report: WriteReport) -> None:
+    say(f"wrote {path}: {counted(report.documents, 'document')}, {counted(report.mentions, 'mention')}")
+
+
+def _note_unread(types: str | None, predictor: Annotator) -> None:
+    """Says which part of the descriptions a model with other types does not read."""
+    from fascicle.runtime.predictor import ModelPredictor
+
+    view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""
+    if view not in ("", "description"):
+        what = {"name": "the names", "keyword": "the keywords", "instances": "the examples"}.get(view)
+        say(f"note: of {types} the model reads {what} alone, no description: type_view = {view!r}")

@@ -1,0 +1,135 @@
+"""``fascicle bench``: a grid of recipes to results files, from which tables are made."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from fascicle.core.wording import counted
+from fascicle.verbs.console import say, with_options
+from fascicle.verbs.options import THREADS, Declared, called, option
+from fascicle.verbs.parsing import positive
+from fascicle.verbs.places import fills, reads
+from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
+
+if TYPE_CHECKING:
+    from fascicle.training.experiments.queue import Planned
+
+
+class Options(Declared):
+    """Options of ``fascicle bench``.
+
+    In Python: ``fascicle.verbs.tasks.bench.bench("grid.toml")``
+
+    Attributes:
+        grid: the grid: corpora, systems, variants, seeds, or recipe files.
+        tier: only runs of this tier; may be repeated.
+        only: only runs or recipes of such names.
+        runs: the run folders; default: runs/GRIDNAME.
+        results: default: results/GRIDNAME beside grids/, or beside the file.
+        jobs: runs at a time; default: 1.
+        minutes: start no epoch that cannot end within M minutes.
+        listed: list the runs and their progress, and train nothing.
+        json: print the state and the scores of each run as JSON.
+    """
+
+    grid: str = option("GRID.toml", reads)
+    tier: Sequence[Tier] = option("--tier ...", choices=get_args(Tier))
+    only: Sequence[str] = option("--only GLOB +")
+    runs: str | None = option("--runs FOLDER", fills)
+    results: str | None = option("-o --results FOLDER", fills)
+    jobs: int = option("--jobs N", positive, default=1)
+    threads: int | None = THREADS
+    minutes: int | None = option("--minutes M", positive)
+    listed: bool = option("--list")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Works off the grid; returns the exit code."""
+    settings = called(BenchSettings, args, tiers=tuple(args.tier))
+    if args.listed:
+        sys.stdout.write(_listed(runs_of(args.grid, settings), as_json=args.json))
+        return 0
+    done = bench(args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None)
+    sys.stdout.write(_as_json(done) if args.json else _as_text(done.rows))
+    return _said_ends(done)
+
+
+def _said_ends(done: Benched) -> int:
+    """Says what is left and what failed; returns the exit code."""
+    if done.left:
+        say(f"{counted(done.left, 'run')} left: the same command goes on")
+    if done.failed:
+        say(f"{counted(done.failed, 'run')} failed; the others are done or left")
+    return 3 if done.failed else 0
+
+
+def _as_json(done: Benched) -> str:
+    states = [row["state"] for row in done.rows]
+    value = {
+        "grid": done.grid,
+        "results": str(done.results),
+        "done": sum(state in ("done", "trained", "collected") for state in states),
+        "left": done.left,
+        "failed": done.failed,
+        "runs": done.rows,
+    }
+    return json.dumps(value) + "\n"
+
+
+def _as_text(rows: Sequence[dict[str, Any]]) -> str:
+    head = ("run", "state", "epoch", "dev F1", "test F1", "minutes", "peak MB")
+    return _aligned([head, *(_cells(row) for row in rows)])
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    if "dev_f1" not in row:
+        return row["run"], row["state"], "", "", "", "", ""
+    epoch, peak = row["epoch"], row["peak_rss_bytes"]
+    dev, test = ("" if row[name] is None else f"{100 * row[name]:.2f}" for name in ("dev_f1", "test_f1"))
+    return (
+        row["run"],
+        row["state"],
+        "" if epoch is None else str(epoch),
+        dev,
+        test,
+        f"{row['seconds'] / 60:.1f}",
+        "" if peak is None else f"{peak / 1e6:.0f}",
+    )
+
+
+def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
+    """Every run with its tier, its hash and how far it is."""
+    if as_json:
+        rows = [
+            {"run": p.run.name, "tier": p.run.tier, "hash": p.hash, "state": p.state, "stale": bool(p.stale)}
+            | ({"reason": p.problem} if p.problem else {})
+            for p in planned
+        ]
+        return json.dumps(rows) + "\n"
+    return _aligned(
+        [("run", "tier", "hash", "state"), *((p.run.name, p.run.tier, p.hash[:12], _state(p)) for p in planned)]
+    )
+
+
+def _state(found: Planned) -> str:
+    from fascicle.training.experiments.queue import epochs_of
+
+    said = {
+        "done": "done",
+        "complete": "trained, results not written",
+        "interrupted": f"interrupted after epoch {found.epoch} of {epochs_of(found.recipe)}",
+        "new": "not run",
+        "waiting": f"not run, starts from {found.after}, which is not complete",
+        "unable": f"cannot be begun: {with_options(found.problem)}",
+    }[found.state]
+    return f"{said}; its results are stale" if found.stale else said
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,157 @@
+"""``fascicle calibrate``: a copy of a model whose scores, thresholds and rules are fitted on development data."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+
+from fascicle.errors import UsageError
+from fascicle.evaluation.calibration.documents import lines_of
+from fascicle.evaluation.reports.table import aligned_rows, percent
+from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.runtime.places import as_path
+from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, option
+from fascicle.verbs.parsing import number
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
+from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
+from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
+
+if TYPE_CHECKING:
+    from fascicle.evaluation.calibration.fitting import Stage
+
+OPTIMISTIC = (
+    "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
+    "others."
+)
+
+
+_SHARE = number("above 0 and up to 1, such as 0.9", lambda value: 0 < value <= 1)
+
+
+class Options(Threads, Overwrite, Strict, Reading):
+    """Options of ``fascicle calibrate``.
+
+    In Python: ``fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")``
+
+    Attributes:
+        model: a model folder, or the name of a shipped model.
+        gold: development documents with gold mentions, in any format; several files with --document.
+        output: the folder to write: the model with the new calibration.
+        method: how scores become probabilities; none: they stay; default: temperature.
+        precision: set the threshold for this precision, e.g. 0.9.
+        recall: set the threshold for this recall, e.g. 0.9.
+        f1: set the threshold for the best F1.
+        abbreviations: choose, by F1, what the short and long forms of a document change about its mentions; with
+            --method none nothing else is fitted, and MODEL may be an ensemble.
+        per_type: a threshold for each type.
+        document: fit nothing but what whole documents say of mentions: thresholds, names that are marked throughout,
+            ends and probabilities, by type.
+        untaught: with --document: state that no text of GOLD taught MODEL, where MODEL does not list its texts.
+        name: of the new model; becomes the source of its mentions; default: the old one.
+        json: print what was fitted as JSON.
+    """
+
+    model: str = option("MODEL", reads)
+    gold: list[str] = option("GOLD +", reads)
+    output: str | None = option("-o --output DIR", writes)
+    method: Method = option("--method", choices=get_args(Method), default="temperature")
+    precision: float | None = option("--precision P", _SHARE, apart="threshold")
+    recall: float | None = option("--recall R", _SHARE, apart="threshold")
+    f1: bool = option("--f1", apart="threshold")
+    abbreviations: bool = option("--abbreviations")
+    per_type: bool = option("--per-type")
+    document: bool = option("--document")
+    untaught: bool = option("--untaught")
+    types: list[str] = TYPES
+    name: str | None = option("--name NAME")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Fits and writes; returns the exit code."""
+    if not args.output:
+        raise UsageError("no place to write was given; name a folder with -o")
+    tally = Tally()
+    gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
+    watch = partial(with_progress, quiet=False)
+    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": watch}
+    made: Calibrated | DocumentCalibrated
+    if args.document:
+        if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
+            raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
+        how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
+        made = found = called(calibrate_documents, args, **how)
+        said = _documents_as_json(found) if args.json else _documents_as_text(found, args.gold)
+    else:
+        made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
+        said = _as_json(fitted) if args.json else _as_text(fitted, args.gold[0])
+    tally.say(verbose=args.verbose)
+    for note in made.notes:
+        say(f"note: {note}")
+    sys.stdout.write(said)
+    say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
+    return tally.exit_code(strict=args.strict)
+
+
+def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
+    head = f"{made.manifest.name} on {', '.join(paths)}"
+    return "\n".join([head, "", *lines_of(made.fitted), OPTIMISTIC]) + "\n"
+
+
+def _documents_as_json(made: DocumentCalibrated) -> str:
+    value = {
+        "name": made.manifest.name,
+        "document": msgspec.to_builtins(made.fitted.decision),
+        "rows": [row.as_dict() for row in made.fitted.rows],
+        "notes": [*made.notes, OPTIMISTIC],
+    }
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def settings_of(args: Options) -> CalibrateSettings:
+    """What is fitted of scores and rules."""
+    if len(args.gold) > 1 or args.untaught:
+        wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
+        raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
+    from fascicle.evaluation.calibration.fitting import Target  # late: other commands need none of it
+
+    wanted = args.f1 or args.precision is not None or args.recall is not None
+    target = Target(precision=args.precision, recall=args.recall) if wanted else None
+    return called(CalibrateSettings, args, target=target, types=types_of(args))
+
+
+def _as_text(made: Calibrated, gold: str) -> str:
+    lines = [f"{made.manifest.name} on {gold}", ""]
+    if made.fitted:
+        rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
+        head, *rest = (line.rstrip() for line in aligned_rows(rows))
+        lines += [head, "-" * len(head), *rest, "", *described(made.fitted.calibration)]
+    if made.abbreviations:
+        lines += rules_described(made.abbreviations)
+    return "\n".join([*lines, OPTIMISTIC]) + "\n"
+
+
+def _row(stage: Stage) -> tuple[str, ...]:
+    brier = "-" if stage.brier is None else f"{stage.brier:.4f}"
+    shown = stage.figures
+    rates = map(percent, (shown.precision, shown.recall, shown.f1))
+    return (stage.name, f"{stage.mentions:,}", percent(stage.calibration_error), brier, *rates)
+
+
+def _as_json(made: Calibrated) -> str:
+    value: dict[str, Any] = {
+        "name": made.manifest.name,
+        "calibration": msgspec.to_builtins(made.calibration),
+        "stages": [stage.as_dict() for stage in made.fitted.stages] if made.fitted else [],
+        "notes": [*(made.fitted.notes if made.fitted else ()), OPTIMISTIC],
+    }
+    if made.abbreviations:
+        value["abbreviations"] = made.abbreviations.as_dict()
+    return json.dumps(value, ensure_ascii=False) + "\n"

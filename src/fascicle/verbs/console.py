@@ -1,0 +1,269 @@
+"""Standard error: sentences, counts of what was lost, and a sign of life during long work."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.annotation import EMPTY_TEXT
+from fascicle.core.document import Document
+from fascicle.core.effects import is_silent
+from fascicle.core.files.source import STDIN
+from fascicle.core.wording import counted
+from fascicle.errors import MissingExtraError
+from fascicle.formats.account import Account
+
+# Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
+_FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+_WITH_VALUES: Final = "documents columns shape labels bare_tags where"
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
+        **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
+        "pack=PACK": "--pack PACK",
+        "encoding=NAME": "--encoding NAME",
+        "sample=FILE": "--calibrate FILE",
+        'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
+        "format=jsonl": "--input-format jsonl",
+        "format=records": "--input-format records",
+        "format=NAME": "--format NAME",
+        "method=none": "--method none",
+        "search=False": "--no-search",
+        "source=NAME": "--source NAME",
+        "fields=VALUE": "--field",
+        "prefixes=VALUE": "--prefix",
+        "texts=TEXTS": "--text",
+        "path=PATH": "-o",
+        "map=FILE": "--map FILE",
+        "bare=True": "--bare-tags",
+        "systems=NAMES": "--system NAME, which may be repeated",
+        "dev=PATH": "--dev PATH",
+        "results=FOLDER": "-o",
+        "runs=FOLDER": "--runs",
+        "only=NAME": "--only",
+        "token_file=FILE": "--token-file FILE",
+    }
+)
+_ARGUMENT: Final = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _OPTIONS)
+_NAMED: Final = re.compile(r"\bthe argument (\w+)")
+
+
+def with_options(text: str) -> str:
+    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    from fascicle.formats.unread import with_fields  # and with it numpy, which most commands need before they say much
+
+    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
+    named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+    return re.sub(_ARGUMENT, lambda found: _OPTIONS[found[0]], named)
+
+
+def say(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"fascicle: {with_options(text)}\n")
+    sys.stderr.flush()
+
+
+# Notes that are said without being asked for.
+_ALWAYS: Final = (
+    EMPTY_TEXT,
+    ("note", "encoding-guessed"),
+    ("note", "encoding-marked"),
+    ("note", "unannotated-record"),
+    ("repair", "mended-tags"),
+)
+_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
+NOW_AND_THEN: Final = 30.0  # ... and in a log
+
+
+def log(bar: Any, line: str) -> None:
+    """One line on standard error, above a progress bar of tqdm if that is shown."""
+    if bar.disable:
+        say(line)
+    else:
+        bar.write(f"fascicle: {with_options(line)}", file=sys.stderr)
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turns the absence of a package into an error that names the extra.
+
+    Raises:
+        MissingExtraError: a package of others cannot be imported in the block.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name == "fascicle":
+            raise
+        raise MissingExtraError(extra, name) from None
+
+
+class Steps:
+    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = time.monotonic()
+
+    def see(self, step: str, count: int) -> None:
+        """Takes note of what is being done."""
+        now = time.monotonic()
+        if now - self._shown >= (_OFTEN if self._terminal else NOW_AND_THEN):
+            self._shown = now
+            sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+
+
+class Tally:
+    """Counts what was not done, by kind and code; `account` counts the documents of commands that write them."""
+
+    def __init__(self) -> None:
+        """Starts with nothing."""
+        self.account = Account(tell=_say_set_aside)
+
+    def say(self, *, verbose: bool = False) -> None:
+        """Sums up: what is not harmless and empty texts always, the other repairs and notes on request."""
+        self.account.release()
+        events, losses = self.account.events, self.account.losses
+        for key, count, sentence in self.account.reading.mended():
+            events.count(key, count, sentence)
+        lost = {
+            ("loss", code): f"the format cannot hold it; first in {where}"
+            for code, where in self.account.examples.items()
+        }
+        first = lost | events.first
+        dropped = Counter({("loss", code): count for code, count in losses.items()})
+        for (kind, code), count in sorted((events.counts + dropped).items()):
+            if verbose or not is_silent(kind, code) or (kind, code) in _ALWAYS:
+                say(f"{kind} {code}: {count:,} ({first[kind, code]})")
+
+    def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
+        """The closing line of a command that writes documents, which must all be accounted for.
+
+        Args:
+            where: the output that was written to.
+            quiet: say nothing, unless documents were set aside.
+            done: what was done with the documents.
+
+        Raises:
+            AccountError: documents are missing.
+        """
+        self.account.check()
+        if self.account.aside or not quiet:
+            say(self.account.sentence("standard output" if where == STDIN else where, done=done))
+
+    def exit_code(self, *, strict: bool) -> int:
+        """3 if documents were set aside, or with ``strict`` after losses or repairs that are not harmless; else 0."""
+        lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
+        return 3 if self.account.aside or (strict and lost) else 0
+
+
+def _say_set_aside(sentence: str) -> None:
+    say(f"set aside: {sentence}")
+
+
+class Progress:
+    """A sign of life during long work: documents, their rate, and the time left where it can be known.
+
+    On a terminal it is one line that changes; in a log a line now and then, and none in a short run.
+    """
+
+    def __init__(
+        self,
+        *,
+        terminal: bool,
+        write: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Starts the clock.
+
+        Args:
+            terminal: whether lines can be written over.
+            write: takes what is shown.
+            clock: tells the time in seconds.
+        """
+        self._terminal, self._write, self._clock = terminal, write, clock
+        self._every = _OFTEN if terminal else NOW_AND_THEN
+        self._begun = self._shown = clock()
+        self._first: tuple[int, int] | None = None
+
+    def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
+        """Takes note of a document that is done.
+
+        Args:
+            documents: how many are done.
+            reached: how far the inputs are read, in bytes.
+            total: how many bytes they have; ``None`` if it is not known.
+            note: is shown at the end of the line.
+        """
+        now = self._clock()
+        if self._first is None:  # a run that goes on with another does not begin at 0
+            self._first, self._begun = (documents, reached), now
+        if now - self._shown < self._every:
+            return
+        self._shown = now
+        line = self._line(documents, reached, total, now - self._begun) + (f", {note}" if note else "")
+        self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
+
+    def end(self) -> None:
+        """Takes the line away, if it is on a terminal."""
+        if self._terminal:
+            self._write("\r\x1b[K")
+
+    def _line(self, documents: int, reached: int, total: int | None, seconds: float) -> str:
+        before, start = self._first or (0, 0)
+        parts = [counted(documents, "document")]
+        if seconds > 0 and documents > before:
+            parts.append(f"{(documents - before) / seconds:,.1f}/s")
+        if total and start < reached < total:
+            parts.append(f"{reached / total:.0%}")
+            parts.append(f"{_duration(seconds * (total - reached) / (reached - start))} left")
+        return ", ".join(parts)
+
+
+def progress(*, quiet: bool = False) -> Progress:
+    """Progress on standard error.
+
+    Args:
+        quiet: no line that changes, for the documents themselves go to the terminal.
+    """
+
+    def write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+    terminal = sys.stderr.isatty()
+    return Progress(terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
+
+
+def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
+    """Counts documents on standard error while they pass.
+
+    Args:
+        documents: passed on.
+        quiet: no line that changes, for the documents themselves go to the terminal.
+    """
+    shown = progress(quiet=quiet)
+    for count, document in enumerate(documents, start=1):
+        yield document
+        shown.see(count, 0)
+    shown.end()
+
+
+def _duration(seconds: float) -> str:
+    """A time for a person, such as ``1:23:45`` or ``0:59``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

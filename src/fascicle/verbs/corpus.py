@@ -1,0 +1,106 @@
+"""``fascicle corpus``: what is in corpora, what is wrong with them, and corpora in other formats."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+
+from fascicle.core.document import Document
+from fascicle.formats.account import Account
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, places_to_read, read_inputs, table_notes
+from fascicle.formats.stats import corpus_stats, format_table
+from fascicle.verbs import corpus_check, shared
+from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.options import Overwrite, Strict, option
+from fascicle.verbs.places import reads, writes
+
+
+class Stats(Strict, shared.ReadingAs):
+    """Count documents, mentions, types, nesting.
+
+    In Python: ``fascicle.formats.stats.corpus_stats(fascicle.read("corpus.tsv"))``
+
+    Attributes:
+        files: files, folders, zips; - for standard input.
+        json: print the counts as JSON.
+    """
+
+    files: list[str] = option("PATH *", reads)
+    json: bool = option("--json")
+
+
+class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+    """Write corpora in another format.
+
+    In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
+
+    Attributes:
+        files: files, folders, zips; - for standard input.
+        output: a file (for brat: a folder, or a .zip); default: standard output.
+        source: only the mentions of this source.
+    """
+
+    files: list[str] = option("IN *", reads)
+    output: str = option("-o --output OUTPUT", writes, default=STDOUT)
+    format: str | None = shared.output_format("by the suffix of the output, else jsonl")
+    source: str | None = option("--source NAME")
+
+
+def run_stats(args: Stats) -> int:
+    """Counts; returns the exit code."""
+    tally = Tally()
+    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account), quiet=False)
+    stats = corpus_stats(documents, tally.account.reading)
+    tally.account.written, tally.account.mentions = stats.documents, stats.mentions
+    tally.account.refuse_nothing()
+    sys.stdout.write(json.dumps(stats.as_dict(), ensure_ascii=False) + "\n" if args.json else format_table(stats))
+    tally.say(verbose=args.verbose)
+    tally.close(done="counted", quiet=True)
+    return tally.exit_code(strict=args.strict)
+
+
+def run_convert(args: Convert) -> int:
+    """Converts; returns the exit code."""
+    writing = shared.writing_of(args)
+    writing.check()
+    tally = Tally()
+    account, report = tally.account, tally.account.open_report()
+    quiet = writing.path == STDOUT and sys.stdout.isatty()
+    read = _documents(args.files, shared.reading_of(args), account)
+    documents = with_progress(_refusing_nothing(read, account, report), quiet=quiet)
+    write_documents(shared.of_source(documents, args.source), writing, report=report)
+    account.add(report)
+    if args.verbose:
+        for line in account.reading.lines():
+            say(line)
+    tally.say()
+    tally.close(writing.path)
+    return tally.exit_code(strict=args.strict)
+
+
+def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+    places = places_to_read(files, request)
+    for note in table_notes(places, request):
+        say(f"note: {note}")
+    inputs = [Input(name=source) for place in places for source in place.sources]
+    for _, document in read_inputs(inputs, request, report=account.reading):
+        account.read += 1
+        account.events.see(document)
+        yield document
+
+
+def _refusing_nothing(documents: Iterator[Document], account: Account, report: WriteReport) -> Iterator[Document]:
+    for document in documents:
+        yield document
+        account.passed(report)
+    account.refuse_nothing(report)
+
+
+COMMANDS = {
+    "stats": (Stats, run_stats),
+    "convert": (Convert, run_convert),
+    "check": (corpus_check.Options, corpus_check.run),
+}

@@ -1,0 +1,311 @@
+"""Checking a corpus: what is wrong with it, and what it shares with others."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Document
+from fascicle.core.files.atomic import check_target, output
+from fascicle.core.files.source import STDIN
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.unreachable import tokenizer_file
+from fascicle.evaluation.doctor.examine import Examination, examine
+from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
+from fascicle.evaluation.doctor.report import NEVER, SEVERITIES, CheckSettings, Report, markdown, summary
+from fascicle.evaluation.systems.model import Watch
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.exclusions import write_exclusions
+from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
+from fascicle.verbs.console import say, with_progress
+from fascicle.verbs.options import OVERWRITE, called, option
+from fascicle.verbs.parsing import natural, positive
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import ReadingAs, input_format, reading_of
+from fascicle.verbs.tasks.paths import Paths, listed
+
+_EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
+there is a finding of at least the severity of --fail-on (by default an error)"
+
+
+_MODEL = "what a model can return"
+
+
+def _share(text: str) -> Fraction:
+    """A number above 0 and up to 1, exactly as it is written."""
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if not 0 < value <= 1 or value.denominator > 10**6:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed, give a number above 0 and up to 1 with at most six decimals, such as 0.7"
+        )
+    return value
+
+
+class Against:
+    """How the other corpora are read.
+
+    Attributes:
+        against_format: of OTHER; default: auto.
+        against_field: --field for the records of OTHER.
+    """
+
+    against_format: str = input_format("--against-format")
+    against_field: list[str] = option("--against-field NAME=VALUE ...")
+
+
+class Options(ReadingAs, Against):
+    """Find defects, and copies of texts in other parts and corpora.
+
+    In Python: ``fascicle.check("train.tsv", dev="dev.tsv", test="test.tsv")``
+
+    Attributes:
+        files: corpora without parts; - for standard input.
+        train: the train part of a corpus.
+        dev: the dev part of a corpus.
+        test: the test part of a corpus.
+        against: other corpora that may contain copies.
+        source: whose mentions are checked; default: gold.
+        near: Jaccard of near duplicates; default: 0.7.
+        min_words: of a text whose copies are leaks; default: 8.
+        long_sentence: most words of a sentence; default: 128.
+        tokenizer: a folder with a tokenizer.json: check what is unreachable.
+        width: most units of a mention; default: any number.
+        level: what a unit is; default: word.
+        max_length: pieces of a window; default: 256.
+        output: a file; default: standard output.
+        json: print the report as JSON.
+        exclude_list: write what training must leave out.
+        examples: per finding; default: 5.
+        skip: leave out this finding; may be repeated.
+        fail_on: the exit code is 3 for findings of at least this severity; default: error; never: not for any.
+    """
+
+    epilog = _EXIT
+    files: list[str] = option("CORPUS *", reads)
+    train: list[str] = option("--train FILE +", reads)
+    dev: list[str] = option("--dev FILE +", reads)
+    test: list[str] = option("--test FILE +", reads)
+    against: list[str] = option("--against OTHER +", reads)
+    source: str = option("--source NAME", default=GOLD)
+    near: Fraction = option("--near SHARE", _share, default=CheckSettings.near)
+    min_words: int = option("--min-words N", natural, default=CheckSettings.min_words)
+    long_sentence: int = option("--long N", natural, default=CheckSettings.long_sentence)
+    tokenizer: str | None = option("--tokenizer DIR", reads, group=_MODEL)
+    width: int | None = option("--width N", positive, group=_MODEL)
+    level: Literal["word", "piece"] = option("--level", choices=("word", "piece"), default="word", group=_MODEL)
+    max_length: int = option("--max-length N", positive, default=256, group=_MODEL)
+    output: str = option("-o --output REPORT", writes, default=STDOUT, group="report")
+    json: bool = option("--json")
+    exclude_list: str | None = option("--exclude-list TSV", writes, group="report")
+    examples: int = option("--examples N", natural, default=CheckSettings.examples, group="report")
+    skip: list[str] = option("--skip CODE ...", group="report")
+    fail_on: str = option("--fail-on", choices=(*SEVERITIES, NEVER), default="error", group="report")
+    overwrite: bool = OVERWRITE
+
+
+def run(args: Options) -> int:
+    """Checks; returns the exit code."""
+    return run_check(args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest:
+    """What is checked.
+
+    Attributes:
+        files: corpora that are not divided into parts.
+        parts: ``(train, dev or test, path)``.
+        against: other corpora, whose texts are compared with these.
+        reading: how the files are read; ``{part}`` in a value of ``where`` becomes the name of the part.
+        reading_against: how the other corpora are read.
+        settings: of the checks.
+        skip: codes of checks that are not wanted.
+    """
+
+    files: tuple[str, ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
+    against: tuple[str, ...] = ()
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    reading_against: ReadRequest = field(default_factory=ReadRequest)
+    settings: CheckSettings = field(default_factory=CheckSettings)
+    skip: Collection[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What was found.
+
+    Attributes:
+        examination: report, exclusions, and what could not be read.
+        readings: what the readers found out about each file.
+    """
+
+    examination: Examination
+    readings: tuple[ReadReport, ...]
+
+
+@checked
+def check(
+    train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
+) -> Examination:
+    """Checks a corpus: leaks between its parts, doubtful mentions, and texts that other corpora have too.
+
+    Args:
+        train: files of the training part, in any format.
+        dev: of the development part.
+        test: of the test part.
+        against: other corpora.
+        settings: the usual ones by default.
+
+    Returns:
+        The findings; ``report.findings`` for a program, `fascicle.evaluation.doctor.report.markdown` for a person.
+
+    Raises:
+        UsageError: no file was given.
+        InputError: nothing could be read.
+    """
+    named = (("train", train), ("dev", dev), ("test", test))
+    parts = tuple((part, path) for part, given in named for path in listed(given, name=part))
+    if not parts:
+        raise UsageError("no file was given; name those of train, dev or test")
+    request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or CheckSettings())
+    return examined(request).examination
+
+
+def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
+    """Checks what a request names.
+
+    Args:
+        request: what to check.
+        watch: documents go through it one by one, to show progress.
+
+    Raises:
+        InputError: see `check`.
+    """
+    places, against = list(_places(request, watch)), list(_against(request, watch))
+    found = examine(places, against=against, settings=request.settings, skip=request.skip)
+    return Checked(examination=found, readings=tuple(place.report for place in (*places, *against)))
+
+
+def _places(request: CheckRequest, watch: Watch) -> Iterator[Given]:
+    named = [(Part(name=name, role=name), path) for name, path in request.parts]
+    whole = [(Part(name=path, role="corpus", order=order), path) for order, path in enumerate(request.files)]
+    for part, given in (*named, *whole):
+        own = _of_split(request.reading, part.role) if part.role in SPLITS else request.reading
+        yield from (_given(path, part, own, watch) for path in paths_of([given], request.reading))
+
+
+def _against(request: CheckRequest, watch: Watch) -> Iterator[Given]:
+    for order, given in enumerate(request.against):
+        part, reading = Part(name=given, role="against", order=order), request.reading_against
+        yield from (_given(path, part, reading, watch) for path in paths_of([given], reading))
+
+
+def _of_split(request: ReadRequest, role: str) -> ReadRequest:
+    return replace(request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where))
+
+
+def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
+    report = ReadReport()
+    token, tags = request.token_and_tags
+
+    def documents() -> Iterator[Document]:
+        return watch(read_file(path, request, report=report))
+
+    columns = ConllOptions(token_column=token, tag_columns=tags)
+    return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
+
+
+def run_check(args: Any) -> int:
+    """Checks as the options of `fascicle.verbs.corpus_check` say; returns the exit code."""
+    _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
+    _check_codes(args.skip)
+    if args.output == args.exclude_list == STDOUT:
+        raise UsageError("report and exclusion list cannot both go to standard output; name a file with -o")
+    for path in (args.output, args.exclude_list):
+        if path and path != STDOUT:
+            check_target(path, overwrite=args.overwrite)
+    checked = examined(_request_of(args), watch=partial(with_progress, quiet=False))
+    found = checked.examination
+    text = markdown(found.report, names_all=args.verbose)
+    if args.json:
+        text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
+    with output(args.output, overwrite=args.overwrite) as stream:
+        stream.write(text.encode())
+    if args.exclude_list:
+        count = write_exclusions(args.exclude_list, found.exclusions, overwrite=args.overwrite)
+        say(f"{counted(count, 'document')} written to the exclusion list {args.exclude_list}")
+    if args.output != STDOUT:
+        say(summary(found.report))
+    if args.verbose:
+        for line in (line for reading in checked.readings for line in reading.lines()):
+            say(line)
+    for place in found.corpus.unread:
+        say(f"failed: {place.message}")
+    return 3 if found.corpus.unread or _fails(found.report, args.fail_on) else 0
+
+
+def _check_codes(codes: Sequence[str]) -> None:
+    for code in codes:
+        if code not in CHECKS:
+            near = difflib.get_close_matches(code, CHECKS, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(CHECKS)}")
+
+
+def _check_paths(*parts: list[str], against: list[str]) -> None:
+    if not any(parts):
+        raise UsageError("no corpus was given; name files, or parts with --train, --dev and --test")
+    for given in (*parts, against):
+        if twice := next((path for path in given if given.count(path) > 1), None):
+            raise UsageError(f"{twice} was given twice; name each file once")
+    if sum(STDIN in given for given in (*parts, against)) > 1:
+        raise UsageError("standard input (-) was given twice; it can be read once")
+
+
+def _request_of(args: Any) -> CheckRequest:
+    # Other corpora are read as their formats are by default: the other options say how to read what is checked.
+    against = ReadRequest(
+        format=args.against_format,
+        encoding=args.encoding,
+        fields=pairs(args.against_field, key="--against-field", example="text=body"),
+        asked_by="--against-format",
+    )
+    return called(
+        CheckRequest,
+        args,
+        parts=tuple((part, path) for part in ("train", "dev", "test") for path in getattr(args, part)),
+        reading=reading_of(args),
+        reading_against=against,
+        settings=_settings_of(args),
+        skip=frozenset(args.skip),
+    )
+
+
+def _settings_of(args: Any) -> CheckSettings:
+    if args.width is not None and not args.tokenizer:
+        raise UsageError("--width needs --tokenizer, for it counts words or pieces that a tokenizer reads")
+    if args.tokenizer and not tokenizer_file(Path(args.tokenizer)).is_file():
+        raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
+    if args.max_length < 8:
+        raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
+    return called(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
+
+
+def _fails(report: Report, level: str) -> bool:
+    grave = () if level == NEVER else SEVERITIES[: [str(name) for name in SEVERITIES].index(level) + 1]
+    return any(report.count(name) for name in grave)

@@ -1,0 +1,238 @@
+"""``fascicle ensemble``: several models and a rule to one folder that is used like a model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fascicle.core.arguments import checked
+from fascicle.core.files.atomic import atomic_folder, check_folder
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
+from fascicle.runtime.combination.type_names import check_filter_types, check_types
+from fascicle.runtime.places import find_model
+from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.manifest import check_files, read_manifest
+from fascicle.settings.folders.vocabularies import is_pack
+from fascicle.settings.recipes.ensemble import (
+    FILTER_FOLDER,
+    MEMBERS,
+    EnsembleManifest,
+    RuleName,
+    is_ensemble,
+    read_ensemble,
+    write_ensemble,
+)
+from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
+from fascicle.terms.pack.manifest import read_manifest as read_pack
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.combine import rule_of
+from fascicle.verbs.console import say
+from fascicle.verbs.options import Overwrite, called, option
+from fascicle.verbs.parsing import positive
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.version import VERSION
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedEnsemble:
+    """An ensemble folder as it was written.
+
+    Attributes:
+        folder: the folder.
+        manifest: what it says of itself.
+        notes: sentences about types that one model alone has.
+    """
+
+    folder: Path
+    manifest: EnsembleManifest
+    notes: tuple[str, ...]
+
+
+@checked
+def ensemble(
+    models: Paths,
+    folder: str | os.PathLike[str],
+    rule: RuleRequest | RuleName = "majority",
+    *,
+    name: str = "",
+    flat: bool = False,
+    distinct_types: bool = False,
+    overwrite: bool = False,
+) -> SavedEnsemble:
+    """Copies models into one folder that `fascicle.load` reads as one predictor.
+
+    Args:
+        models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
+            weights.
+        folder: to write.
+        rule: which mentions of the models are kept; its name is enough where it takes no argument. The rule ``"meta"``
+            has no threshold, for its filter keeps its own.
+        name: of the ensemble, the source of its mentions; that of its folder by default.
+        flat: keep, of mentions that overlap, those with most support.
+        distinct_types: types with other names are other types, however similar the names are.
+        overwrite: replace an existing ensemble.
+
+    Returns:
+        What was written.
+
+    Raises:
+        OutputError: the folder exists.
+        ModelError: there is no such model, or a folder is damaged.
+        UsageError: too few models, one model twice, or numbers that the rule does not allow.
+        InputError: other names for one type.
+    """
+    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    given, target = listed(models, name="models"), Path(folder)
+    _check_request(wanted, given)
+    check_folder(target, kind="ensemble", overwrite=overwrite)
+    members = [_undamaged(one) for one in given]
+    judges = [_undamaged_filter(wanted.filter)] if wanted.filter is not None else []
+    used = {f"model {at} ({own})": types for at, (own, types) in enumerate(map(_told, members), start=1)}
+    notes = [] if distinct_types else _check_types(used, judges, agree=wanted.rule().is_vote)
+    types = tuple(sorted({kind for one in used.values() for kind in one}))
+    manifest = _manifest(wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat)
+    with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
+        for number, member in zip(manifest.members, members, strict=True):
+            _copy(member, place / MEMBERS / number)
+        for judge in judges:
+            _copy(judge, place / FILTER_FOLDER)
+        write_ensemble(place, manifest)
+    return SavedEnsemble(folder=target, manifest=manifest, notes=tuple(notes))
+
+
+def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
+    """Refuses too few models, and a threshold that a filter has already."""
+    if rule.name == "meta" and rule.threshold is not None:
+        raise UsageError(
+            "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
+            "has its own"
+        )
+    if len(models) < rule.kind.least:
+        raise UsageError(f"{counted(len(models), 'model')} given; give at least {rule.kind.least}, names or folders")
+
+
+def _copy(folder: Path, place: Path) -> None:
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # what is hidden is no part of a model
+
+
+def _undamaged(name: str) -> Path:
+    """The folder of one model."""
+    folder = find_model(name)
+    if is_pack(folder):
+        Pack.open(folder)
+    elif not is_ensemble(folder):
+        check_files(folder, read_manifest(folder))
+    return folder
+
+
+def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The name of a model, and its types."""
+    if is_pack(folder):
+        pack = read_pack(folder)
+        return pack.name, tuple(filter(None, pack.types))
+    manifest = read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder)
+    return manifest.name, manifest.types
+
+
+def _undamaged_filter(name: str) -> Path:
+    folder = model_folder(Path(name).expanduser())
+    check_files(folder, read_filter_manifest(folder), name=FILTER)
+    return folder
+
+
+def _manifest(
+    request: RuleRequest,
+    members: Sequence[Path],
+    judges: Sequence[Path],
+    *,
+    types: tuple[str, ...],
+    name: str,
+    flat: bool,
+) -> EnsembleManifest:
+    described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
+    try:
+        manifest = EnsembleManifest(
+            name=name,
+            fascicle=VERSION,
+            types=types,
+            rule=request.name,
+            k=request.k or 0,
+            weights=tuple(map(str, request.weights or ())),
+            share=str(HALF if request.threshold is None else request.threshold),
+            output="flat" if flat else "nested",
+            members=tuple(f"{at:02d}" for at in range(1, len(members) + 1)),
+            described=tuple(described),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    request.rule().check(len(members))
+    for at, one in enumerate(described[: len(members)]):
+        if one in described[:at]:
+            first = described.index(one) + 1
+            raise UsageError(f"models {first} and {at + 1} are the same, and a model has one vote; give it once")
+    return manifest
+
+
+def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool) -> list[str]:
+    """Refuses other names for one type. Types of models cannot be renamed, so the advice to do so is left out."""
+    try:
+        notes = check_types(used, agree=agree) if len(used) > 1 else []
+        for judge in judges:
+            predicted = {name for types in used.values() for name in types}
+            notes += check_filter_types(predicted, read_filter_manifest(judge).types)
+    except InputError as error:
+        sentence = str(error).partition("; ")[0]
+        raise InputError(f"{sentence}; train models with one name for each type, or give distinct_types=True") from None
+    return [note.partition("; ")[0] for note in notes]
+
+
+class Options(Overwrite):
+    """Options of ``fascicle ensemble``.
+
+    In Python: ``fascicle.verbs.ensemble.ensemble(["runs/mine", "biomed"], "both", "union")``
+
+    Attributes:
+        files: names of shipped models, or model folders.
+        output: the folder to write; the models are copied into it.
+        k: of kofn: how many models must agree.
+        weights: of weighted: one number for each model, in their order.
+        filter: of meta: the run folder of a filter, or its export.
+        flat: of overlapping mentions, keep those with the most support.
+        name: of the ensemble, the source of its mentions; default: that of the folder.
+        distinct_types: treat types with similar names as different types.
+    """
+
+    rule: RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
+    files: list[str] = option("MODEL *", reads)
+    output: str | None = option("-o --output DIR", writes)
+    k: int | None = option("--k K", positive)
+    weights: str | None = option("--weights W,W,...")
+    threshold: str | None = option("--threshold SHARE", help=f"of weighted: the share to exceed; default: {HALF}")
+    filter: str | None = option("--filter FOLDER", reads)
+    flat: bool = option("--flat")
+    name: str | None = option("--name NAME")
+    distinct_types: bool = option("--distinct-types")
+
+
+def run(args: Options) -> int:
+    """Saves; returns the exit code."""
+    if not args.output:
+        raise UsageError("no place to write was given; name a folder with -o")
+    saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
+    for note in saved.notes:
+        say(f"note: {note}")
+    manifest = saved.manifest
+    size = sum(file.stat().st_size for file in saved.folder.rglob("*") if file.is_file())
+    sys.stdout.write(
+        f"{saved.folder}: {manifest.name}, {manifest.rule} of {counted(len(manifest.members), 'model')}, "
+        f"{manifest.output} output, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
+    )
+    return 0

@@ -1,0 +1,298 @@
+"""``fascicle evaluate``: predictions against gold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fascicle.core.files.atomic import output
+from fascicle.errors import UsageError
+from fascicle.evaluation.report import Headline, headline_of
+from fascicle.evaluation.reports.table import systems_table, table
+from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
+from fascicle.evaluation.scoring.inputs import Scored, drawn_unit
+from fascicle.evaluation.systems.model import ModelRequest, check_distributions
+from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.formats.requests import pairs
+from fascicle.settings.decision import Ends
+from fascicle.verbs import shared
+from fascicle.verbs.columns import Columns, SomeColumns, columns_of
+from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
+from fascicle.verbs.parsing import Once, natural
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
+from fascicle.verbs.tasks.evaluate import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from fascicle.evaluation.breakdown.buckets import Cutting
+    from fascicle.evaluation.breakdown.layout import TextUnit
+    from fascicle.verbs.tasks.report import ReportRequest
+
+
+_REPORT: Final = (
+    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+    "fascicle[plots], pictures"
+)
+
+
+class Links:
+    """What is scored of concepts.
+
+    Attributes:
+        links: score the concepts of mentions in place of the mentions, with intervals.
+        linker: with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the
+            mentions of GOLD; may be repeated, as in fascicle link.
+        ontology: with --linker: give links in this vocabulary.
+        pack: with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed with
+            --linker; may be repeated.
+        prefix: with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be
+            repeated.
+    """
+
+    group = "links"
+    links: bool = option("--links")
+    linker: list[str] = option("--linker LINKER ...", reads)
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    pack: list[str] = option("--pack PACK ...", reads)
+    prefix: list[str] = option("--prefix TYPE=PREFIX ...")
+
+
+class Report:
+    """What a file says beside the scores.
+
+    Attributes:
+        train: the training corpus: report which mentions it contains.
+        train_format: default: auto.
+        train_where: as --where, for the training corpus.
+        unreachable_for: report how much of the gold no model like this one can find: a model folder or name; may be
+            repeated.
+        buckets: intervals: fixed (of the papers), or quantiles of the gold.
+        text_unit: a text of the buckets; default: sentence.
+        examples: of each class of errors; default: 5.
+    """
+
+    group = "report"
+    about = "scores, subsets, buckets, errors with examples, calibration, in a file"
+    report: str | None = option("--report FILE", writes, help=_REPORT)
+    train: str | None = option("--train PATH", reads)
+    train_format: str = shared.input_format("--train-format")
+    train_where: list[str] = option("--train-where FIELD=VALUE ...")
+    unreachable_for: list[str] = option("--unreachable-for MODEL ...", reads)
+    buckets: Cutting = option("--buckets", choices=("fixed", "quantiles"), default="fixed")
+    text_unit: TextUnit = option("--text-unit", choices=("sentence", "document"), default="sentence")
+    examples: int = option("--examples N", natural, default=5)
+
+
+class Model:
+    """A model that is scored.
+
+    Attributes:
+        model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in.
+    """
+
+    group = "model"
+    about = "score a model itself, without a file of its predictions"
+    model: str | None = option("--model MODEL", reads)
+    ends: Ends | None = shared.ENDS
+    distributions: str | None = DISTRIBUTIONS
+
+
+class Formats:
+    """What gold and predictions are.
+
+    Attributes:
+        gold_format: default: auto.
+        pred_format: default: auto.
+    """
+
+    group = "reading"
+    gold_format: str = shared.input_format("--gold-format")
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
+
+
+class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
+    """Options of ``fascicle evaluate``.
+
+    In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
+    In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl", linker="linker")``
+
+    Attributes:
+        gold: a corpus in any format.
+        files: prediction files (JSON Lines or TSV) or corpora, one for each system.
+        source: whose mentions of PRED are scored, if there are several.
+        allow_missing: gold documents that PRED lacks count as without predictions.
+        by_type: a line per entity type; default: yes.
+        interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
+        agreement: GOLD and PRED are two annotators: F1 of mentions, kappa of words.
+        json: print the scores as JSON.
+    """
+
+    gold: str = option("GOLD", reads)
+    files: list[str] = option("PRED *", reads)
+    source: str | None = option("--source NAME")
+    allow_missing: bool = option("--allow-missing")
+    by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
+    types: list[str] = shared.TYPES
+    interval: bool = option("--interval")
+    agreement: bool = option("--agreement")
+    json: bool = option("--json")
+    strict: bool = STRICT
+
+
+def run(args: Options) -> int:
+    """Scores; returns the exit code."""
+    if args.agreement:
+        from fascicle.verbs.agreement import run_agreement  # late: scores need none of it
+
+        return run_agreement(args)
+    if args.links:
+        from fascicle.verbs.evaluate_links import run_links  # late: scores of mentions need none of it
+
+        return run_links(args)
+    if given := first_given(args, ("linker", "ontology", "pack", "prefix")):
+        raise UsageError(f"{given} is about links; give --links too")
+    columns = columns_of(args)
+    systems, wanted = systems_of(args, columns), report_of(args)
+    gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
+    if columns is not None:
+        gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
+    tally = Tally()
+    events, watch = tally.account.events, partial(with_progress, quiet=False)
+    found = evaluate(
+        gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
+    )
+    report, notes = None, list(found.notes)
+    if wanted is not None:
+        from fascicle.verbs.tasks.report import report_on
+
+        report = report_on(found, wanted, events=events)
+        notes += report.notes
+    if args.verbose:
+        for line in found.gold.reading.lines():
+            say(line)
+    tally.say()
+    headlines = _headlines(found.systems, notes) if args.interval else None
+    if report is not None and args.report is not None:
+        text, lacking = report.text(Path(args.report).suffix)
+        notes += [lacking] if lacking else []
+        with output(args.report, overwrite=args.overwrite) as stream:
+            stream.write(text.encode())
+    for note in notes:
+        say(f"note: {note}")
+    if args.json:
+        sys.stdout.write(_as_json(found.systems, headlines))
+    else:
+        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type))
+    return tally.exit_code(strict=args.strict)
+
+
+def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | ModelRequest]:
+    """The systems that are scored: files, columns of the gold file, and a model.
+
+    Raises:
+        UsageError: nothing to score, or options that need a model and have none.
+        OutputError: the place of the distributions file cannot be written.
+    """
+    if not args.files and args.model is None and columns is None:
+        raise UsageError(
+            "no PRED was given to score; name prediction files, or a model with --model, or, if GOLD holds the "
+            "predictions in a column of its own, --gold-column and --pred-column"
+        )
+    model = model_of(args)
+    found: list[PredictionRequest | ModelRequest] = list(predictions_of(args))
+    if columns is not None:
+        reading = replace(shared.reading_of(args, role="pred"), format="conll")
+        found += [
+            PredictionRequest(
+                path=args.gold, reading=replace(reading, columns=text), source=args.source or "", name=name
+            )
+            for name, text in columns.predicted.items()
+        ]
+    return [*found, *([model] if model is not None else [])]
+
+
+def report_of(args: Options) -> ReportRequest | None:
+    """What ``--report`` asks for; refuses early what would fail after long work.
+
+    Raises:
+        UsageError: options of a report without one, or a name that does not tell its format.
+        OutputError: the file exists.
+    """
+    if args.report is None:
+        if given := first_given(args, ("train", "train_where", "unreachable_for")):
+            raise UsageError(f"{given} says more in a report only; give --report FILE too")
+        return None
+    if args.train_where and not args.train:
+        raise UsageError("--train-where is about the training corpus; give --train PATH too")
+    check_report(args.report, overwrite=args.overwrite)
+    from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
+    from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
+
+    where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
+    own = [args.model] if args.model and is_of_one_kind(args.model) else []
+    return ReportRequest(
+        settings=ReportSettings(unit=args.text_unit, cutting=args.buckets, examples=args.examples),
+        train=args.train or "",
+        train_reading=replace(shared.reading_of(args, role="train"), where=where),
+        unreachable_for=(*args.unreachable_for, *own),
+    )
+
+
+def model_of(args: Options) -> ModelRequest | None:
+    """The model of ``--model``; refuses early what would fail after long work.
+
+    Raises:
+        UsageError: options that need a model and have none.
+        OutputError: the place of the distributions file cannot be written.
+    """
+    if args.model is None:
+        if given := first_given(args, ("distributions", "threads", "ends")):
+            raise UsageError(f"{given} is about a model; give --model MODEL too")
+        return None
+    check_distributions(args.distributions or "", overwrite=args.overwrite)
+    return called(ModelRequest, args)
+
+
+def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:
+    """The intervals of each system, by name."""
+    found = {one.name: headline_of(one.drawn) for one in systems}
+    for reason in dict.fromkeys(one.undefined.get("micro_f1") for one in found.values()):
+        if reason is not None:
+            notes.append(f"no interval, for {reason}")
+    if any(one.drawn is not one.strict for one in systems):
+        notes.append("there is only one document, so intervals come from drawing its sentences")
+    return found
+
+
+def _as_json(systems: Sequence[Scored], headlines: Mapping[str, Headline] | None) -> str:
+    values = [_value(one, headlines) for one in systems]
+    named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
+    return json.dumps(values[0] if len(systems) == 1 else {"systems": named}, ensure_ascii=False) + "\n"
+
+
+def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:
+    unit = drawn_unit(found.gold.documents)
+    if len(found.systems) > 1:
+        return systems_table(found.systems, headlines=headlines, by_type=by_type, unit=unit)
+    (one,) = found.systems
+    headline = (headlines or {}).get(one.name)
+    return table(one.strict, headline=headline, by_type=by_type, others=one.others, unit=unit)
+
+
+def _value(one: Scored, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
+    """A system for ``--json``; strict numbers follow the zero rule, and it is said which of them are undefined."""
+    value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
+    undefined = undefined_numbers(one.strict)
+    if headlines is not None:
+        intervals = headlines[one.name].as_dict()
+        reasons = intervals.pop("undefined", {})
+        undefined |= {"intervals": reasons} if reasons else {}
+        value |= intervals
+    return value | ({"undefined": undefined} if undefined else {})

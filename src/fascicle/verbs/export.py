@@ -1,0 +1,169 @@
+"""``fascicle export``: a trained model to a folder that needs no torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from itertools import zip_longest
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from fascicle.core.arguments import checked, checked_documents
+from fascicle.core.document import Document
+from fascicle.core.files.atomic import check_folder
+from fascicle.core.files.tree import is_there
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.files import read
+from fascicle.runtime.places import find_model
+from fascicle.settings.base import check_model_name
+from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
+from fascicle.settings.recipes.filter import FILTER, FilterManifest
+from fascicle.verbs.console import needs_extra, say
+from fascicle.verbs.options import OVERWRITE, called, option
+from fascicle.verbs.places import reads, writes
+
+
+class _Named(msgspec.Struct):
+    """What is needed of ``recipe.json``, whatever release wrote the rest."""
+
+    corpus: CorpusSettings | UnsetType = UNSET
+    parts: dict[str, PartSettings] = {}
+
+
+@checked
+def export(
+    model: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    int8: bool = False,
+    sample: str | os.PathLike[str] | Iterable[Document] | None = None,
+    name: str | None = None,
+    types_encoder: bool = False,
+    overwrite: bool = False,
+) -> Manifest | FilterManifest:
+    """Exports a trained model or filter; needs the extra ``train``.
+
+    Args:
+        model: a run folder, or the model folder in it.
+        folder: to write.
+        int8: 8-bit weights: smaller and faster, a little less exact.
+        sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
+            mentions. By default the training part of the recipe of the run.
+        name: of the exported model; becomes the source of its mentions.
+        types_encoder: also export what reads about types, so that the folder can look for other types.
+        overwrite: replace a folder that was exported before.
+
+    Returns:
+        What the folder says of itself.
+
+    Raises:
+        UsageError: a name that no model may have, no sample for 8-bit weights, or an encoder of types that the model
+            does not have.
+        ModelError: there is no such model.
+        InputError: the sample cannot be read.
+        OutputError: the folder exists.
+        MissingExtraError: torch is not installed.
+    """
+    try:
+        check_model_name(name or "")
+    except ValueError as error:
+        raise UsageError(f"the argument name: {error}") from None
+    source, target = find_model(model), Path(folder)
+    from fascicle.models.export.folders import export_filter, export_model
+
+    is_filter = described_by(source).name == FILTER
+    if is_filter and types_encoder:
+        raise UsageError(f"{source} is a filter, which reads about no types; leave out the argument types_encoder")
+    check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
+    texts = _sample(source, sample) if int8 else []
+    if is_filter:
+        return export_filter(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
+    return export_model(
+        source, target, sample=texts, int8=int8, name=name, types_encoder=types_encoder, overwrite=overwrite
+    )
+
+
+def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:
+    """Texts to measure activations on: those given, or the training documents of the run that made the model."""
+    if isinstance(given, str | os.PathLike):
+        return list(read(os.fspath(given)))
+    if given is not None:
+        documents = list(checked_documents(given, name="sample"))
+        if not documents:
+            raise UsageError("the sample has no document; give texts like those that the model will read")
+        return documents
+    recipes = [p for p in (folder / "recipe.json", folder.parent / "recipe.json") if p.is_file()]
+    if not recipes:
+        raise UsageError(f"{folder} is not in a run folder that names its corpus; give sample texts with sample=FILE")
+    try:
+        named = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
+        if not (named.corpus or named.parts):
+            raise ValueError("it names no corpus")
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise InputError(f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE") from None
+    return _of_recipe(named)
+
+
+def _of_recipe(named: _Named) -> list[Document]:
+    """The training documents of a recipe, as its run read them."""
+    from fascicle.training.exclusion import training_documents
+    from fascicle.training.several import read_one
+
+    trains = [named.corpus.train] if named.corpus else [path for part in named.parts.values() for path in part.trains]
+    for path in trains:
+        if not is_there(path):
+            raise InputError(f"the training corpus {path} is not there any more; give texts with sample=FILE")
+    if named.corpus:
+        return training_documents(named.corpus)
+    # In turns, for only the first ones are read.
+    turns = zip_longest(*(read_one(name, part).train for name, part in named.parts.items()))
+    return [document for turn in turns for document in turn if document is not None]
+
+
+class Options:
+    """Options of ``fascicle export``.
+
+    In Python: ``fascicle.export("runs/mine", "mine", int8=True)``
+
+    Attributes:
+        model: a run folder, of a model or a filter, or the model folder in it.
+        output: the folder to write.
+        int8: 8-bit weights: smaller and faster, a little less exact.
+        sample: texts to measure 8-bit activations on, in any format, for a filter with gold mentions; default: the
+            training part of the run's recipe.
+        name: of the exported model; becomes the source of its mentions.
+        types_encoder: of a bi-encoder: also export what reads about types, so that annotate --types works with the
+            folder.
+        json: print the description of the model as JSON.
+    """
+
+    model: str = option("RUN_OR_MODEL", reads)
+    output: str | None = option("-o --output DIR", writes)
+    int8: bool = option("--int8")
+    sample: str | None = option("--calibrate FILE", reads)
+    name: str | None = option("--name NAME")
+    types_encoder: bool = option("--types-encoder")
+    overwrite: bool = OVERWRITE
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Exports; returns the exit code."""
+    if not args.output:
+        raise UsageError("no place to write was given; name a folder with -o")
+    target = Path(args.output)
+    with needs_extra("train"):
+        manifest = called(export, args, folder=target)
+    if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
+        say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")
+    if args.json:
+        sys.stdout.write(msgspec.json.encode(manifest).decode() + "\n")
+        return 0
+    size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    sys.stdout.write(f"{target}: {manifest.name}, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n")
+    return 0

@@ -1,0 +1,326 @@
+"""``fascicle index``: term packs, which are vocabularies made ready for finding and explaining names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.atomic import check_target
+from fascicle.core.files.source import STDIN
+from fascicle.core.wording import counted
+from fascicle.errors import InputError
+from fascicle.terms.curation.lint import Finding
+from fascicle.terms.pack.verifying import lines as stats_lines
+from fascicle.terms.pack.why import lines as why_lines
+from fascicle.terms.sources.report import SourceReport
+from fascicle.verbs.console import Steps, Tally, say, with_progress
+from fascicle.verbs.options import Declared, Overwrite, called, option
+from fascicle.verbs.parsing import positive
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import ReadingAs, reading_of
+from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
+from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out
+
+_LOUD: Final = 10  # rules that are told one by one
+_TAKEN: Final = ("conflict", "taken")
+
+
+_PACK: Final[Any] = option(
+    "PACK", reads, help="a folder that fascicle index build wrote, or the name of a shipped pack"
+)
+
+
+class Build(Overwrite):
+    """Make a pack from vocabularies.
+
+    In Python: ``fascicle.verbs.tasks.index_build.build_pack("sources.toml", "pack")``
+
+    Attributes:
+        sources: a TOML file that names the vocabularies.
+        output: the folder to write.
+        memory: for sorting; the build takes more; default: 256.
+        left_out: also write the labels that are not looked for, each with the reason.
+        json: print the manifest as JSON.
+    """
+
+    sources: str = option("SOURCES", reads)
+    output: str = option("-o --output PACK", writes, required=True)
+    memory: int = option("--memory MIB", positive, default=256)
+    left_out: str | None = option("--left-out TSV", writes)
+    json: bool = option("--json")
+
+
+class Extend(Overwrite):
+    """Add own names and concepts to a pack.
+
+    In Python: ``fascicle.verbs.tasks.index_build.extend("pack", "own.tsv", "mine", kind="Disease")``
+
+    Attributes:
+        own: a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file.
+        output: the folder to write.
+        kind: of the concepts of a table without such a column.
+        linker: whose rankers are kept; default: the shipped one of the pack.
+        json: print the manifest as JSON.
+    """
+
+    pack: str = _PACK
+    own: str = option("TABLE", reads)
+    output: str = option("-o --output PACK", writes, required=True)
+    kind: str = option("--type TYPE", default="")
+    linker: str | None = option("--linker LINKER", reads)
+    json: bool = option("--json")
+
+
+class Stats(Declared):
+    """Count concepts, names, types and sources of a pack.
+
+    In Python: ``fascicle.verbs.tasks.index.stats("pack")``
+
+    Attributes:
+        json: print the counts as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
+
+
+class Verify(Declared):
+    """Read a whole pack, and check every hash and every range.
+
+    In Python: ``fascicle.verbs.tasks.index.verify("pack")``
+
+    Attributes:
+        json: print the result as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
+
+
+class Why(Declared):
+    """Explain what a pack makes of a name.
+
+    In Python: ``fascicle.verbs.tasks.index.why("pack", "cancer")``
+
+    Attributes:
+        surface: any name, in quotes if it has blanks.
+        json: print the explanation as JSON.
+    """
+
+    pack: str = _PACK
+    surface: str = option("SURFACE")
+    json: bool = option("--json")
+
+
+class Sets(Declared):
+    """List which concepts of several vocabularies are one thing, and why.
+
+    In Python: ``fascicle.verbs.tasks.index.sets("pack")``
+
+    Attributes:
+        json: print each pair as JSON.
+    """
+
+    pack: str = _PACK
+    json: bool = option("--json")
+
+
+class Diff(ReadingAs):
+    """List what two packs differ in.
+
+    In Python: ``fascicle.verbs.tasks.index.diff("before", "pack")``
+
+    Attributes:
+        other: the pack that is now; the first was before.
+        corpus: also list the mentions in these texts that come, go or change their link.
+        json: print each difference as JSON.
+    """
+
+    pack: str = _PACK
+    other: str = option("PACK", reads)
+    corpus: list[str] = option("--corpus FILE +", reads)
+    json: bool = option("--json")
+
+
+class Export(Overwrite):
+    """Write the names of a pack as a table.
+
+    In Python: ``fascicle.verbs.tasks.index.export("pack", "names.tsv")``
+
+    Attributes:
+        output: a file, or .gz; default: standard output.
+        silent: the names that are kept out in place of those found.
+    """
+
+    pack: str = _PACK
+    output: str = option("-o --output TSV", writes, default="-")
+    silent: bool = option("--silent")
+
+
+class Curate(Overwrite, ReadingAs):
+    """Propose rules for names that do harm in texts.
+
+    In Python: ``fascicle.verbs.tasks.index.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
+
+    Attributes:
+        corpus: corpora with gold, which says which names are right.
+        texts: texts without gold, in which names are counted.
+        output: a file, or .gz; default: standard output.
+    """
+
+    pack: str = _PACK
+    corpus: list[str] = option("--corpus GOLD +", reads)
+    texts: list[str] = option("--text RAW +", reads)
+    output: str = option("-o --output TSV", writes, default="-")
+
+
+def run_build(args: Build) -> int:
+    """Builds; returns the exit code."""
+    asked = args.left_out
+    reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=None if asked is None else []))
+    findings: list[Finding] = []
+    steps = Steps()
+    if asked is not None:
+        Inputs.of(files_of(args.sources)).refuse(asked)
+        check_target(asked, overwrite=args.overwrite)
+    try:
+        with closing(steps):
+            found = called(build_pack, args, told=steps.see, reports=reports, findings=findings)
+    except InputError:
+        _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
+        raise
+    _say_read(reports, all_lines=args.verbose)
+    _say_rules(findings, all_lines=args.verbose)
+    if asked is not None:
+        write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
+    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
+    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    say(f"wrote {args.output} with {kept}")
+    return 0
+
+
+def run_extend(args: Extend) -> int:
+    """Extends; returns the exit code."""
+    reports: dict[str, SourceReport] = {}
+    steps = Steps()
+    with closing(steps):
+        found = called(extend, args, told=steps.see, reports=reports)
+    _say_read(reports, all_lines=args.verbose)
+    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
+    say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
+    return 0
+
+
+def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
+    for name, report in reports.items():
+        for line in report.lines() if all_lines else [report.summary()]:
+            say(f"{name}: {line}")
+
+
+def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
+    """What is wrong with rules, the harmless kinds as a number."""
+    harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
+    loud = findings if all_lines else harmful[:_LOUD]
+    for one in loud:
+        say(f"curation: {one.said}")
+    if rest := len(findings) - len(loud):
+        say(f"curation: {counted(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
+
+
+def run_stats(args: Stats) -> int:
+    """Counts; returns the exit code."""
+    found = stats(args.pack)
+    _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
+    return 0
+
+
+def run_verify(args: Verify) -> int:
+    """Verifies; returns the exit code."""
+    found = verify(args.pack)
+    line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
+    _print(msgspec.to_builtins(found), [line], as_json=args.json)
+    return 0
+
+
+def run_sets(args: Sets) -> int:
+    """Lists pairs of concepts, one a line; returns the exit code."""
+    counts = Counter[str]()
+    for pair in sets(args.pack):
+        counts["taken" if pair.taken else "conflict"] += 1
+        if args.json:
+            sys.stdout.write(msgspec.json.encode(pair).decode() + "\n")
+        else:
+            cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence)
+            sys.stdout.write("\t".join((*(" ".join(cell.split()) for cell in cells), _TAKEN[pair.taken])) + "\n")
+    say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
+    return 0
+
+
+def run_why(args: Why) -> int:
+    """Explains; returns the exit code."""
+    found = why(args.pack, args.surface)
+    _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
+    return 0
+
+
+def run_diff(args: Diff) -> int:
+    """Lists differences, one a line; returns the exit code."""
+    counts, tally = Counter[str](), Tally()
+    reading = reading_of(args)
+    for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
+        counts[f"{change.what}s {change.change}"] += 1
+        if args.json:
+            sys.stdout.write(msgspec.json.encode(change).decode() + "\n")
+        else:
+            cells = msgspec.structs.astuple(change)
+            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+    say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
+    tally.say()
+    return tally.exit_code(strict=False)
+
+
+def run_export(args: Export) -> int:
+    """Writes the table; returns the exit code."""
+    count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
+    if args.output != STDIN:
+        say(f"wrote {count:,} names to {args.output}")
+    return 0
+
+
+def run_curate(args: Curate) -> int:
+    """Writes proposals; returns the exit code."""
+    tally = Tally()
+    watch = partial(with_progress, quiet=False)
+    found = called(curate, args, table=args.output, reading=reading_of(args), account=tally.account, watch=watch)
+    for note in found.notes:
+        say(note)
+    said = counted(len(found.proposals), "proposal")
+    say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
+    tally.say()
+    return tally.exit_code(strict=False)
+
+
+def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
+    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n" if as_json else "".join(f"{one}\n" for one in lines))
+
+
+COMMANDS = {
+    "build": (Build, run_build),
+    "extend": (Extend, run_extend),
+    "stats": (Stats, run_stats),
+    "verify": (Verify, run_verify),
+    "why": (Why, run_why),
+    "sets": (Sets, run_sets),
+    "diff": (Diff, run_diff),
+    "export": (Export, run_export),
+    "curate": (Curate, run_curate),
+}

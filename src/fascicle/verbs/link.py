@@ -1,0 +1,219 @@
+"""``fascicle link``: concepts for the mentions of documents, and why."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import STEP, Document, dated
+from fascicle.core.patches import apply
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.requests import STDOUT
+from fascicle.linking.linker import Candidate, Decision
+from fascicle.linking.opening import Linking, Places, find, unlinked
+from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.terms.portions import portions
+from fascicle.verbs import shared
+from fascicle.verbs.console import Tally, say
+from fascicle.verbs.options import Overwrite, called, option
+from fascicle.verbs.parsing import Once, positive
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.tasks.paths import Paths, listed
+
+_PORTION: Final = 1 << 18  # characters of text that are linked together
+Told = Callable[[Literal["kept", "replaced"], int], None]
+
+
+@checked
+def link(
+    documents: Iterable[Document],
+    *,
+    linker: Places = DEFAULT_LINKER,
+    pack: Paths = (),
+    ontology: str = "",
+    keep_links: bool = False,
+    told: Told = lambda done, mentions: None,
+) -> Iterator[Document]:
+    """Links the mentions of documents, in order and in bounded memory.
+
+    Mentions of types that no pack has stay as they are, and so do their links.
+
+    Args:
+        documents: with mentions; may be a stream.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
+            first that knows a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
+        ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is taken there by the references of the pack,
+            and is NIL where no reference leads.
+        keep_links: link only mentions without links; by default, links that mentions have are replaced.
+        told: is called for each document whose mentions had links, with what was done with them, and of how many.
+
+    Raises:
+        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        UsageError: the pack has no concept of the ontology.
+    """
+    opened = find(linker, listed(pack, name="pack"), ontology=ontology).opened()
+    return (
+        apply(document, patch, step=STEP)
+        for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
+        for document, patch in zip(chunk, opened.predict(chunk), strict=True)
+    )
+
+
+@checked
+def explain(
+    documents: Iterable[Document],
+    *,
+    linker: Places = DEFAULT_LINKER,
+    pack: Paths = (),
+    most: int = 5,
+    keep_links: bool = False,
+) -> Iterator[tuple[Document, list[Decision]]]:
+    """Explains what `link` says of the same documents: for each mention that it links its candidates and their weights.
+
+    Args:
+        documents: with mentions.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
+            first that knows a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
+        most: candidates of each mention.
+        keep_links: see `link`.
+
+    Raises:
+        PackError: the linker or the pack cannot be opened, or they do not belong together.
+    """
+    opened = find(linker, listed(pack, name="pack")).opened()
+    return (
+        pair
+        for chunk in _asked(documents, opened, keep_links=keep_links)
+        for pair in zip(chunk, opened.explained(chunk, most=most), strict=True)
+    )
+
+
+def _asked(
+    documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: Told = lambda done, mentions: None
+) -> Iterator[list[Document]]:
+    """Documents as the linker gets them, in portions."""
+
+    def bare(document: Document) -> Document:
+        had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
+        if had:
+            told("kept" if keep_links else "replaced", had)
+        return unlinked(document, linker.covers) if had and not keep_links else document
+
+    return portions(map(bare, documents), characters=_PORTION)
+
+
+_LINKER = (
+    "a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first that "
+    f"knows a concept for a mention answers; default: {DEFAULT_LINKER}"
+)
+
+
+class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+    """Options of ``fascicle link``.
+
+    In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``
+
+    Attributes:
+        files: documents with mentions; - for input.
+        pack: of the linker, where it is not found by itself; may be repeated.
+        ontology: give the same concepts in another vocabulary of the pack.
+        keep_links: link only mentions without links; by default, links that mentions have are replaced.
+        why: explain every decision, in place of writing documents.
+        json_lines: with --why: one JSON object a mention.
+        candidates: with --why; default: 5.
+        output: a file; default: standard output.
+    """
+
+    files: list[str] = option("PATH *", reads)
+    linker: list[str] = option("--linker LINKER ...", reads, help=_LINKER)
+    pack: list[str] = option("--pack PACK ...", reads)
+    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    keep_links: bool = option("--keep-links")
+    why: bool = option("--why")
+    json_lines: bool = option("--json-lines")
+    candidates: int = option("--candidates N", positive, default=5)
+    output: str = option("-o --output OUTPUT", writes, default=STDOUT)
+    format: str | None = shared.output_format("by the suffix of the output, else jsonl")
+
+
+def run(args: Options) -> int:
+    """Links; returns the exit code."""
+    tally = Tally()
+    documents = shared.counted_documents(args.files, shared.reading_of(args), tally.account)
+    if args.why:
+        if args.ontology or args.output != STDOUT:
+            raise UsageError(
+                "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
+            )
+        linker = args.linker or DEFAULT_LINKER
+        for document, decisions in called(explain, args, documents=documents, linker=linker, most=args.candidates):
+            for decision in decisions:
+                _tell(document, decision, as_json=args.json_lines)
+            if not args.json_lines:
+                _tell_origins(document, decisions)
+        tally.say()
+        return tally.exit_code(strict=args.strict)
+    writing = shared.writing_of(args)
+    writing.check()
+    before = Counter[str]()
+    linked = called(
+        link,
+        args,
+        documents=documents,
+        linker=args.linker or DEFAULT_LINKER,
+        told=lambda done, mentions: before.update({done: mentions}),
+    )
+    report = tally.account.open_report()
+    write_documents(linked, writing, report=report)
+    tally.account.add(report)
+    tally.say()
+    for done, mentions in before.items():
+        instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
+        say(f"links that {counted(mentions, 'mention')} had were {done}; {instead}")
+    tally.close(writing.path)
+    return tally.exit_code(strict=args.strict)
+
+
+def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
+    if as_json:
+        found = {"document": document.id, **msgspec.to_builtins(decision)}
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        return
+    nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
+    head = f"{document.id} {decision.type} {decision.surface!r}: {_verdict(decision)}"
+    sys.stdout.write(f"{head}{counted(len(decision.candidates), 'candidate')}{nil}\n")
+    sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
+
+
+def _verdict(decision: Decision) -> str:
+    if decision.ambiguous:
+        return f"ambiguous, the first {decision.ambiguous} cannot be told apart; "
+    return "" if decision.answer else "NIL; "
+
+
+def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
+    """A line for each pack that has candidates, with the dates of their vocabularies."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for decision in decisions:
+        for one in decision.candidates:
+            found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
+    sys.stdout.writelines(f"{document.id} candidates are of {dated(*pair)}\n" for pair in found.items())
+
+
+def _lines(one: Candidate) -> Iterator[str]:
+    score = "" if one.probability is None else f" {one.probability:.3f}"
+    name = f" by {one.name!r}" if one.name else ""
+    yield f"{one.curie} {one.label}{score}: {one.tier}{name}, {', '.join(one.ways)}"
+    parts = sorted(one.parts.items(), key=lambda part: (-abs(part[1]), part[0]))
+    told = [f"{what} {value:+.2f}" for what, value in parts if abs(value) >= 0.005]
+    told = told or [f"{what} {value:.2f}" for what, value in one.features.items()]
+    yield f"  {'; '.join(told)}"

@@ -1,0 +1,320 @@
+"""``fascicle linker``: what decides which concept of a pack a mention means."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import Document
+from fascicle.core.files.atomic import atomic_folder, check_folder
+from fascicle.errors import InputError, MissingExtraError, UsageError
+from fascicle.linking.dense import DenseSettings, Exported, check_size, copy_dense, planned, write_dense
+from fascicle.linking.encoding import LONGEST
+from fascicle.linking.fitting import FitSettings, Fitted, fit_linker
+from fascicle.linking.folder import KIND, LinkerManifest, place_of, write_linker
+from fascicle.linking.gold import Memory, as_in_pack
+from fascicle.linking.index import MANIFEST, NameIndex, write_index
+from fascicle.linking.opening import parts_of, write_several
+from fascicle.terms.pack.pack import Pack
+from fascicle.verbs.console import Steps, Tally, say
+from fascicle.verbs.options import Overwrite, option
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import Reading, counted_documents, reading_of
+from fascicle.verbs.tasks.paths import Paths, listed
+
+Told = Callable[[str, int], None]
+
+
+@checked
+def fit_folder(
+    packs: Paths,
+    output: str | os.PathLike[str],
+    *,
+    documents: Iterable[Document] = (),
+    index_of: str | os.PathLike[str] | None = None,
+    settings: FitSettings | None = None,
+    overwrite: bool = False,
+    told: Told = lambda step, count: None,
+) -> tuple[LinkerManifest, ...]:
+    """Writes the folder of a linker: for each pack its index, and what annotated texts teach.
+
+    Types without annotated texts are linked in the order of tiers, and their links have no probability.
+
+    Args:
+        packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a mention is linked
+            by the first pack that has its type and a concept for it.
+        output: folder to write.
+        documents: annotated, with links; their types and identifiers are brought to the spelling of each pack.
+        index_of: another linker of the same packs, whose indexes are taken.
+        settings: how it is fitted.
+        overwrite: replace a linker that is there.
+        told: is called with what is being done and a count, now and then.
+
+    Returns:
+        For each pack what its linker says of itself.
+
+    Raises:
+        PackError: a pack, or the other linker, cannot be opened.
+        UsageError: a pack was given twice, or names are to get vectors that no pack has or for which there is no room.
+        ModelError: there is no such encoder.
+        MissingExtraError: names are to get vectors, and PyTorch is not installed.
+        InputError: no type has enough links to concepts of a pack.
+        OutputError: the folder exists, or cannot be written.
+    """
+    target = Path(output)
+    check_folder(target, kind=KIND, overwrite=overwrite)
+    opened = [Pack.open(pack) for pack in listed(packs, name="packs")]
+    if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
+        raise UsageError(f"the pack {twice[0]} was given twice; give it once")
+    indexes = _indexes(index_of, opened)
+    settings = settings or FitSettings()
+    with (
+        exported(settings, opened, target.resolve().parent) as encoder,
+        atomic_folder(output, kind=KIND, overwrite=overwrite) as folder,
+    ):
+        work = _Work(documents=list(documents), settings=settings, encoder=encoder, told=told)
+        return work.of_packs(opened, indexes, folder, target)
+
+
+def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> list[Path | None]:
+    """For each pack the folder with its index."""
+    if index_of is None:
+        return [None] * len(packs)
+    folders = parts_of(Path(index_of))
+    if len(folders) != len(packs):
+        raise InputError(
+            f"{index_of} is a linker of {len(folders)} packs, and {len(packs)} were given; give the same packs"
+        )
+    return list(folders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What the linkers of all packs are made from.
+
+    Attributes:
+        encoder: of names, if they get vectors.
+        refused: one error for each pack to whose concepts the documents have no links.
+    """
+
+    documents: Sequence[Document]
+    settings: FitSettings
+    encoder: Exported | None
+    told: Told
+    refused: list[InputError] = field(default_factory=list)
+
+    def of_packs(
+        self, packs: Sequence[Pack], indexes: Sequence[Path | None], folder: Path, target: Path
+    ) -> tuple[LinkerManifest, ...]:
+        """Writes the linker of one pack, or those of several and what joins them; see `of_pack`.
+
+        Raises:
+            InputError: the documents have too few links to concepts of any pack.
+        """
+        if len(packs) == 1:
+            found: tuple[LinkerManifest, ...] = (self.of_pack(packs[0], folder, target, index_of=indexes[0]),)
+        else:
+            names = [str(number) for number in range(1, len(packs) + 1)]
+            for name in names:
+                (folder / name).mkdir()
+            found = tuple(
+                self.of_pack(pack, folder / name, target / name, index_of=index)
+                for pack, name, index in zip(packs, names, indexes, strict=True)
+            )
+            write_several(folder, names)
+        if len(self.refused) == len(packs):
+            raise self.refused[0]
+        return found
+
+    def of_pack(self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None) -> LinkerManifest:
+        """Writes the linker of a pack.
+
+        Args:
+            pack: open.
+            folder: to write into.
+            target: what the folder will be called.
+            index_of: folder with the index of the pack; it is made by default.
+        """
+        index = self._index(pack, folder, index_of) if self.settings.indexed else None
+        fitted = self._fitted(pack, index)
+        fitted.memory.write(folder)
+        place = place_of(pack, target)
+        return write_linker(
+            folder,
+            pack,
+            fitted.rankers,
+            place=place,
+            indexed=index is not None,
+            order=self.settings.order,
+            few=fitted.few,
+        )
+
+    def _index(self, pack: Pack, folder: Path, index_of: Path | None) -> NameIndex:
+        if index_of is None:
+            write_index(folder, pack, told=self.told)
+        else:
+            _copy_index(index_of, folder, pack, with_dense=self.encoder is None)
+        if self.encoder is not None and self.settings.dense is not None:
+            plan = planned(pack, self.settings.dense.types)
+            if plan.types:
+                write_dense(folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told)
+        return NameIndex.open(folder, pack)
+
+    def _fitted(self, pack: Pack, index: NameIndex | None) -> Fitted:
+        if not self.documents:
+            return Fitted(Memory(), {})
+        annotated = as_in_pack(self.documents, pack)
+        self.told("mentions", sum(len(document.mentions) for document in annotated))
+        try:
+            return fit_linker(pack, index, annotated, settings=self.settings)
+        except InputError as error:
+            self.refused.append(error)
+            return Fitted(Memory(), {})
+
+
+@contextmanager
+def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[Exported | None]:
+    """The encoder of the settings as files that last for the block; ``None`` without one.
+
+    Nothing else is done before it is sure that the vectors of all packs have room.
+
+    Args:
+        settings: of the fit.
+        packs: open.
+        place: folder in which the linker will be.
+
+    Raises:
+        UsageError: no index, no pack with a type, or no room.
+        ModelError: there is no such encoder, or it cannot be exported.
+        MissingExtraError: PyTorch is not installed.
+    """
+    if settings.dense is None:
+        yield None
+        return
+    _check_types(settings.dense, packs, indexed=settings.indexed)
+    try:
+        from fascicle.models.export.graph import export_names
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("train", error.name or "torch") from None
+    with tempfile.TemporaryDirectory() as name:
+        graph, tokenizer = Path(name) / "encoder.onnx", Path(name) / "tokenizer.json"
+        pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
+        found = Exported(graph, tokenizer, pad)
+        names = sum(len(planned(pack, settings.dense.types).surfaces) for pack in packs)
+        check_size(names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes)
+        yield found
+
+
+def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
+    if not indexed:
+        raise UsageError(
+            "vectors of names belong to an index: ask for a linker that is not small, or for one without vectors"
+        )
+    known = {kind for pack in packs for kind in pack.types}
+    if unknown := sorted(set(dense.types) - known):
+        raise UsageError(f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}")
+
+
+def _existing(place: Path) -> Path:
+    """The folder itself, or the nearest above it that is there."""
+    return next(one for one in (place, *place.parents) if one.is_dir())
+
+
+def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> None:
+    index = NameIndex.open(source, pack)
+    index.verify(dense=with_dense)
+    for name in (*index.manifest.files, MANIFEST):
+        shutil.copyfile(source / name, folder / name)
+    if with_dense and index.dense is not None:
+        copy_dense(index.dense, folder)
+
+
+class Fit(Overwrite, Reading):
+    """Index a pack, and fit a ranker to texts with links.
+
+    In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
+
+    Attributes:
+        packs: a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked
+            by the first that has its type and a concept for it.
+        corpus: documents with links; without them, links stand in the order of tiers and have no probability.
+        small: some kB: without the index by which names with slips are found, and without names from the corpus.
+        index_of: another linker of the same packs, whose indexes are taken.
+        dense: find names in other words by vectors of this encoder, which goes along: a Hugging Face name, a folder, or
+            package:NAME/FOLDER.
+        dense_types: types whose names get vectors; all by default.
+        output: the folder to write.
+        json: print what the linker says of itself as JSON.
+    """
+
+    packs: list[str] = option("PACK +", reads)
+    corpus: list[str] = option("--corpus FILE +", reads)
+    small: bool = option("--small")
+    index_of: str | None = option("--index-of LINKER", reads)
+    dense: str | None = option("--dense ENCODER")
+    dense_types: list[str] = option("--dense-types TYPE +", action="store", default=[])
+    output: str = option("-o --output LINKER", writes, required=True)
+    json: bool = option("--json")
+
+
+def run_fit(args: Fit) -> int:
+    """Fits; returns the exit code."""
+    if args.dense_types and args.dense is None:
+        raise UsageError("--dense-types says which names get vectors; give --dense with it")
+    tally = Tally()
+    dense = DenseSettings(encoder=args.dense, types=tuple(args.dense_types)) if args.dense is not None else None
+    steps = Steps()
+    with closing(steps):
+        found = fit_folder(
+            args.packs,
+            args.output,
+            documents=counted_documents(args.corpus, reading_of(args), tally.account) if args.corpus else (),
+            index_of=args.index_of,
+            settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
+            overwrite=args.overwrite,
+            told=steps.see,
+        )
+    for one in found:
+        if args.json:
+            sys.stdout.write(json.dumps(msgspec.to_builtins(one), ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in _lines(one))
+    tally.say()
+    say(f"wrote {args.output}")
+    return tally.exit_code(strict=False)
+
+
+def _lines(found: LinkerManifest) -> list[str]:
+    """What each tier was worth, a type and tier a line."""
+    lines = [
+        f"{found.pack}:",
+        *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),
+    ]
+    for kind, ranker in found.rankers.items():
+        where = ", ".join(ranker.vocabularies) or "every vocabulary"
+        lines.append(f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}")
+        for tier, facts in ranker.tiers.items():
+            precision = 100 * facts.right / max(facts.answered, 1)
+            coverage = 100 * facts.answered / max(ranker.mentions, 1)
+            lines.append(f"  {tier}: {precision:.1f} % right of {coverage:.1f} % of the mentions")
+    few = found.few or {}
+    return [
+        *lines,
+        *(f"{kind}: only {count:,} mentions can teach; no ranker was fitted" for kind, count in few.items()),
+    ]
+
+
+COMMANDS = {
+    "fit": (Fit, run_fit),
+}

@@ -1,0 +1,95 @@
+"""``fascicle models``: what can be named without a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from fascicle.formats.catalogue import FORMATS
+from fascicle.plugins import plugins
+from fascicle.runtime.places import find_model, shipped_models
+from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.folders.vocabularies import (
+    find_linker,
+    find_pack,
+    pack_types,
+    shipped_linkers,
+    shipped_packs,
+)
+from fascicle.verbs.console import say
+from fascicle.verbs.options import option
+
+
+class Options:
+    """Options of ``fascicle models``.
+
+    In Python: ``fascicle.runtime.places.shipped_models()``
+
+    Attributes:
+        json: print the list as JSON.
+        plugins: list predictors, steps, readers and writers of other packages instead.
+    """
+
+    json: bool = option("--json")
+    plugins: bool = option("--plugins")
+
+
+def run(args: Options) -> int:
+    """Lists; returns the exit code."""
+    if args.plugins:
+        return _list_plugins(as_json=args.json)
+    models = [_row(name) for name in shipped_models()]
+    rows = [*models, *map(_pack_row, shipped_packs()), *map(_linker_row, shipped_linkers())]
+    if args.json:
+        sys.stdout.write(json.dumps(rows) + "\n")
+        return 0
+    if not models:
+        say("no model comes with this installation; train one, or give a model folder")
+    for row in rows:
+        what = row.get("runtime", row["kind"])
+        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({what}, {row['megabytes']} MB)\n")
+    return 0
+
+
+def _list_plugins(*, as_json: bool) -> int:
+    """Lists them; those that cannot be used are named with the reason."""
+    own = {"predictors": [one for name in shipped_models() for one in (name, name.partition("@")[0])]}
+    found = plugins({**own, "readers": [*FORMATS], "writers": [*FORMATS]})
+    if as_json:
+        sys.stdout.write(json.dumps([one._asdict() for one in found]) + "\n")
+        return 0
+    if not found:
+        say("no installed package has plug-ins for Fascicle")
+    for one in found:
+        unusable = " (cannot be used)" if one.problem else ""
+        sys.stdout.write(f"{one.name}  {one.group.removesuffix('s')} of {one.package}{unusable}\n")
+        if one.problem:
+            say(one.problem)
+    return 0
+
+
+def _row(name: str) -> dict[str, Any]:
+    folder = find_model(name)
+    manifest = read_manifest(folder)
+    found = _described(name, "model", manifest.types, folder, runtime=manifest.runtime)
+    return found | {"encoder": manifest.encoder}
+
+
+def _pack_row(name: str) -> dict[str, Any]:
+    folder = find_pack(name)
+    return _described(name, "term pack", pack_types(folder), folder)
+
+
+def _linker_row(name: str) -> dict[str, Any]:
+    """A linker covers the types of its pack, which has its name."""
+    return _described(name, "linker", pack_types(find_pack(name)), find_linker(name), digits=3)
+
+
+def _described(
+    name: str, kind: str, types: Iterable[str], folder: Path, *, digits: int = 1, **more: str
+) -> dict[str, Any]:
+    megabytes = round(sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6, digits)
+    return {"name": name, "kind": kind, "types": list(types), **more, "megabytes": megabytes}

@@ -1,0 +1,202 @@
+"""Options of commands, each declared once: the parser, its help and the call of the library are made from this.
+
+A class declares the options of a command in the order of its help::
+
+    class Options(Threads, Overwrite):
+        files: list[str] = option("FILE *", reads)
+        output: str = option("-o --output FILE", writes, default="-")
+
+Its docstring says of each attribute what it is for, which is its help, and after ``In Python:`` the call that does the
+same. Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final, NoReturn, TypeVar
+
+from fascicle.errors import UsageError
+from fascicle.settings.docstrings import meanings_of
+from fascicle.verbs.parsing import Parser, add_command, commands_of, threads
+
+R = TypeVar("R")
+_COUNTS: Final = ("?", "*", "+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option, or one positional argument, which has no flags.
+
+    Attributes:
+        usage: flags, name of the value, and how many there are: ``?``, ``*``, ``+``, or ``...`` for an option that may
+            be repeated. An option without a value is a flag.
+        type: reads a value; for a place its role, see `fascicle.verbs.places`.
+        help: in place of the line in the docstring.
+        group: of the help.
+        apart: options of one name here exclude each other.
+        more: what ``add_argument`` takes beside that.
+    """
+
+    usage: str
+    type: Callable[[str], Any] | None
+    help: str
+    group: str
+    apart: str
+    more: dict[str, Any]
+
+    def arguments(self, name: str, help_text: str) -> tuple[list[str], dict[str, Any]]:
+        """The arguments of ``add_argument``.
+
+        Args:
+            name: of the value.
+            help_text: the line in the docstring.
+        """
+        words = self.usage.split()
+        flags = [word for word in words if word.startswith("-")]
+        count = words.pop() if words[-1] in (*_COUNTS, "...") else ""
+        named = [word for word in words if not word.startswith("-")]
+        found: dict[str, Any] = {"help": self.help or help_text.removesuffix(".").replace("%", "%%")}
+        if named:
+            found["metavar"] = named[0]
+        if self.type is not None:
+            found["type"] = self.type
+        if count in _COUNTS:
+            found["nargs"] = count
+        if flags:
+            found["dest"] = name
+            if count in ("...", "+"):
+                found |= {"action": "append" if count == "..." else "extend", "default": []}
+            elif not named and "choices" not in self.more:
+                found["action"] = "store_true"
+        return flags or [name], found | self.more
+
+
+def option(
+    usage: str,
+    type: Callable[[str], Any] | None = None,  # noqa: A002
+    *,
+    help: str = "",  # noqa: A002
+    group: str = "",
+    apart: str = "",
+    **more: Any,
+) -> Any:
+    """Declares an option in the class of a command; see `Option`."""
+    return Option(usage=usage, type=type, help=help, group=group, apart=apart, more=more)
+
+
+def configure(parser: Parser, module: ModuleType) -> None:
+    """Gives a parser what the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
+
+    The docstring of the options of one of several says in its first line what it does.
+
+    Args:
+        parser: of the command.
+        module: its module.
+    """
+    below: dict[str, tuple[type, Callable[[Any], int]]] | None = getattr(module, "COMMANDS", None)
+    if below is None:
+        add_options(parser, module.Options, run=module.run)
+        return
+    verb = parser.prog.rpartition(" ")[2]
+
+    def refuse(args: object) -> NoReturn:
+        *names, last = below
+        raise UsageError(f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} --help")
+
+    parser.set_defaults(run=refuse)
+    commands = commands_of(parser, dest=f"{verb}_command")
+    for name, (declared, run) in below.items():
+        told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
+        add_options(add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run)
+
+
+def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:
+    """Gives a parser the options that a class declares."""
+    parser.set_defaults(run=run)
+    parser.epilog = getattr(declared, "epilog", None)
+    parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
+    meanings = meanings_of(declared)
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for owner, name, one in _options_of(declared):
+        group = one.apart or one.group or vars(owner).get("group", "")
+        if group not in groups:
+            about = vars(owner).get("about")
+            made = parser.add_mutually_exclusive_group() if one.apart else parser.add_argument_group(group, about)
+            groups[group] = made
+        flags, settings = one.arguments(name, meanings.get(name, ""))
+        groups[group].add_argument(*flags, **settings)
+
+
+def _in_python(declared: type, verb: str) -> str:
+    """The Python that does what a command does, for the end of its help, as the docstring of its options says it."""
+    told = " ".join((declared.__doc__ or "").split())
+    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
+    if not calls:
+        return ""
+    call = calls.pop("")
+    others = "".join(f"  {one}  # {verb} {flag}\n" for flag, one in calls.items())
+    module = call[: call.index("(")].rpartition(".")[0]
+    return f"\nin Python:\n  import {module}\n{others}  {call}\n"
+
+
+def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
+    seen: set[str] = set()
+    for owner in declared.__mro__:
+        for name, one in vars(owner).items():
+            if isinstance(one, Option) and name not in seen:
+                seen.add(name)
+                yield owner, name, one
+
+
+def called(function: Callable[..., R], args: Any, **others: Any) -> R:
+    """Calls a function, or makes a request, with the options that have the names of its parameters.
+
+    Args:
+        function: takes them by name.
+        args: of a command. An option that was not given is left to the default of the function; lists become tuples.
+        others: arguments that are no options, or are made of several.
+    """
+    given = vars(args)
+    named = [name for name in inspect.signature(function).parameters if name not in others]
+    found = {name: given[name] for name in named if given.get(name) is not None}
+    return function(**{n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}, **others)
+
+
+def first_given(args: Any, names: Sequence[str]) -> str:
+    """The first of some options that was given, as it is written; empty if none was."""
+    return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name)), "")
+
+
+class Declared:
+    """What every command has; see `fascicle.verbs.parsing.add_command`."""
+
+    verbose: bool
+    debug: bool
+
+
+THREADS: Final[Any] = option("--threads N", threads, help="CPU threads; all usable cores by default")
+OVERWRITE: Final[Any] = option("--overwrite", help="replace an existing output")
+STRICT: Final[Any] = option("--strict", help="exit with 3 if anything was lost")
+
+
+class Threads(Declared):
+    """The option of commands that run a network."""
+
+    threads: int | None = THREADS
+
+
+class Overwrite(Declared):
+    """The option of commands that write."""
+
+    overwrite: bool = OVERWRITE
+
+
+class Strict(Declared):
+    """The option of commands that read."""
+
+    strict: bool = STRICT

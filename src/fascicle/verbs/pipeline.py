@@ -1,0 +1,112 @@
+"""``fascicle pipeline``: what a pipeline is made of, and whether it works."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+
+from fascicle.core.wording import counted
+from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.verbs.console import say
+from fascicle.verbs.options import option
+from fascicle.verbs.places import reads
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedPipeline:
+    """A pipeline that was opened and tried.
+
+    Attributes:
+        name: of it.
+        steps: name, what it needs and what it gives of each step, in order.
+        answers: texts with known mentions that were tried.
+        rules: rules that were tried by their own tests.
+        fingerprints: what decides the mentions, by name.
+    """
+
+    name: str
+    steps: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    answers: int
+    rules: int
+    fingerprints: dict[str, str]
+
+
+def show(path: str | os.PathLike[str]) -> str:
+    """A pipeline as a TOML file with every default.
+
+    Raises:
+        RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
+    """
+    return as_toml(read_pipeline(path))
+
+
+def check(path: str | os.PathLike[str]) -> CheckedPipeline:
+    """Opens a pipeline, which tries its rules and its known answers.
+
+    Raises:
+        FascicleError: see `fascicle.pipeline.loading.open_pipeline`.
+    """
+    from fascicle.pipeline.loading import opened
+
+    settings = read_pipeline(path)
+    with opened(settings) as pipeline:
+        return CheckedPipeline(
+            name=pipeline.name,
+            steps=tuple((step.name, tuple(sorted(step.needs)), tuple(sorted(step.gives))) for step in pipeline.steps),
+            answers=len(settings.answers),
+            rules=sum(len(getattr(step, "rules", ())) for _, step in settings.steps),
+            fingerprints=pipeline.made_by(),
+        )
+
+
+class Show:
+    """Print a pipeline with every default.
+
+    In Python: ``fascicle.verbs.pipeline.show("pipeline.toml")``
+
+    Attributes:
+        pipeline: a pipeline.toml, or a folder with one.
+    """
+
+    pipeline: str = option("PIPELINE", reads)
+
+
+class Check(Show):
+    """Open a pipeline, and try its rules and its known answers, without reading texts.
+
+    In Python: ``fascicle.verbs.pipeline.check("pipeline.toml")``
+
+    Attributes:
+        json: print the steps with what decides their mentions as JSON.
+    """
+
+    json: bool = option("--json")
+
+
+def run_show(args: Show) -> int:
+    """Prints; returns the exit code."""
+    sys.stdout.write(show(args.pipeline))
+    return 0
+
+
+def run_check(args: Check) -> int:
+    """Tries; returns the exit code."""
+    found = check(args.pipeline)
+    if args.json:
+        sys.stdout.write(json.dumps(asdict(found), ensure_ascii=False) + "\n")
+        return 0
+    for name, needs, gives in found.steps:
+        sys.stdout.write(f"{name}\tneeds {', '.join(needs) or 'nothing'}\tgives {', '.join(gives) or 'nothing'}\n")
+    say(
+        f"{found.name} works: {counted(len(found.steps), 'step')}, {counted(found.rules, 'rule')} and "
+        f"{counted(found.answers, 'known answer')} tried"
+    )
+    return 0
+
+
+COMMANDS = {
+    "show": (Show, run_show),
+    "check": (Check, run_check),
+}

@@ -1,0 +1,174 @@
+"""``fascicle plot``: a picture of a training, of what a model says of the gold, or of a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fascicle.core.arguments import checked
+from fascicle.core.files.atomic import check_target
+from fascicle.core.marks import harmless
+from fascicle.errors import OutputError, UsageError
+from fascicle.evaluation.reports.plots.canvas import SUFFIXES, save, sheet
+from fascicle.evaluation.reports.plots.densities import draw_densities, load_densities
+from fascicle.evaluation.reports.plots.densities import size as size_of_densities
+from fascicle.evaluation.reports.plots.distribution_data import Distributions, load_distributions
+from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
+from fascicle.evaluation.reports.plots.learning import size as size_of_learning
+from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing
+from fascicle.verbs.console import say
+from fascicle.verbs.options import Overwrite, called, option
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.tasks.paths import Paths, listed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Kind(NamedTuple):
+    """One kind of picture.
+
+    Attributes:
+        help: what it shows, and of what input.
+        load: an input, or several where it takes them -> what is drawn; a report also takes the names of its systems.
+        draw: on a sheet, what was loaded.
+        size: of the sheet in inches, for what was loaded.
+        several: whether it takes several inputs.
+        systems: whether some of several systems can be chosen.
+    """
+
+    help: str
+    load: Callable[..., Any]
+    draw: Callable[[Figure, Any], None]
+    size: Callable[[Any], tuple[float, float]]
+    several: bool = False
+    systems: bool = False
+
+    def loaded(self, given: Sequence[str], systems: Sequence[str]) -> Any:
+        """What is drawn."""
+        if self.systems:
+            return self.load(given[0], systems=systems)
+        return self.load(given if self.several else given[0])
+
+
+def _size_of_violins(data: Distributions) -> tuple[float, float]:
+    return max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2
+
+
+_OF_DISTRIBUTIONS: Final = "a distributions file: "
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "learning": Kind(
+            "loss and dev F1 of one or several run folders", load_runs, draw_learning, size_of_learning, several=True
+        ),
+        "pca": Kind(
+            f"{_OF_DISTRIBUTIONS}where the probabilities lie", load_distributions, draw_pca, lambda _: (7.4, 4.6)
+        ),
+        "violin": Kind(
+            f"{_OF_DISTRIBUTIONS}the probability of the gold type, by type",
+            load_distributions,
+            draw_violins,
+            _size_of_violins,
+        ),
+        "volcano": Kind(
+            f"{_OF_DISTRIBUTIONS}other classes against gold", load_distributions, draw_volcano, lambda _: (6.4, 4.8)
+        ),
+        "densities": Kind(
+            "a densities file: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
+        ),
+        **{
+            name: Kind(
+                f"a report as JSON: {one.means}",
+                partial(load_drawing, name),
+                lambda figure, drawing: drawing.draw(figure),
+                lambda drawing: (drawing.width, drawing.height),
+                systems=True,
+            )
+            for name, one in REPORT_PLOTS.items()
+        },
+    }
+)
+
+
+@checked
+def plot(
+    kind: str,
+    files: Paths,
+    output: str | os.PathLike[str],
+    *,
+    systems: Sequence[str] = (),
+    title: str = "",
+    overwrite: bool = False,
+) -> tuple[str, ...]:
+    """Draws a picture; needs the extra ``plots``.
+
+    Args:
+        kind: one of `KINDS`, which says what it shows.
+        files: run folders, or a file, as the kind asks for.
+        output: the picture; its suffix is one of ``reports.plots.canvas.SUFFIXES``.
+        systems: of a report, only these; a heat map takes the first for its baseline.
+        title: over the picture.
+        overwrite: replace an existing picture.
+
+    Returns:
+        Sentences that a reader of the picture must know.
+
+    Raises:
+        UsageError: no such kind, or inputs or systems that it does not take.
+        InputError: an input that cannot be read.
+        OutputError: the picture exists, or no picture has such a name.
+        MissingExtraError: Matplotlib is not installed.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"the kind {kind!r} is not known; choose from {', '.join(KINDS)}")
+    chosen, given, target = KINDS[kind], listed(files), Path(output)
+    if not given:
+        raise UsageError(f"nothing to draw was given; {kind} takes {chosen.help}")
+    if len(given) > 1 and not chosen.several:
+        raise UsageError(f"{len(given)} inputs were given; {kind} draws one file")
+    if systems and not chosen.systems:
+        raise UsageError(f"the system {systems[0]} was chosen; {kind} takes {chosen.help}, without a choice of systems")
+    if target.suffix not in SUFFIXES:
+        raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
+    if not title.replace("\n", "").isprintable():
+        raise UsageError(f"the title {title!r} has control characters; leave them out, all but line breaks")
+    check_target(target, overwrite=overwrite)
+    loaded = chosen.loaded(given, systems)
+    width, height = chosen.size(loaded)
+    with sheet(width=width, height=height) as figure:
+        if title:
+            figure.suptitle(title)
+        chosen.draw(figure, loaded)
+        save(figure, target, overwrite=overwrite)
+    return tuple(one.note for one in (loaded if chosen.several else [loaded]) if one.note)
+
+
+class Options(Overwrite):
+    """Options of ``fascicle plot``.
+
+    In Python: ``fascicle.verbs.plot.plot("learning", "runs/mine", "learning.svg")``
+
+    Attributes:
+        files: run folders, or a file, as the kind asks for.
+        title: over the picture.
+        system: of a report, only this system; may be repeated, and a heat map takes the first for its baseline.
+    """
+
+    epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())
+    kind: str = option("KIND", choices=KINDS, help=f"{', '.join(KINDS)}; see below")
+    files: list[str] = option("INPUT *", reads)
+    output: str = option("-o --output FILE", writes, required=True, help=f"the picture; ends in {', '.join(SUFFIXES)}")
+    title: str | None = option("--title TITLE")
+    system: list[str] = option("--system NAME ...")
+
+
+def run(args: Options) -> int:
+    """Draws; returns the exit code."""
+    for note in called(plot, args, systems=args.system):
+        say(f"note: {' '.join(harmless(note).split())}")
+    return 0

@@ -1,0 +1,99 @@
+"""``fascicle quarantine``: what a run could not do, and another try."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from fascicle.core.wording import counted
+from fascicle.errors import one_line
+from fascicle.verbs.console import say
+from fascicle.verbs.options import Declared, option
+from fascicle.verbs.places import fills, reads
+from fascicle.verbs.run import tell
+from fascicle.verbs.tasks.run import quarantined, retry, shown
+
+if TYPE_CHECKING:
+    from fascicle.pipeline.running.records import Quarantined
+
+
+class Ls:
+    """List the documents in quarantine, with step and error.
+
+    In Python: ``fascicle.verbs.tasks.run.quarantined("annotated")``
+
+    Attributes:
+        folder: of a run.
+        json: print each record, with its document as JSON.
+    """
+
+    folder: str = option("FOLDER", reads)
+    json: bool = option("--json")
+
+
+class Show:
+    """Print all that is known of one document in quarantine.
+
+    In Python: ``fascicle.verbs.tasks.run.shown("annotated", "a")``
+
+    Attributes:
+        folder: of a run.
+        name: of the document.
+    """
+
+    folder: str = option("FOLDER", reads)
+    name: str = option("ID")
+
+
+class Retry(Declared):
+    """Try documents in quarantine again, e.g. with a corrected step.
+
+    In Python: ``fascicle.verbs.tasks.run.retry("annotated")``
+
+    Attributes:
+        folder: of a run.
+        name: only this one; may be repeated.
+        pipeline: in place of the pipeline of the run.
+        json: print the account as JSON.
+    """
+
+    folder: str = option("FOLDER", fills)
+    name: list[str] = option("--name ID ...")
+    pipeline: str | None = option("--pipeline PIPELINE", reads)
+    json: bool = option("--json")
+
+
+def run_ls(args: Ls) -> int:
+    """Lists; returns the exit code."""
+    records = quarantined(args.folder)
+    for one in records:
+        sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
+    say(f"{counted(len(records), 'document')} in quarantine")
+    return 0
+
+
+def run_show(args: Show) -> int:
+    """Prints; returns the exit code."""
+    content = msgspec.json.encode(shown(args.folder, args.name))
+    sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
+    return 0
+
+
+def run_retry(args: Retry) -> int:
+    """Tries again; returns the exit code."""
+    totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
+    return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
+
+
+def _cells(record: Quarantined) -> list[str]:
+    given = (record.id, record.step, record.error, f"{record.seconds:g} s", record.input, record.message)
+    return [one_line(" ".join(cell.split())) for cell in given]
+
+
+COMMANDS = {
+    "ls": (Ls, run_ls),
+    "show": (Show, run_show),
+    "retry": (Retry, run_retry),
+}

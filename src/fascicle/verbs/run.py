@@ -1,0 +1,101 @@
+"""``fascicle run``: a pipeline over any number of documents, by workers, into a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from fascicle.core.wording import counted
+from fascicle.formats.catalogue import PARTS
+from fascicle.formats.requests import left_out_notes
+from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.options import Strict, called, option
+from fascicle.verbs.parsing import FormatNames, positive
+from fascicle.verbs.places import fills, reads
+from fascicle.verbs.shared import Reading, reading_of
+from fascicle.verbs.tasks.run import run as run_pipeline
+
+if TYPE_CHECKING:
+    from fascicle.pipeline.running.report import Totals
+    from fascicle.pipeline.running.run import Progress
+    from fascicle.verbs.console import Progress as Shown
+
+QUARANTINED: Final = 3  # exit code
+
+
+class Options(Strict, Reading):
+    """Options of ``fascicle run``.
+
+    In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
+
+    Attributes:
+        files: texts, folders of *.txt, corpora; no standard input.
+        pipeline: a pipeline.toml, or a folder with one.
+        output: the folder of the run.
+        workers: processes; default: 1.
+        ray: workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds.
+        resume: go on with the same run after an interruption; without anything to go on with, begin anew.
+        update: the inputs follow each other in time, and each document counts in its latest state; a run that has the
+            first of them goes on with the others.
+        format: of the parts; default: jsonl.
+        json: print the account as JSON.
+    """
+
+    files: list[str] = option("INPUT +", reads)
+    pipeline: str = option("--pipeline PIPELINE", reads, required=True)
+    output: str = option("-o --output FOLDER", fills, required=True)
+    workers: int = option("--workers N", positive, default=1)
+    ray: str | None = option("--ray ADDRESS ?", const="")
+    resume: bool = option("--resume")
+    update: bool = option("--update")
+    format: str = option("--format", choices=FormatNames(PARTS, group="writers"), default="jsonl")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Runs; returns the exit code."""
+    shown, reading = progress(), reading_of(args)
+    for note in left_out_notes(args.files, reading):
+        say(f"note: {note}")
+    see = partial(_see, shown)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # where the client of Ray prints, and the account must stay alone
+            totals = called(run_pipeline, args, folder=args.output, reading=reading, progress=see)
+    finally:
+        shown.end()
+    return tell(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
+
+
+def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
+    """Prints the account; returns the exit code: 3 if documents are in quarantine, or as `Tally.exit_code` says."""
+    tally = Tally()
+    tally.account.events.restore(totals.events)
+    if as_json:
+        sys.stdout.write(json.dumps(msgspec.to_builtins(totals), ensure_ascii=False) + "\n")
+    for one in totals.suspects:
+        say(
+            f"suspect: from shard {one.shard} to {one.last} there is {counted(one.mentions, 'mention')} of {one.type}, "
+            f"and not about {one.expected:,}"
+        )
+    for code, count in totals.losses.items():
+        say(f"loss {code}: {count:,} (the format cannot hold it)")
+    tally.say(verbose=verbose)
+    for reason, count in totals.reasons.items():
+        say(f"in quarantine at {reason}: {counted(count, 'document')}")
+    found = counted(sum(totals.mentions.values()), "mention")
+    say(
+        f"{counted(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
+        f"{totals.quarantined:,} in quarantine"
+    )
+    return QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
+
+
+def _see(shown: Shown, now: Progress) -> None:
+    rate = f"{now.characters_per_second / 1e6:.2f} MB/s"
+    note = f"{rate}, {now.quarantined:,} in quarantine" if now.quarantined else rate
+    shown.see(now.documents, now.characters, now.of_characters, note=note)

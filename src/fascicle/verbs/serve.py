@@ -1,0 +1,160 @@
+"""``fascicle serve``: pipelines and models as a service over HTTP, with a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fascicle.errors import InputError, UsageError
+from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
+from fascicle.settings.serving import LOCAL, ServeSettings
+from fascicle.verbs.console import needs_extra, say
+from fascicle.verbs.options import called, option
+from fascicle.verbs.parsing import natural, positive
+from fascicle.verbs.places import fills, reads
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+
+TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
+_LAST_PORT: Final = 65_535
+
+
+def serve(  # noqa: PLR0913
+    pipelines: Sequence[str],
+    *,
+    demo: bool = False,
+    link: str | None = AUTO,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    token_file: str = "",
+    settings: ServeSettings | None = None,
+    started: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serves until the process is interrupted or asked to end; then it does what it has accepted.
+
+    Args:
+        pipelines: paths of pipelines, or what `fascicle.load` takes; ``NAME=PATH`` gives one a name.
+        demo: serve the pipeline that is shipped, too.
+        link: linker of models, as `fascicle.load` takes it.
+        host: address to listen at.
+        port: to listen at; 0 for any that is free.
+        token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
+        settings: what the service may cost.
+        started: is called with the address when requests are taken.
+
+    Raises:
+        UsageError: an address beyond this machine without a token, or wrong settings.
+        FascicleError: a pipeline cannot be opened.
+        OSError: the address cannot be listened at.
+    """
+    from fascicle.serving.server import openings, run
+
+    if not 0 <= port <= _LAST_PORT:
+        raise UsageError(f"port={port} is not allowed; give a number from 0 to {_LAST_PORT}")
+    token = read_token(token_file)
+    if not token and host not in LOCAL:
+        raise UsageError(
+            f"host={host} is reached from other machines, and there is no token; put one into a file and name "
+            f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
+        )
+    chosen = replace(settings or ServeSettings(), token=token)
+    given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
+    if not given:
+        raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
+    again = partial(read_token, token_file) if token_file else None
+    run(openings(given, link=link), chosen, host, port, token=again, started=started)
+
+
+def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
+    """A service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
+
+    Args:
+        pipelines: see `serve`.
+        settings: what the service may cost, and whom it answers.
+
+    Raises:
+        UsageError: no pipeline, or two of one name.
+    """
+    from fascicle.serving.app import create_app
+    from fascicle.serving.server import openings
+
+    return create_app(openings([os.fspath(one) for one in pipelines]), settings)
+
+
+def read_token(path: str) -> str:
+    """The token of a file, else of the environment; empty if there is none.
+
+    Raises:
+        InputError: the file cannot be read, or is empty.
+    """
+    if not path:
+        return os.environ.get(TOKEN, "").strip()
+    try:
+        found = Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the token cannot be read from {path} ({error})", file=path, code="unreadable") from None
+    if not found:
+        raise InputError(f"{path} is empty; put the token into it", file=path, code="empty")
+    return found
+
+
+_DEFAULTS: Final = ServeSettings()
+_QUEUE: Final = f"characters of text that may wait; default: {_DEFAULTS.queue:,}"
+
+
+class Options:
+    """Options of ``fascicle serve``.
+
+    In Python: ``fascicle.verbs.serve.app("pipeline.toml")``
+
+    Attributes:
+        files: pipelines, models, packs; NAME=PATH gives one a name.
+        demo: serve the shipped model and vocabularies, with examples.
+        host: to listen at; default: 127.0.0.1.
+        port: 0 for any that is free; default: 8080.
+        workers: processes of each; default: 1.
+        link: no links.
+        token_file: with the token; default: $FASCICLE_TOKEN, or none.
+        jobs: keeps jobs, so that the next service goes on with them.
+        origin: of pages that may use it.
+        curation: keep decisions of curators in this file (SQLite).
+        page: without the page.
+        open_page: give the files of the page without the token.
+    """
+
+    files: list[str] = option("PIPELINE *", reads)
+    demo: bool = option("--demo")
+    host: str = option("--host ADDRESS", default="127.0.0.1")
+    port: int = option("--port N", natural, default=8080)
+    workers: int = option("--workers N", positive, default=_DEFAULTS.workers)
+    link: str | None = option("--no-link", action="store_const", const=None, default=AUTO)
+    token_file: str = option("--token-file FILE", reads, default="")
+    queue: int = option("--queue N", positive, default=_DEFAULTS.queue, help=_QUEUE)
+    jobs: str | None = option("--jobs FOLDER", fills)
+    origin: list[str] = option("--origin URL ...")
+    curation: str | None = option("--curation FILE", fills)
+    page: bool = option("--no-page", action="store_false")
+    open_page: bool = option("--open-page")
+
+
+def run(args: Options) -> int:
+    """Serves; returns the exit code."""
+    settings = called(ServeSettings, args, jobs=_DEFAULTS.jobs, jobs_folder=args.jobs or "", origins=tuple(args.origin))
+    if args.demo:
+        say(
+            "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "
+            "annotate uses the model alone unless told otherwise, so that it finds less"
+        )
+    with needs_extra("serve"):
+        called(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
+    return 0
+
+
+def _say_started(url: str) -> None:
+    say(f"serving at {url} (end with Ctrl-C)")

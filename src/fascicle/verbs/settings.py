@@ -1,0 +1,89 @@
+"""``fascicle settings``: the keys of recipes, their defaults and meanings."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from fascicle.errors import UsageError
+from fascicle.verbs.options import option
+
+if TYPE_CHECKING:
+    from fascicle.settings.recipes.reference import Key, Table
+
+_WIDTH = 100
+
+
+class Options:
+    """Options of ``fascicle settings``.
+
+    In Python: ``fascicle.settings.recipes.reference.tables()``
+
+    Attributes:
+        names: only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of
+            heads (crf) or a kind of recipe (filter); several names must all fit.
+        json: print the list as JSON.
+    """
+
+    names: list[str] = option("NAME *")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Lists; returns the exit code."""
+    from fascicle.settings.recipes.reference import tables  # late: no other command needs it
+
+    found = chosen(tuple(tables()), args.names)
+    if args.json:
+        sys.stdout.write(json.dumps([asdict(table) for table in found]) + "\n")
+        return 0
+    sys.stdout.write("\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n")
+    return 0
+
+
+def chosen(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
+    """The tables with the keys that have all names.
+
+    Raises:
+        UsageError: no key has them; the message has the nearest one.
+    """
+    found = []
+    for table in listed:
+        keys = tuple(key for key in table.keys if all(_has(name, table, key) for name in names))
+        if keys:
+            found.append(replace(table, keys=keys))
+    if not found:
+        known = {_full(table, key): None for table in listed for key in table.keys}
+        known |= {key.name: None for table in listed for key in table.keys}
+        near = difflib.get_close_matches(names[-1], list(known), n=1)
+        hint = f"did you mean {near[0]}?" if near else "fascicle settings lists all keys"
+        raise UsageError(f"no key of a recipe has the name {' '.join(names)}; {hint}")
+    return found
+
+
+def _has(name: str, table: Table, key: Key) -> bool:
+    wanted = name.strip("[]").lower()
+    kinds = (table.recipe, *table.recipe.split())
+    return wanted in _full(table, key) or wanted == table.family or any(kind.startswith(wanted) for kind in kinds)
+
+
+def _full(table: Table, key: Key) -> str:
+    return f"{table.name}.{key.name}" if table.name else key.name
+
+
+def _lines(table: Table) -> Iterator[str]:
+    where = f"[{table.name}]" if table.name else "top of the file"
+    family = f', family = "{table.family}"' if table.family else ""
+    yield f"\n{where}{family} (recipe of a {table.recipe})"
+    for key in table.keys:
+        yield f"  {key.name}: {_plain(key.value)}; {_plain(key.default)}"
+        yield from textwrap.wrap(_plain(key.meaning), width=_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "")

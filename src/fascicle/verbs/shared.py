@@ -1,0 +1,256 @@
+"""Options that several commands have, and the requests that they make."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
+from typing import Any, Final, get_args
+
+import msgspec
+
+from fascicle.core.document import Document
+from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import suffix
+from fascicle.errors import UsageError
+from fascicle.formats.account import Account
+from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
+from fascicle.formats.conll import DOCUMENTS
+from fascicle.formats.losses import LENIENT, LOSSES, Strictness, loss_names
+from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
+from fascicle.formats.shapes import SHAPES
+from fascicle.formats.textview import ViewOptions
+from fascicle.settings.decision import Ends
+from fascicle.verbs.options import Declared, called, option
+from fascicle.verbs.parsing import FormatNames
+from fascicle.verbs.places import reads
+
+INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
+# What the name of an output tells, or --format says -> the format of predictions.
+PREDICTING: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
+_OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
+
+
+def input_format(usage: str, *, choices: Sequence[str] = INPUT_FORMATS, group: str = "") -> Any:
+    """An option that names the format of what is read."""
+    return option(usage, choices=choices, default="auto", group=group)
+
+
+class ReadingDetails(Declared):
+    """What tells readers of column files and JSON records how to read.
+
+    Attributes:
+        encoding: of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names it).
+        documents: what a document of a column file is; default: auto.
+        columns: columns of a column file, from 0: token, then tags (0,3).
+        shape: shape of JSON records; default: auto.
+        field: a part of the shape and its field in these records (text=body, type=label); may be repeated.
+        labels: names of tags that are numbers, in order, or the file dataset_info.json that lists them.
+        bare_tags: tags are types without B- and I- (person, O).
+        where: only these JSON records; may be repeated.
+    """
+
+    group = "reading"
+    encoding: str = option("--encoding ENCODING", default=AUTO)
+    documents: str | None = option("--documents", choices=DOCUMENTS)
+    columns: str | None = option("--columns T,L")
+    shape: str | None = option("--shape", choices=("auto", *SHAPES))
+    field: list[str] = option("--field NAME=VALUE ...")
+    labels: str | None = option("--labels O,B-PER,...", reads)
+    bare_tags: bool = option("--bare-tags")
+    where: list[str] = option("--where FIELD=VALUE ...")
+
+
+class Reading(ReadingDetails):
+    """What tells how files are read.
+
+    Attributes:
+        input_format: default: auto; the names of plug-ins are taken too.
+    """
+
+    group = "reading"
+    input_format: str = input_format("--input-format")
+
+
+class ReadingAs(ReadingDetails):
+    """The same for commands that write no documents, whose format is that of the input.
+
+    Attributes:
+        input_format: default: auto; the names of plug-ins are taken too.
+    """
+
+    group = "reading"
+    input_format: str = input_format("--input-format --format")
+
+
+class Colour:
+    """The option of commands that may write for reading.
+
+    Attributes:
+        color: colours in the format text; auto: on a terminal, unless NO_COLOR is set.
+    """
+
+    color: str = option("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def _losses(text: str) -> frozenset[str]:
+    return loss_names(name for name in text.split(",") if name)
+
+
+class StrictWriting(Declared):
+    """The options of commands that write documents.
+
+    Attributes:
+        strict: refuse (exit code 2) to write a document if the format would lose a part of it; exit with 3 if reading
+            lost anything.
+    """
+
+    strict: bool = option("--strict")
+    allow_loss: frozenset[str] = option(
+        "--allow-loss NAME,NAME,...",
+        _losses,
+        default=frozenset(),
+        help=f"with --strict: losses that are accepted, of {', '.join(LOSSES)}",
+    )
+
+
+def output_format(default: str) -> Any:
+    """The option ``--format``, with a word of help on each one.
+
+    Args:
+        default: which one it is by default, in words.
+    """
+    listed = "; ".join(f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated)
+    told = f"of the output; default: {default}; {listed}; or a plug-in"
+    return option("--format FORMAT", choices=_OUTPUTS, help=told)
+
+
+ENDS: Final[Any] = option(
+    "--ends",
+    choices=get_args(Ends),
+    help="of a model with a decision of documents: bare cuts what only some guidelines count to a name, such as "
+    '" gene" and " cells"; corpus leaves it; default: what suited each type on development texts',
+)
+TYPES: Final[Any] = option(
+    "--type TYPE[=NAME] ...",
+    help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may be "
+    "repeated; default: all types",
+)
+
+
+def types_of(args: Any) -> dict[str, str]:
+    """Type of the gold -> its name in the systems.
+
+    Raises:
+        UsageError: a type that was given two names.
+    """
+    found: dict[str, str] = {}
+    for text in args.types:
+        name, sign, other = text.partition("=")
+        if found.setdefault(name, other if sign else name) != (other if sign else name):
+            raise UsageError(f"--type {text} gives {name!r} another name than before; give each type once")
+    return found
+
+
+def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
+    """The request that the options of reading make.
+
+    Args:
+        args: of a command.
+        role: whose format it is: ``"gold"`` for the option ``--gold-format``.
+
+    Raises:
+        UsageError: ``--field`` or ``--where`` without a name and a value.
+    """
+    return called(
+        ReadRequest,
+        args,
+        format=getattr(args, f"{role}_format"),
+        fields=pairs(args.field, key="--field", example="text=body"),
+        where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
+        asked_by=f"--{role}-format",
+    )
+
+
+def counted_documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
+    """Streams documents with what is to be used of them, and counts them.
+
+    Args:
+        files: as given.
+        request: how they are read.
+        account: where to count.
+
+    Raises:
+        InputError: a file cannot be read, or every document was set aside.
+    """
+    for document in documents_of(files, request, report=account.reading):
+        account.read += 1
+        account.events.see(document)
+        yield document
+    if not account.read:
+        account.refuse_nothing()
+
+
+def strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
+    """What ``--strict`` and ``--allow-loss`` say.
+
+    Args:
+        args: of a command.
+        whole: the format that the command writes everything in.
+
+    Raises:
+        UsageError: the second without the first.
+    """
+    if args.allow_loss and not args.strict:
+        raise UsageError("--allow-loss says what --strict may pass, but --strict was not given; give both, or neither")
+    advice = f"write --format {whole}, which holds it, or pass it with --allow-loss {{codes}}"
+    return Strictness(refuse=args.strict, allowed=args.allow_loss, advice=advice)
+
+
+def writing_of(args: Any) -> WriteRequest:
+    """The request that ``-o``, ``--format``, ``--overwrite`` and the options of `StrictWriting` make.
+
+    Args:
+        args: of a command; ``--source``, ``--resume`` and ``--color`` count where it has them.
+
+    Raises:
+        UsageError: ``--allow-loss`` without ``--strict``.
+    """
+    path = args.output or STDOUT
+    options = ViewOptions(colour=wants_colour(getattr(args, "color", "never"), path))
+    return called(
+        WriteRequest,
+        args,
+        path=path,
+        format=args.format or "auto",
+        strictness=strictness_of(args),
+        options=options,
+    )
+
+
+def wants_colour(choice: str, path: str) -> bool:
+    """Whether a view written to a path is coloured."""
+    if choice != "auto":
+        return choice == "always"
+    return path == STDOUT and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def of_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
+    """The documents with the mentions of one source alone; ``None`` for all."""
+    for document in documents:
+        yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
+
+
+def predicting_of(args: Any) -> WriteRequest:
+    """The request of a command that writes predictions, of which JSON Lines are a format of their own.
+
+    Raises:
+        UsageError: an output whose name does not tell that it is a prediction file.
+    """
+    path = args.output or STDOUT
+    name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
+    if name not in PREDICTING:
+        raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
+    strictness = strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
+    return WriteRequest(path=path, format=PREDICTING[name], overwrite=args.overwrite, strictness=strictness)

@@ -1,0 +1,275 @@
+"""A predictor over texts, folders and corpora: what ``fascicle annotate`` does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fascicle.annotation import Annotation, NothingError, OfInput
+from fascicle.core.arguments import checked
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.atomic import output
+from fascicle.core.files.folder_run import FolderRun, OutputFiles
+from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.wording import counted
+from fascicle.formats.account import Account
+from fascicle.formats.catalogue import Format, format_named
+from fascicle.formats.destination import Destination, destination
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import ReadRequest, Resolved, WriteRequest, notes_on, resolved
+from fascicle.formats.sources import state_of
+from fascicle.formats.textview import ViewOptions
+from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.terms.abbreviations.finder import AbbreviationFinder
+from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.version import VERSION
+
+if TYPE_CHECKING:
+    from fascicle.core.files.atomic import Opened
+    from fascicle.text.annotator import Annotator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """Hears how a run goes; by default nothing is said.
+
+    Attributes:
+        tell: is called with each sentence that a person may want to read.
+        seen: is called when a document is through, with the number of documents so far, how far the inputs were read,
+            in bytes, and how many bytes they have, if that is known.
+        wrote: is called for each of several output files that is complete.
+    """
+
+    tell: Callable[[str], None] = lambda sentence: None
+    seen: Callable[[int, int, int | None], None] = lambda documents, reached, total: None
+    wrote: Callable[[Path, WriteReport], None] = lambda path, report: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateRequest:
+    """What is annotated, and where the result goes.
+
+    Attributes:
+        files: files, folders of ``*.txt`` files, corpora, zips, ``"-"`` for standard input.
+        texts: in place of files.
+        reading: how files are read.
+        writing: where and how the result is written; to standard output by default.
+        segments: also give the sentences and words that each text is cut into.
+        abbreviations: also give where each text defines short forms.
+        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
+        ontology: in which links are given, as `fascicle.load` takes it.
+        also_read: other files that must not be overwritten.
+    """
+
+    files: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    writing: WriteRequest = field(default_factory=WriteRequest)
+    segments: bool = False
+    abbreviations: bool = False
+    link: str | tuple[str, ...] | None = None
+    ontology: str = ""
+    also_read: tuple[str, ...] = ()
+
+
+@checked
+def annotate(  # noqa: PLR0913 - as users say it
+    files: Paths,
+    output: str | os.PathLike[str],
+    *,
+    model: Paths = DEFAULT_MODEL,
+    format: str = "auto",  # noqa: A002
+    overwrite: bool = False,
+    resume: bool = False,
+    link: Paths | None = "auto",
+    ontology: str = "",
+) -> Account:
+    """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
+
+    Args:
+        files: a file, a folder, or several.
+        output: a file for all, or a folder (``"name/"``) with a file for each.
+        model: as `fascicle.load` takes it; term packs may be several.
+        format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
+        overwrite: replace what such a run wrote before.
+        resume: go on with an interrupted run.
+        link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
+            the model and the format holds links.
+        ontology: in which links are given, as `fascicle.load` takes it.
+
+    Returns:
+        The account: how many documents were read, written and set aside.
+
+    Raises:
+        FascicleError: see `annotate_files` and `fascicle.load`.
+    """
+    request = AnnotateRequest(
+        files=listed(files),
+        writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
+        link=link if link in (None, AUTO) else listed(link, name="link"),
+        ontology=ontology,
+    )
+    return annotate_files(request, partial(load, listed(model, name="model")))
+
+
+def annotate_files(
+    request: AnnotateRequest,
+    open_predictor: Callable[[], Annotator],
+    *,
+    account: Account | None = None,
+    listener: Listener | None = None,
+) -> Account:
+    """Annotates files or texts in bounded memory.
+
+    Earlier mentions of the same predictor give way, and an empty text is reported, each by an event. What cannot be
+    read, annotated or written is set aside, and the rest goes on. Files take their names when they are complete.
+
+    Args:
+        request: what to annotate, and where to.
+        open_predictor: gives the predictor; is called when everything that can be refused early was looked at.
+        account: where to count; a new one by default. Its ``aside`` says how many documents were set aside.
+        listener: hears how the run goes.
+
+    Returns:
+        The account: where all documents went.
+
+    Raises:
+        UsageError: nothing to annotate, or requests that do not go together.
+        OutputError: an output is there already, is an input, or cannot be written.
+        InputError: no input can be read, or every document was set aside.
+        LossError: the format would lose something of a document, and that is refused.
+    """
+    given = resolved(request.files, request.texts, request.reading)
+    to = destination(given.inputs, request.writing, several=len(request.files) > 1)
+    to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
+    listener = Listener() if listener is None else listener
+    for note in notes_on(given.places, request.reading):
+        listener.tell(f"note: {note}")
+    work = _Work(
+        request=request,
+        given=given,
+        to=to,
+        predictor=_linked(open_predictor(), request, format_named(to.format)),
+        account=Account() if account is None else account,
+        listener=listener,
+    )
+    work.write()
+    work.account.check()
+    return work.account
+
+
+def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
+    """The predictor with the links that were asked for; by itself, nothing is linked that the format cannot hold."""
+    from fascicle.runtime.linked import linked
+
+    link, ontology, holds = request.link, request.ontology, form.writer.holds
+    if ontology or link not in (None, AUTO):
+        return linked(predictor, link, ontology=ontology)
+    return linked(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One run over all inputs; batches cross the borders between them."""
+
+    request: AnnotateRequest
+    given: Resolved
+    to: Destination
+    predictor: Annotator
+    account: Account
+    listener: Listener
+
+    def write(self) -> None:
+        """All documents to where they go."""
+        if self.to.files is not None:
+            self._write_each(self.to.files)
+        elif self.to.grows:
+            self._write_growing()
+        else:
+            self._write_one()
+
+    def _write_one(self, *, part: PartFile | None = None, opened: Opened = output) -> None:
+        """All documents to one place."""
+        report = self.account.open_report()
+        documents = self._run().documents(self.given.documents(self.account.reading), report=report, part=part)
+        write_documents(documents, self._writing(self.to.path), report=report, opened=opened)
+        self.account.add(report)
+
+    def _write_growing(self) -> None:
+        """All documents to one file, so that a later run can go on if this one is killed."""
+        writing = self.request.writing
+        part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
+        if part.replaced:
+            again, _ = part_of(self.to.path)
+            self.listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
+        if part.done is not None:
+            self.listener.tell(f"going on after {counted(part.done['documents'], 'document')} of the interrupted run")
+        try:
+            self._write_one(part=part, opened=part.opened)
+        except BaseException:
+            if part.kept is not None:
+                self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
+            raise
+
+    def _write_each(self, outputs: OutputFiles) -> None:
+        """One file for each input; an input without a good document gets none."""
+        files = FolderRun(outputs, made_by=self._made_by(), state_of=state_of)
+        try:
+            with files:
+                if files.done:
+                    self.listener.tell(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
+                for one in self._run().by_input(self.given.documents(self.account.reading), done=files.done):
+                    self._write_input(one, outputs.of[one.name], files)
+                self.account.refuse_nothing()
+        except BaseException:
+            if files.kept:
+                self.listener.tell(f"the files so far are kept in {outputs.folder}; resume=True goes on with them")
+            raise
+
+    def _write_input(self, one: OfInput, place: Path, files: FolderRun) -> None:
+        def opened(path: Any, *, overwrite: bool = False) -> Any:
+            return files.opened(one.name, one.facts)
+
+        try:
+            write_documents(one.documents(), self._writing(str(place)), report=one.report, opened=opened)
+        except NothingError:
+            return
+        finally:
+            one.close()
+        self.listener.wrote(place, one.report)
+
+    def _writing(self, path: str) -> WriteRequest:
+        """How one file is written: as the answer of the predictor."""
+        writing = self.request.writing
+        options = writing.options
+        if isinstance(options, ViewOptions):
+            options = replace(options, types=options.types or self.predictor.types)
+        return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
+
+    def _run(self) -> Annotation:
+        total = self.given.size
+        return Annotation(
+            predictor=self.predictor,
+            account=self.account,
+            segments=self.request.segments,
+            beside=(AbbreviationFinder(),) if self.request.abbreviations else (),
+            seen=lambda documents, reached: self.listener.seen(documents, reached, total),
+        )
+
+    def _made_by(self) -> dict[str, str]:
+        """What decides the bytes of the output, beside the documents."""
+        options = [self.to.format, asdict(self.request.reading), self.request.segments]
+        told = json.dumps([*options, "abbreviations"] if self.request.abbreviations else options, sort_keys=True)
+        return {
+            "release": VERSION,
+            "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
+            "set of options": hashlib.sha256(told.encode()).hexdigest(),
+        }

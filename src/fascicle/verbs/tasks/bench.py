@@ -1,0 +1,305 @@
+"""A grid of recipes is trained run by run, and its results are written."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.files.apart import Inputs
+from fascicle.core.wording import counted
+from fascicle.errors import OutputError, UsageError
+from fascicle.settings.base import Positive
+
+if TYPE_CHECKING:
+    from fascicle.training.experiments.grid import Grid
+    from fascicle.training.experiments.queue import Planned
+    from fascicle.training.experiments.results import GridEvent
+
+Tier = Literal["smoke", "cpu", "gpu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchSettings:
+    """Which runs of a grid are made, and where.
+
+    Attributes:
+        tiers: only runs of these; empty for all.
+        only: only runs or recipes of such names, with ``*`` for anything; empty for all.
+        runs: the folder of the run folders; ``runs/GRIDNAME`` by default.
+        results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the file, by default.
+        jobs: runs at a time.
+        threads: CPU threads of a run; by default the usable cores are shared among the jobs.
+        minutes: begin no epoch that would end later than that.
+        debug: keep the tracebacks of runs that fail.
+    """
+
+    tiers: Sequence[Tier] = ()
+    only: Sequence[str] = ()
+    runs: str | os.PathLike[str] | None = None
+    results: str | os.PathLike[str] | None = None
+    jobs: Positive = 1
+    threads: Positive | None = None
+    minutes: Positive | None = None
+    debug: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benched:
+    """What became of a grid.
+
+    Attributes:
+        grid: its name.
+        results: the folder of the results.
+        rows: one for each run: its name, state, hash and tier, with scores if it has results, else with a reason.
+    """
+
+    grid: str
+    results: Path
+    rows: Sequence[dict[str, Any]]
+
+    @property
+    def left(self) -> int:
+        """How many runs were not finished; another call goes on with them."""
+        return sum(row["state"] == "left" for row in self.rows)
+
+    @property
+    def failed(self) -> int:
+        """How many runs ended with an error."""
+        return sum(row["state"] == "failed" for row in self.rows)
+
+
+@checked
+def bench(
+    grid: str | os.PathLike[str],
+    settings: BenchSettings | None = None,
+    *,
+    tell: Callable[[str], None] = lambda sentence: None,
+    tell_more: Callable[[str], None] = lambda sentence: None,
+) -> Benched:
+    """Trains the runs of a grid that have no results yet, each in a process of its own; needs the extra ``train``.
+
+    Args:
+        grid: a TOML file: corpora, systems, variants, seeds, or recipe files.
+        settings: all runs, one after the other, by default.
+        tell: is called with each sentence about the progress.
+        tell_more: is called with each note of a run.
+
+    Returns:
+        What became of each run. A run that fails does not stop the others.
+
+    Raises:
+        RecipeError: the grid, or one of its recipes, is wrong.
+        UsageError: no run has such a name or tier, or none can be begun.
+        OutputError: results cannot be written.
+        MissingExtraError: a package that training needs is not installed.
+    """
+    from fascicle.training.experiments.queue import check_installed, tasks_of, work_off
+
+    chosen = settings or BenchSettings()
+    deadline = None if chosen.minutes is None else time.time() + 60 * chosen.minutes
+    read, planned, results = _planned(grid, chosen)
+    check_installed()
+    _check_folder(results)
+    _check_results(planned, os.fspath(grid), results)
+    book = _Book(planned=planned, tell=tell)
+    able = _able(_possible(planned, book), named=bool(chosen.only), book=book)
+    tasks = tasks_of(read, able, results=results, threads=threads_of(chosen), deadline=deadline)
+    _say_plan(read, planned, len(tasks), tell)
+    for event in work_off([msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs):
+        _report(event, book, tell_more)
+    for line in _mixed(planned, results):
+        tell(line)
+    return Benched(grid=read.name, results=results, rows=book.rows(results))
+
+
+@checked
+def runs_of(grid: str | os.PathLike[str], settings: BenchSettings | None = None) -> list[Planned]:
+    """Looks how far each run of a grid is, and does nothing.
+
+    Args:
+        grid: see `bench`.
+        settings: see `bench`.
+
+    Raises:
+        RecipeError, UsageError: see `bench`.
+    """
+    return _planned(grid, settings or BenchSettings())[1]
+
+
+def threads_of(settings: BenchSettings) -> int | None:
+    """The threads of a run: as asked for; else the usable cores are shared among the jobs."""
+    if settings.threads is not None or settings.jobs == 1:
+        return settings.threads
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // settings.jobs)
+
+
+def _planned(path: str | os.PathLike[str], settings: BenchSettings) -> tuple[Grid, list[Planned], Path]:
+    """The grid, how far its runs are, and where results go."""
+    from fascicle.training.experiments.grid import read_grid
+    from fascicle.training.experiments.queue import examine, select
+
+    grid = read_grid(os.fspath(path))
+    folder = Path(settings.runs or Path("runs") / grid.name)
+    results = Path(settings.results or grid.results)
+    runs = select(grid.runs, tiers=settings.tiers, only=settings.only)
+    return grid, examine(runs, folder=folder, results=results), results
+
+
+def _check_folder(results: Path) -> None:
+    """Refuses a place for results where no folder can be, before hours of training."""
+    there = next((place for place in (results, *results.parents) if place.exists()), results)
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise OutputError(
+            f"results cannot be written to {results}: {there} is no folder to write in; give another results=FOLDER"
+        )
+
+
+def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
+    """Refuses to write results over anything but results, or over what is read."""
+    from fascicle.training.experiments.results import check_result, files_of_result
+
+    origins = {str(found.run.origin) for found in planned}
+    inputs = Inputs.of([grid, *origins, *(path for found in planned for path in found.recipe.files().values())])
+    for found in planned:
+        if found.state not in ("done", "unable"):
+            for path in files_of_result(results, found.run.name):
+                inputs.refuse(path, filled=True)
+            check_result(results, found.run.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Book:
+    """What became of each run.
+
+    Attributes:
+        planned: the runs, as they were found.
+        tell: is called with each sentence.
+        ends: name of a run -> ``"trained"``, ``"collected"``, ``"left"``, ``"failed"``.
+        errors: name of a run -> why it failed or was left.
+    """
+
+    planned: Sequence[Planned]
+    tell: Callable[[str], None]
+    ends: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def failed(self, run: str, error: str) -> None:
+        """Says so, and writes it down."""
+        self.ends[run] = "failed"
+        self.errors[run] = error
+        self.tell(f"failed: {run}: {error}")
+
+    def rows(self, results: Path) -> list[dict[str, Any]]:
+        """One row for each run, with the scores of those that have results now."""
+        from fascicle.training.experiments.results import read_result
+
+        rows = []
+        for found in self.planned:
+            name = found.run.name
+            state = self.ends.get(name, found.state)
+            row: dict[str, Any] = {"run": name, "state": state, "hash": found.hash, "tier": found.run.tier}
+            if state in ("done", "trained", "collected"):
+                row |= _figures(read_result(results, name))
+            elif name in self.errors:
+                row["reason"] = self.errors[name]
+            rows.append(row)
+        return rows
+
+
+def _figures(value: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "epoch": value.get("epoch"),
+        "dev_f1": _f1(value.get("dev")),
+        "test_f1": _f1(value.get("test")),
+        "seconds": value["seconds"],
+        "peak_rss_bytes": value["peak_rss_bytes"],
+    }
+
+
+def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
+    """Sentences about seeds of one recipe that were trained under different conditions."""
+    from fascicle.training.experiments.results import other_conditions, read_result
+
+    cells: dict[str, list[str]] = {}
+    for found in planned:
+        cells.setdefault(found.run.recipe.name, []).append(found.run.name)
+    for name, runs in cells.items():
+        values = [value for run in runs if (value := read_result(results, run))]
+        if other := other_conditions(values):
+            yield f"note: the seeds of {name} were trained under different conditions ({'; '.join(other)})"
+
+
+def _f1(scores: dict[str, Any] | None) -> float | None:
+    """Of recognition; a filter has none, and a span typer only where it finds mentions."""
+    found = scores.get("found", scores) if scores else None
+    return found[found.get("average", "micro")]["f1"] if found else None
+
+
+def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
+    """Leaves out what cannot be begun.
+
+    Raises:
+        UsageError: nothing can, and nothing is done.
+    """
+    unable = [found for found in planned if found.state == "unable"]
+    if unable and len(unable) == len(planned):
+        raise UsageError(unable[0].problem)
+    for found in unable:
+        book.failed(found.run.name, found.problem)
+    return [found for found in planned if found.state != "unable"]
+
+
+def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
+    """Leaves out what is meant for an accelerator where there is none, unless it was asked for by name."""
+    from fascicle.training.experiments.queue import has_accelerator
+
+    waiting = [found for found in planned if found.run.tier == "gpu" and found.state not in ("done", "complete")]
+    if named or not waiting or has_accelerator():
+        return list(planned)
+    book.tell(
+        f"no accelerator here: {counted(len(waiting), 'run')} of the tier gpu left out; name them with only=NAME to "
+        "run them on the CPU all the same"
+    )
+    for found in waiting:
+        book.ends[found.run.name] = "left"
+        book.errors[found.run.name] = "no accelerator"
+    return [found for found in planned if found not in waiting]
+
+
+def _say_plan(grid: Grid, planned: Sequence[Planned], count: int, tell: Callable[[str], None]) -> None:
+    done = sum(found.state == "done" for found in planned)
+    tell(f"grid {grid.name}: {counted(len(planned), 'run')}, {done} done before, {count} to do")
+    for found in planned:
+        if found.stale:
+            tell(f"{found.run.name}: its results are of another recipe or other data, so it is run again")
+
+
+def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> None:
+    """Says how a run goes, and writes down how it ends."""
+    from fascicle.training.experiments.results import Done, EpochEnded, Failed, Left, Said
+
+    match event:
+        case EpochEnded():
+            place = f", step {event.step}" if event.step else ""
+            book.tell(
+                f"{event.run}: epoch {event.epoch}/{event.epochs}{place}: loss {event.loss:.4f}, "
+                f"{event.figures}, {event.seconds:.0f} s{', best so far' if event.best else ''}"
+            )
+        case Said():
+            tell_more(f"{event.run}: {event.text}")
+        case Done():
+            book.ends[event.run] = "trained" if event.trained else "collected"
+            book.tell(f"{event.run}: {'results written' if event.trained else 'results of the run folder collected'}")
+        case Left():
+            book.ends[event.run] = "left"
+            book.errors[event.run] = f"after epoch {event.epoch} of {event.epochs}"
+        case Failed():
+            book.failed(event.run, event.error)

@@ -1,0 +1,375 @@
+"""Scores, thresholds and rules of a model are fitted on development data; the result is a copy of the model."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.atomic import atomic_folder, check_folder
+from fascicle.core.files.source import STDIN
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.calibration.fitting import Fitted, Target, check_gold, fit_calibration
+from fascicle.evaluation.calibration.reliability import judged
+from fascicle.evaluation.scoring.inputs import layers
+from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.systems.model import Watch
+from fascicle.formats.account import EventCounts
+from fascicle.formats.sources import source_sha256
+from fascicle.loading import load, load_single
+from fascicle.runtime.decoding.calibration import calibrated, thresholds
+from fascicle.runtime.places import find_model
+from fascicle.settings.base import Positive
+from fascicle.settings.decision import Calibration, TemperatureCurve
+from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.manifest import Manifest, write_manifest
+from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble
+from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
+from fascicle.text.segment import segmenter
+from fascicle.verbs.tasks.evaluate import (
+    File,
+    ScoredTypes,
+    Types,
+    check_untaught,
+    gold_of,
+    path_of,
+    scored_types,
+    taught_by,
+)
+
+if TYPE_CHECKING:
+    from fascicle.text.annotator import Annotator
+
+Method = Literal["temperature", "isotonic", "none"]
+_CARD = "\n## Calibration\n\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateSettings:
+    """What is fitted.
+
+    Attributes:
+        method: what makes scores truer; ``"none"`` leaves them.
+        target: what the threshold is for; ``None`` for no threshold.
+        per_type: a threshold for each type.
+        abbreviations: choose, by F1, what short and long forms of a document change about the mentions that are left.
+        types: as of ``evaluate``: the types of the gold that count, by default all; the model is fitted on these alone.
+        name: of the new model, the source of its mentions; the old one by default.
+        threads: CPU threads of the network; all usable cores by default.
+
+    Raises:
+        UsageError: settings of thresholds without a target.
+    """
+
+    method: Method = "temperature"
+    target: Target | None = None
+    per_type: bool = False
+    abbreviations: bool = False
+    types: Types = ()
+    name: str = ""
+    threads: Positive | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses to fit nothing."""
+        if self.target is None and (self.per_type or not (self.changes_scores or self.abbreviations)):
+            wrong = "per_type=True" if self.per_type else "method=none"
+            raise UsageError(f"{wrong} needs a target for thresholds: a precision, a recall, or the best F1")
+
+    @property
+    def changes_scores(self) -> bool:
+        """Whether a curve or a threshold is fitted."""
+        return self.method != "none" or self.target is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """A calibrated model as it was written.
+
+    Attributes:
+        folder: of the new model.
+        manifest: what it says of itself.
+        fitted: what was fitted of its scores, and these at each stage; ``None`` if nothing was.
+        abbreviations: which rules for abbreviations were chosen; ``None`` if that was not asked for.
+        notes: sentences that a user must know.
+    """
+
+    folder: Path
+    manifest: Manifest | EnsembleManifest
+    fitted: Fitted | None
+    abbreviations: FittedRules | None
+    notes: tuple[str, ...]
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What was fitted of the scores."""
+        return self.fitted.calibration if self.fitted else None
+
+
+@checked
+def calibrate(
+    model: Path | str,
+    gold: File,
+    folder: Path | str,
+    settings: CalibrateSettings | None = None,
+    *,
+    overwrite: bool = False,
+    events: EventCounts | None = None,
+    watch: Watch = iter,
+) -> Calibrated:
+    """Fits scores, thresholds and rules of a model on development data, and writes a copy of the model with them.
+
+    Args:
+        model: a model folder, a run folder, or the name of a shipped model; an ensemble only for ``abbreviations``.
+        gold: file of development documents with gold mentions, in any format; the model keeps its hash.
+        folder: to write.
+        settings: a temperature and no threshold by default.
+        overwrite: replace an existing folder.
+        events: counts the events of documents.
+        watch: documents go through it one by one, to show progress.
+
+    Raises:
+        ModelError: there is no such model.
+        UsageError: an ensemble whose scores would change, standard input, a name that no model may have, or a type that
+            the model does not have.
+        InputError: the gold cannot be read, holds a text that taught the model by the list of its folder, has no
+            mention of a type, or nothing can be fitted on it.
+        OutputError: the folder exists.
+    """
+    chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
+    path = path_of(gold)
+    if path == STDIN:
+        raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
+    source = find_model(model)
+    check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
+    wanted = scored_types(chosen.types)
+    predictor, before = _opened(source, chosen)
+    manifest = named(before, chosen.name)
+    wanted.check(manifest.types, system=manifest.name)
+    given = gold_of(gold, events=events).documents
+    cuts = segmenter(predictor.segmenter).sentences
+    check_untaught(given, taught_by(source), path=path, model=manifest.name, cuts=cuts)
+    documents = wanted.of_gold(given, path=path)
+    found = _said(predictor, documents, events, watch)
+    work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=source_sha256(path))
+    notes = list(_notes(manifest, documents, settings=chosen))
+    try:
+        fitted = work.scores(chosen, manifest.types) if chosen.changes_scores else None
+    except InputError as error:
+        raise InputError(f"{manifest.name} on {path}: {error}") from None
+    notes += fitted.notes if fitted else ()
+    rules = None
+    if chosen.abbreviations:
+        rules = work.rules(fitted.calibration if fitted else None, manifest.types)
+        notes += _rules_note(rules, documents)
+    decided = _decided(manifest, fitted, rules)
+    made = Calibrated(folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes))
+    return replace(made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite))
+
+
+def described(calibration: Calibration) -> list[str]:
+    """What was fitted, as lines."""
+    lines = []
+    curve = calibration.curve
+    if isinstance(curve, TemperatureCurve):
+        word = "too sure" if curve.temperature > 1 else "not too sure"
+        lines.append(f"temperature {curve.temperature:.4g}: the scores of the model are {word}")
+    elif curve is not None:
+        lines.append(f"isotonic curve with {counted(len(curve.scores), 'knot')}")
+    if not calibration.wanted:
+        return lines
+    if not calibration.thresholds or calibration.threshold:
+        rest = " of the other types" if calibration.thresholds else ""
+        lines.append(f"threshold{rest} for {calibration.wanted}: {_threshold(calibration.threshold)}")
+    lines += [f"threshold of {t} for {calibration.wanted}: {_threshold(v)}" for t, v in calibration.thresholds.items()]
+    return lines
+
+
+def _threshold(value: float) -> str:
+    return f"{value:.4g}" if value else "0, which keeps all"
+
+
+def rules_described(fitted: FittedRules) -> list[str]:
+    """What was chosen for abbreviations, as lines."""
+    rules = fitted.rules
+    gain = 100 * (fitted.after - fitted.before)
+    spread = {"no": "no", "exact": "from mentions of the whole long form", "end": "from mentions of its end"}
+    return [
+        f"short forms get the type of their long forms: {spread[rules.spread]}",
+        f"short forms go whose long forms are no mentions: {'yes' if rules.drop else 'no'}",
+        f"a string has one type in a document: {'yes' if rules.one_type else 'no'}",
+        f"F1 with these rules: {gain:+.2f}, from {counted(fitted.definitions, 'definition')} of short forms",
+    ]
+
+
+def _opened(source: Path, settings: CalibrateSettings) -> tuple[Annotator, Manifest | EnsembleManifest]:
+    """The model without what will be fitted, and what it says of itself; of an ensemble, rules alone can be fitted."""
+    if is_ensemble(source) and not settings.changes_scores:
+        from fascicle.runtime.ensemble import EnsemblePredictor
+
+        ensemble = load(source, threads=settings.threads)
+        assert isinstance(ensemble, EnsemblePredictor)
+        return ensemble.with_abbreviations(msgspec.UNSET), ensemble.manifest
+    model = load_single(source, threads=settings.threads)
+    plain = (
+        model.uncalibrated()
+        if settings.changes_scores
+        else model.with_abbreviations(msgspec.UNSET).with_document(msgspec.UNSET)
+    )
+    return plain, model.manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitting:
+    """What a model says of development documents, and what is fitted on it.
+
+    Attributes:
+        documents: with the gold that counts.
+        found: document id -> mentions of all types.
+        wanted: which types count.
+        chosen_on: sha256 of the documents.
+    """
+
+    documents: Sequence[Document]
+    found: Found
+    wanted: ScoredTypes
+    chosen_on: str
+
+    def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> Fitted:
+        """A curve and thresholds."""
+        return fit_calibration(
+            judged(layers(self.documents), self.wanted.among(self.found)),
+            method=settings.method,
+            target=settings.target,
+            types=types if settings.per_type else (),
+            chosen_on=self.chosen_on,
+        )
+
+    def rules(self, calibration: Calibration | None, types: Sequence[str]) -> FittedRules:
+        """Rules for abbreviations, for the mentions that a calibration keeps.
+
+        Raises:
+            InputError: nothing is known to be right.
+        """
+        gold = layers(self.documents)
+        check_gold(sum(map(len, gold.values())))
+        found = {key: _kept(mentions, calibration, types) for key, mentions in self.found.items()}
+
+        def merit(changed: Found) -> float:
+            return score(gold, self.wanted.among(changed)).micro.f1
+
+        return fit_rules(self.documents, found, merit=merit, chosen_on=self.chosen_on)
+
+
+def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]) -> tuple[Mention, ...]:
+    """The mentions of a document under a calibration."""
+    if calibration is None:
+        return mentions
+    scores = calibrated(np.array([one.score for one in mentions], dtype=np.float64), calibration).tolist()
+    least = dict(zip(types, thresholds(calibration, types).tolist(), strict=True))
+    return tuple(
+        msgspec.structs.replace(one, score=value)
+        for one, value in zip(mentions, scores, strict=True)
+        if value >= least[one.type]
+    )
+
+
+def _said(predictor: Annotator, documents: Sequence[Document], events: EventCounts, watch: Watch) -> Found:
+    """What a model says of documents, none of whose mentions it sees."""
+    bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
+    return layers(watch(events.observe(predictor.stream(bare))), source=predictor.name)
+
+
+def _notes(
+    manifest: Manifest | EnsembleManifest, gold: Sequence[Document], *, settings: CalibrateSettings
+) -> Iterator[str]:
+    decision = manifest.decision if isinstance(manifest, Manifest) else None
+    if decision and settings.changes_scores:
+        if decision.calibration:
+            yield f"{manifest.name} is calibrated already; the new calibration starts from its first scores"
+        if decision.document:
+            yield f"the decision of documents of {manifest.name} was fitted for its earlier scores, and is left out"
+        if decision.abbreviations and not settings.abbreviations:
+            yield f"the rules of {manifest.name} for abbreviations were chosen for its earlier scores, and stay"
+    counts = Counter(mention.type for document in gold for mention in set(document.layer(GOLD)))
+    strange = {name: count for name, count in counts.items() if name not in manifest.types}
+    if strange:
+        listed = ", ".join(f"{name!r} ({count:,})" for name, count in strange.items())
+        yield f"the model lacks types of the gold, {listed}; their mentions count as missed"
+
+
+def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[str]:
+    if fitted.definitions < max(1, len(documents) // 10):
+        yield (
+            f"{counted(len(documents), 'document')} with {counted(fitted.definitions, 'definition')} of short forms: "
+            "rules for abbreviations need whole documents, and these may be single sentences"
+        )
+
+
+def _decided(
+    manifest: Manifest | EnsembleManifest, fitted: Fitted | None, rules: FittedRules | None
+) -> Manifest | EnsembleManifest:
+    """What the model says of itself, with what was fitted."""
+    changes: dict[str, Any] = {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
+    changes |= {"abbreviations": rules.rules} if rules else {}
+    if isinstance(manifest, EnsembleManifest):  # whose scores nothing changes
+        return msgspec.structs.replace(manifest, **changes)
+    return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, **changes))
+
+
+def named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
+    """The same manifest for a model of another name.
+
+    Raises:
+        UsageError: a name that no model may have.
+    """
+    try:
+        return msgspec.structs.replace(manifest, name=name or manifest.name)
+    except ValueError as error:
+        raise UsageError(f"the name {name} is not allowed: {error}") from None
+
+
+def write_copy(
+    source: Path, manifest: Manifest | EnsembleManifest, folder: Path, *, card: str, overwrite: bool
+) -> Manifest | EnsembleManifest:
+    """Writes a copy of a model or an ensemble with another manifest, complete or not at all.
+
+    Args:
+        source: the model.
+        manifest: of the copy.
+        folder: to write.
+        card: what the copy says of its calibration, in place of what the model says of its own; ensembles have none.
+        overwrite: replace an existing folder.
+    """
+    if isinstance(manifest, EnsembleManifest):
+        with atomic_folder(folder, kind="ensemble", overwrite=overwrite) as place:
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+            write_ensemble(place, manifest)
+        return manifest
+    with atomic_folder(folder, kind="model", overwrite=overwrite) as place:
+        for file in manifest.files:
+            shutil.copyfile(source / file, place / file)
+        if (source / CARD).is_file():
+            before = (source / CARD).read_text(encoding="utf-8").partition(_CARD)[0].rstrip("\n")
+            (place / CARD).write_text(f"{before}\n{_CARD}{card}", encoding="utf-8")
+        return write_manifest(place, manifest)
+
+
+def _card(made: Calibrated) -> str:
+    chosen_on, lines = "", list[str]()
+    if made.calibration:
+        chosen_on, lines = made.calibration.chosen_on, described(made.calibration)
+    if made.abbreviations:
+        chosen_on, lines = made.abbreviations.rules.chosen_on, [*lines, *rules_described(made.abbreviations)]
+    return (
+        "This is a copy whose decision was fitted on development data (sha256 "
+        f"{chosen_on}). What is said above of its accuracy was measured before.\n\n"
+    ) + "".join(f"- {line}\n" for line in lines)

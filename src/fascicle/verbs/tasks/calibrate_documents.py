@@ -1,0 +1,180 @@
+"""The decision of documents of a model is fitted on development texts that did not teach it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Document
+from fascicle.core.files.atomic import check_folder
+from fascicle.core.files.source import STDIN
+from fascicle.errors import UsageError
+from fascicle.evaluation.calibration.documents import Answered, FittedDocuments, fit_documents, lines_of
+from fascicle.evaluation.systems.model import Watch
+from fascicle.formats.account import EventCounts
+from fascicle.formats.sources import source_sha256
+from fascicle.loading import load, load_single
+from fascicle.runtime.places import find_model
+from fascicle.settings.base import Positive
+from fascicle.settings.decision import PLAIN, DocumentDecision
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
+from fascicle.text.segment import segmenter
+from fascicle.verbs.tasks.calibrate import named, write_copy
+from fascicle.verbs.tasks.evaluate import File, Types, check_untaught, gold_of, path_of, scored_types, taught_by
+
+if TYPE_CHECKING:
+    from fascicle.runtime.ensemble import EnsemblePredictor
+    from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.text.annotator import Annotator
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCalibrated:
+    """A model with a decision of documents as it was written.
+
+    Attributes:
+        folder: of the new model.
+        manifest: what it says of itself.
+        fitted: what was fitted.
+        notes: sentences that a user must know.
+    """
+
+    folder: Path
+    manifest: Manifest | EnsembleManifest
+    fitted: FittedDocuments
+    notes: tuple[str, ...]
+
+
+@checked
+def calibrate_documents(  # noqa: PLR0913
+    model: Path | str,
+    gold: Sequence[File],
+    folder: Path | str,
+    *,
+    untaught: bool = False,
+    types: Types = (),
+    name: str = "",
+    threads: Positive | None = None,
+    overwrite: bool = False,
+    events: EventCounts | None = None,
+    watch: Watch = iter,
+) -> DocumentCalibrated:
+    """Fits what whole documents say of mentions, and writes a copy of the model with it.
+
+    Each type counts in the files that have gold mentions of it. The scores are those of the model, after its
+    calibration and its rules for abbreviations.
+
+    Args:
+        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members stay.
+        gold: files of development texts with gold mentions, in any format, none of which taught the model.
+        folder: to write.
+        untaught: the user states that no text taught the model; for a model that does not list its texts.
+        types: as of ``evaluate``: the types of the gold that count, by default all.
+        name: of the new model, the source of its mentions; the old one by default.
+        threads: CPU threads of the network; all usable cores by default.
+        overwrite: replace an existing folder.
+        events: counts the events of documents.
+        watch: documents go through it one by one, to show progress.
+
+    Raises:
+        ModelError: there is no such model.
+        UsageError: no file, standard input, or a model that lists no texts where nothing was stated.
+        InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
+        OutputError: the folder exists.
+    """
+    from fascicle.runtime.names import knows
+
+    events, output = events or EventCounts(), Path(folder)
+    names = _names([path_of(one) for one in gold])
+    source = find_model(model)
+    check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
+    predictor, before = _opened(source, threads)
+    cuts = segmenter(predictor.segmenter).sentences
+    wanted = scored_types(types)
+    wanted.check(predictor.types, system=predictor.name)
+    taught = _taught(source, predictor.name, stated=untaught)
+    answered, hashes, compared = [], {}, 0
+    for own, given in zip(names, gold, strict=True):
+        path, documents = path_of(given), gold_of(given, events=events).documents
+        check_untaught(documents, taught, path=path, model=predictor.name, cuts=cuts)
+        compared += len(documents)
+        answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
+        hashes[own] = source_sha256(path)
+    fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=knows(before))
+    fitted = replace(fitted, decision=_kept(fitted.decision, before, untaught=None if taught is None else compared))
+    manifest = named(predictor.with_document(fitted.decision).manifest, name)
+    written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
+    notes = (*fitted.notes, *_strange(answered, predictor.types))
+    return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
+
+
+def _kept(decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None) -> DocumentDecision:
+    """What was fitted, with what is not: what is done with names alone, and which pack is asked."""
+    kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
+    return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """What each file is called in the folder of the model."""
+    if not paths or STDIN in paths:
+        given = "standard input (-)" if paths else "no development data"
+        raise UsageError(f"{given} was given, but the model keeps the hash of each file; give files")
+    names = [Path(path).name for path in paths]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    return [str(path) for path in paths] if twice else names
+
+
+def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
+    """A model that reads plain characters, or an ensemble, without a decision of documents; and the one that it had."""
+    if is_ensemble(source):
+        from fascicle.runtime.ensemble import EnsemblePredictor
+
+        ensemble = load(source, threads=threads)
+        assert isinstance(ensemble, EnsemblePredictor)
+        return ensemble.with_document(msgspec.UNSET), ensemble.manifest.document or DocumentDecision()
+    model = load_single(source, threads=threads)
+    decision = msgspec.structs.replace(model.manifest.decision, characters=PLAIN, document=msgspec.UNSET)
+    return model.deciding(decision), model.manifest.decision.document or DocumentDecision()
+
+
+def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
+    """Hashes of what taught a model; ``None`` if it does not list them, and the user stated what that would tell."""
+    taught = taught_by(source)
+    if taught is not None or stated:
+        return taught
+    raise UsageError(
+        f"{name} does not list the texts that taught it, and on such texts its scores say nothing; if none of "
+        "these taught it, state that with untaught=True",
+        file=str(source),
+    )
+
+
+def _answered(name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch) -> Answered:
+    bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
+    answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
+    types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))
+    return Answered(file=name, documents=documents, answers=answers, types=types)
+
+
+def _strange(answered: Sequence[Answered], types: Sequence[str]) -> list[str]:
+    found = sorted({name for one in answered for name in one.types} - set(types))
+    return [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"] if found else []
+
+
+def _card(fitted: FittedDocuments) -> str:
+    decision = fitted.decision
+    files = ", ".join(f"{name} (sha256 {value})" for name, value in decision.chosen_on.items())
+    compared = (
+        f"None of their {decision.untaught:,} texts taught the model, by the list of its folder."
+        if isinstance(decision.untaught, int)
+        else "That none of these texts taught the model is the statement of whoever fitted it: it lists no texts."
+    )
+    said = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
+    return said + "".join(f"- {line}\n" for line in lines_of(fitted))

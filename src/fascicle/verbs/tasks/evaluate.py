@@ -1,0 +1,394 @@
+"""Predictions are scored against gold."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from pathlib import Path as FilePath
+from typing import Any
+
+import msgspec
+
+from fascicle.core.arguments import checked, checked_documents
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.files.source import STDIN, stem, telling_folders
+from fascicle.core.type_names import near_hint
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.scoring.inputs import Scored, score_system
+from fascicle.evaluation.systems.model import ModelRequest, Watch, predict
+from fascicle.evaluation.systems.predictions import (
+    PredictionRequest,
+    Predictions,
+    of_documents,
+    on_documents_of,
+    read_system,
+)
+from fascicle.formats.account import EventCounts
+from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import read_file
+from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
+from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpacked
+
+File = str | os.PathLike[str] | PredictionRequest
+Given = File | Iterable[Document]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gold:
+    """Documents with gold mentions.
+
+    Attributes:
+        documents: all of them.
+        path: of their file; for the sentences of errors.
+        reading: what was found out about the file.
+    """
+
+    documents: Sequence[Document]
+    path: str = "the gold"
+    reading: ReadReport = field(default_factory=ReadReport)
+
+    def predictions(self) -> Predictions:
+        """The mentions of all sources."""
+        return of_documents(self.documents, path=self.path)
+
+
+def each_of(given: Any) -> list[Any]:
+    """What was given for each of several systems: files, requests or documents; one of them may stand alone."""
+    if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
+        return [given]
+    each = list(given)
+    return [each] if each and isinstance(each[0], Document) else each
+
+
+def path_of(given: object) -> str:
+    """Of the file of what was given; a name for documents."""
+    if isinstance(given, PredictionRequest):
+        return given.path
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else "the predictions"
+
+
+def request_of(given: File) -> PredictionRequest:
+    """How a file is read: as usual, if no more than its path was given."""
+    return given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
+
+
+def refuse_stdin_twice(*given: object) -> None:
+    """Refuses to read standard input for two things.
+
+    Raises:
+        UsageError: it stands for two of these.
+    """
+    if [path_of(one) for one in given].count(STDIN) > 1:
+        raise UsageError("standard input (-) was given twice; it can be read once")
+
+
+def gold_of(given: Given, *, events: EventCounts) -> Gold:
+    """Reads the gold, where it is not there already.
+
+    Args:
+        given: documents, or the file that they are in, which is no prediction file.
+        events: counts the events of documents.
+
+    Raises:
+        InputError: the file cannot be read, or there is no document.
+    """
+    if isinstance(given, str | os.PathLike | PredictionRequest):
+        request, report = request_of(given), ReadReport()
+        documents = list(events.observe(read_file(request.path, request.reading, report=report)))
+        for key, count, first in report.mended():
+            events.count(key, count, first)
+        return Gold(documents=documents, path=request.path, reading=report)
+    documents = list(events.observe(checked_documents(given, name="gold")))
+    if not documents:
+        raise InputError("the gold has no document; give at least one")
+    return Gold(documents=documents)
+
+
+def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
+    """Reads what one system says, where it is not there already.
+
+    Args:
+        given: documents with mentions of one system, or the file that holds what it says.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: a source that the file does not have, or options of another format.
+        InputError: the file cannot be read, or has mentions of several sources, none of which was chosen.
+    """
+    if isinstance(given, str | os.PathLike | PredictionRequest):
+        return read_system(request_of(given), events=events)
+    documents = checked_documents(given, name="predictions")
+    return of_documents(events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()
+
+
+Types = Mapping[str, str] | Iterable[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredTypes:
+    """Which types are scored.
+
+    Attributes:
+        names: type of the gold -> the name that it is scored under; empty for all types.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def of_gold(self, documents: Sequence[Document], *, path: str) -> Sequence[Document]:
+        """The documents with the gold that is scored, under its new names; other layers stay.
+
+        Raises:
+            InputError: a type that no gold mention has.
+        """
+        if not self.names:
+            return documents
+        known = sorted({mention.type for document in documents for mention in document.layer(GOLD)})
+        for name in self.names:
+            if name not in known:
+                raise InputError(
+                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, known)}; it has those of "
+                    f"{', '.join(known) or 'no type'}"
+                )
+        return [self._of_document(document) for document in documents]
+
+    def of_predictions(self, predictions: Predictions) -> Predictions:
+        """The predictions of the types that are scored."""
+        return replace(predictions, mentions=self.among(predictions.mentions)) if self.names else predictions
+
+    def among(self, mentions: Mapping[str, Sequence[Mention]]) -> Mapping[str, Sequence[Mention]]:
+        """Those mentions of each document that a system has of the types that are scored."""
+        if not self.names:
+            return mentions
+        wanted = set(self.names.values())
+        return {one: tuple(mention for mention in found if mention.type in wanted) for one, found in mentions.items()}
+
+    def check(self, known: Sequence[str], *, system: str) -> None:
+        """Refuses names that a system cannot have.
+
+        Args:
+            known: types of the system.
+            system: its name.
+
+        Raises:
+            UsageError: a name that is not among them.
+        """
+        for name in self.names.values():
+            if name not in known:
+                raise UsageError(
+                    f"{system} has no type {name!r}{near_hint(name, known)}; it has {', '.join(known)}; a type of the "
+                    "gold that has another name there is given as GOLDNAME=NAME"
+                )
+
+    def _of_document(self, document: Document) -> Document:
+        mentions = [
+            msgspec.structs.replace(mention, type=self.names[mention.type]) if mention.source == GOLD else mention
+            for mention in document.mentions
+            if mention.source != GOLD or mention.type in self.names
+        ]
+        return msgspec.structs.replace(document, mentions=tuple(mentions))
+
+
+def scored_types(given: Types) -> ScoredTypes:
+    """The types that were asked for.
+
+    Args:
+        given: types of the gold, or type of the gold -> the name that the systems have for it; empty for all.
+
+    Raises:
+        UsageError: an empty name.
+    """
+    names = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+    if not all(names) or not all(names.values()):
+        raise UsageError("a type without a name was given; give names, or GOLDNAME=NAME")
+    return ScoredTypes(names=names)
+
+
+def taught_by(source: Path) -> frozenset[int] | None:
+    """Hashes of what taught a model, or the members of an ensemble; ``None`` where nothing is listed."""
+    if is_ensemble(source):
+        members = [taught_by(place) for place in sorted((source / MEMBERS).iterdir())]
+        known = [one for one in members if one is not None]
+        return frozenset().union(*known) if known else None
+    return unpacked((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
+
+
+def check_untaught(
+    documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
+) -> None:
+    """Refuses texts of which a sentence taught a model.
+
+    Args:
+        documents: of a file.
+        taught: see `taught_by`.
+        path: of the file.
+        model: its name.
+        cuts: cuts a text into sentences as the model does.
+
+    Raises:
+        InputError: see above.
+    """
+    known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
+    if known:
+        raise InputError(
+            f"{path} holds {counted(len(known), 'text')} that taught {model}, the first is {known[0]!r}; leave "
+            f"{'it' if len(known) == 1 else 'them'} out, for nothing can be chosen on what was learnt",
+            file=path,
+        )
+
+
+Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """Systems scored on one gold.
+
+    Attributes:
+        gold: the documents.
+        systems: each with its scores under every rule of matching.
+        predictions: name of a system -> what it says of these documents.
+    """
+
+    gold: Gold
+    systems: tuple[Scored, ...]
+    predictions: Mapping[str, Predictions]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the scores must know."""
+        return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+
+
+@checked
+def evaluate(
+    gold: Given,
+    predictions: Systems,
+    *,
+    types: Types = (),
+    allow_missing: bool = False,
+    events: EventCounts | None = None,
+    watch: Watch = iter,
+) -> Evaluation:
+    """Scores one or several systems against gold.
+
+    Args:
+        gold: a corpus in any format, or documents with gold mentions.
+        predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model that
+            predicts now.
+        types: the types of the gold that are scored, or type of the gold -> the name that the systems have for it; by
+            default all. Other types count on neither side.
+        allow_missing: gold documents that a system does not list count as without predictions.
+        events: counts the events of documents.
+        watch: documents that a model reads go through it one by one, to show progress.
+
+    Returns:
+        The scores.
+
+    Raises:
+        UsageError: standard input twice, or a source that a file does not have.
+        InputError: a file cannot be read, predictions were made on other texts than those of the gold, or the gold has
+            no mention of a type.
+        ModelError: there is no such model.
+    """
+    events, scored_only = events or EventCounts(), scored_types(types)
+    systems = each_of(predictions)
+    if not systems:
+        raise UsageError("no predictions were given; give those of at least one system")
+    files = [one for one in systems if not isinstance(one, ModelRequest)]
+    refuse_stdin_twice(gold, *files)
+    read = gold_of(gold, events=events)
+    read = replace(read, documents=scored_only.of_gold(read.documents, path=read.path))
+    reference = read.predictions()
+    found: dict[str, Predictions] = {}
+    for name, given in zip(_names(files), files, strict=True):
+        found[name] = on_documents_of(reference, predictions_of(given, events=events))
+    for model in systems:
+        if isinstance(model, ModelRequest):
+            name, said = predict(model, read.documents, events=events, watch=watch)
+            found[name if name not in found else f"{name} (model)"] = said
+    found = {name: scored_only.of_predictions(said) for name, said in found.items()}
+    scored = tuple(
+        _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
+        for name, said in found.items()
+    )
+    return Evaluation(gold=read, systems=scored, predictions=found)
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """Short names for the systems of some files, no two the same: with a folder or a number where need be."""
+    short = ["standard input" if path == STDIN else stem(path) for path in paths]
+    counts, folders = Counter(short), telling_folders(paths, short)
+    longer = [
+        name if counts[name] == 1 or path == STDIN else f"{folder}/{FilePath(path).name}"
+        for name, folder, path in zip(short, folders, paths, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    names = []
+    for name in longer:
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return names
+
+
+def _names(files: Sequence[Given]) -> list[str]:
+    chosen = [one.name if isinstance(one, PredictionRequest) else "" for one in files]
+    return [own or made for own, made in zip(chosen, names_of([path_of(one) for one in files]), strict=True)]
+
+
+def _scored(
+    name: str, gold: Sequence[Document], predictions: Predictions, *, allow_missing: bool, several: bool
+) -> Scored:
+    try:
+        predictions.check(gold, named=False)
+        allow = allow_missing or not predictions.lists_all
+        return score_system(name, gold, predicted=predictions.mentions, allow_missing=allow)
+    except InputError as error:
+        raise InputError(f"{predictions.path}: {error}" if several else str(error)) from None
+
+
+def _notes(one: Scored, predictions: Predictions) -> Iterator[str]:
+    scores, path = one.strict, predictions.path
+    yield from predictions.notes
+    if scores.missing and not predictions.lists_all:
+        yield (
+            f"{path} names {len(predictions.mentions):,} of {counted(len(scores.by_document), 'document')}; a TSV "
+            f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
+        )
+    elif scores.missing:
+        yield f"{path} lacks {counted(len(scores.missing), 'document')}; nothing counts as found in them"
+    if predictions.matched:
+        yield f"{path}: {predictions.matched}"
+    if predictions.mentions and not predictions.hashes:
+        yield f"{path} does not say on which texts it was made, so that was not checked"
+    if predictions.is_called_gold:
+        yield f"{path} calls all its mentions gold; they were taken for the predictions"
+    if scores.duplicates_gold or scores.duplicates_predicted:
+        yield (
+            f"{scores.duplicates_gold:,} gold and {scores.duplicates_predicted:,} predicted mentions are there more "
+            "than once and count once"
+        )
+    if not scores.counts.support:
+        yield "the gold holds no mention, so recall is undefined"
+    if not scores.counts.predicted:
+        yield f"{path} holds no mention, so precision is undefined"
+    yield from _notes_on_types(one, path=path)
+
+
+def _notes_on_types(one: Scored, *, path: str) -> Iterator[str]:
+    """Types that one side lacks, which a spelling may be the reason of."""
+    by_type = one.strict.by_type
+    gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}
+    predicted_only = {name: counts.predicted for name, counts in by_type.items() if not counts.support}
+    if not one.strict.counts.support or not one.strict.counts.predicted:
+        return
+    for where, found, others in (("the gold", gold_only, predicted_only), (path, predicted_only, gold_only)):
+        if found:
+            listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(found.items())[:5])
+            more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+            alike = {name for name in found for other in others if name.casefold() == other.casefold()}
+            hint = "; types must be spelt alike" if alike else ""
+            yield f"in {where} only: mentions of {listed}{more}{hint}"

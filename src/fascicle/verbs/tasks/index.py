@@ -1,0 +1,265 @@
+"""Proposing rules of curation for a term pack: what ``fascicle index curate`` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import Document
+from fascicle.core.files.atomic import check_target, output
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.formats.account import Account
+from fascicle.formats.requests import ReadRequest, documents_of
+from fascicle.terms.curation.rules import written
+from fascicle.terms.pack.export import COLUMNS, Change, changes, mention_changes, rows
+from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
+from fascicle.terms.pack.sets import EVIDENCE, make_sets
+from fascicle.terms.pack.verifying import PackStats, pack_stats
+from fascicle.terms.pack.verifying import verify as verify_pack
+from fascicle.terms.pack.why import Why
+from fascicle.terms.pack.why import why as why_in
+from fascicle.verbs.tasks.paths import Paths, listed
+
+
+@checked
+def stats(pack: str | os.PathLike[str]) -> PackStats:
+    """Counts concepts, names and what was left out of a pack.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+
+    Raises:
+        PackError: it cannot be opened, or has values that cannot be.
+    """
+    opened = Pack.open(pack)
+    with looking_through(opened.folder):
+        return pack_stats(opened)
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """A pack in which everything is right.
+
+    Attributes:
+        pack: its full name.
+        files: how many were read.
+        size: bytes of all of them.
+    """
+
+    pack: str
+    files: int
+    size: int
+
+
+@checked
+def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None) -> Verified:
+    """Reads all files of a pack, and checks every hash, every range and every order.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+        told: is called with what is being done and a count, now and then.
+
+    Raises:
+        PackError: it cannot be opened, a file was changed, or what is in it cannot be.
+    """
+    opened = Pack.open(pack)
+    size = verify_pack(opened, told=told)
+    return Verified(pack=opened.full_name, files=len(opened.manifest.files), size=size)
+
+
+@checked
+def why(pack: str | os.PathLike[str], surface: str) -> Why:
+    """Explains a surface: its keys, the terms that it finds with their concepts, and what is kept out and why.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+        surface: any name.
+
+    Raises:
+        PackError: the pack cannot be opened, or has values that cannot be.
+    """
+    opened = Pack.open(pack)
+    with looking_through(opened.folder):
+        return why_in(opened, surface)
+
+
+class SamePair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two concepts of which something says that they are one thing.
+
+    Attributes:
+        concept: CURIE of the first.
+        label: its preferred name, or its CURIE.
+        other: CURIE of the second.
+        other_label: its preferred name, or its CURIE.
+        evidence: what says so: ``"exact match"``, ``"equal label"`` or ``"single reference"``.
+        taken: whether both are in one set; else it is a conflict.
+    """
+
+    concept: str
+    label: str
+    other: str
+    other_label: str
+    evidence: str
+    taken: bool
+
+
+@checked
+def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
+    """Lists the pairs of concepts that make the sets of a pack, in the order in which they are looked at.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+
+    Raises:
+        PackError: it cannot be opened, or has values that cannot be.
+    """
+    opened = Pack.open(pack)
+    with looking_through(opened.folder):
+        found = make_sets(opened).edges
+    return (
+        SamePair(
+            concept=opened.curie(edge.concept),
+            label=opened.label_at(edge.concept),
+            other=opened.curie(edge.other),
+            other_label=opened.label_at(edge.other),
+            evidence=EVIDENCE[edge.evidence],
+            taken=edge.taken,
+        )
+        for edge in found
+    )
+
+
+@checked
+def diff(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    corpus: Paths = (),
+    reading: ReadRequest | None = None,
+    account: Account | None = None,
+) -> Iterator[Change]:
+    """All differences between two packs, one after the other: in concepts, in terms, and in what they find in texts.
+
+    Args:
+        first: folder of the pack that was before.
+        second: folder of the pack that is now.
+        corpus: texts or documents in which both packs are looked for.
+        reading: how these are read.
+        account: receives what could not be read.
+
+    Raises:
+        PackError: a pack cannot be opened, or has values that cannot be.
+        InputError: a text cannot be read.
+    """
+    packs = Pack.open(first), Pack.open(second)
+    paths = listed(corpus, name="corpus")
+    if not paths:
+        return changes(*packs)
+    request, told = reading or ReadRequest(), account or Account()
+    documents = documents_of(paths, request, report=told.reading)
+    return chain(changes(*packs), mention_changes(*packs, documents))
+
+
+@checked
+def export(
+    pack: str | os.PathLike[str], table: str | os.PathLike[str], *, silent: bool = False, overwrite: bool = False
+) -> int:
+    """Writes the terms of a pack as TSV with a line of titles; a source of a pack can be such a file.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+        table: the file; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
+        silent: write the terms that are kept out in place of those that are found.
+        overwrite: replace an existing file.
+
+    Returns:
+        How many terms were written.
+
+    Raises:
+        PackError: the pack cannot be opened, or has values that cannot be.
+        OutputError: the file exists, or cannot be written.
+    """
+    opened = Pack.open(pack)
+    count = 0
+    with looking_through(opened.folder), output(table, overwrite=overwrite) as stream:
+        stream.write(("\t".join(COLUMNS) + "\n").encode())
+        for row in rows(opened, silent=silent):
+            stream.write(("\t".join(row) + "\n").encode())
+            count += 1
+    return count
+
+
+Watch = Callable[[Iterable[Document]], Iterator[Document]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curated:
+    """What was proposed.
+
+    Attributes:
+        proposals: the most harmful name first.
+        names: how many names with a type were found in the texts.
+        notes: sentences that a reader of the proposals must know.
+    """
+
+    proposals: tuple[Proposal, ...]
+    names: int
+    notes: tuple[str, ...] = ()
+
+
+@checked
+def curate(  # noqa: PLR0913
+    pack: str | os.PathLike[str],
+    table: str | os.PathLike[str],
+    *,
+    corpus: Paths = (),
+    texts: Paths = (),
+    reading: ReadRequest | None = None,
+    settings: ProposalSettings | None = None,
+    overwrite: bool = False,
+    account: Account | None = None,
+    watch: Watch = iter,
+) -> Curated:
+    """Writes a table of rules that texts speak for; `build_pack` reads it as it is, or as a person edited it.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote.
+        table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
+        corpus: corpora with gold, a path or several. Each says something of the types that its gold has.
+        texts: without gold, or with gold that is not looked at; a path or several.
+        reading: how corpora are read; texts are read by what they are.
+        settings: when there is enough evidence for a rule.
+        overwrite: replace an existing file.
+        account: receives what could not be read.
+        watch: documents go through it one by one, to show progress.
+
+    Raises:
+        UsageError: neither corpora nor texts.
+        PackError: the pack cannot be opened.
+        InputError: a text cannot be read.
+        OutputError: the file exists, or cannot be written.
+    """
+    gold, raw = listed(corpus, name="corpus"), listed(texts, name="texts")
+    if not gold and not raw:
+        raise UsageError("no text was given; give corpora with gold, or texts without, in which names are counted")
+    check_target(table, overwrite=overwrite)
+    opened, told = Pack.open(pack), account or Account()
+    evidence, notes = Evidence(opened), list[str]()
+    for path in gold:
+        types = evidence.read_gold(watch(documents_of([path], reading or ReadRequest(), report=told.reading)))
+        named = ", ".join(sorted(types))
+        notes.append(f"{path} decides about {named}" if types else f"{path} has no gold of a type of the pack")
+    if raw:
+        evidence.read_raw(watch(documents_of(raw, ReadRequest(), report=told.reading)))
+    found = proposals(opened, evidence.counts, settings or ProposalSettings())
+    with output(table, overwrite=overwrite) as stream:
+        stream.write(written(rule for one in found for rule in one.rules).encode())
+    notes.append(f"{counted(len(evidence.counts), 'name was', 'names were')} found")
+    return Curated(proposals=tuple(found), names=len(evidence.counts), notes=tuple(notes))

@@ -1,0 +1,297 @@
+"""Adding own names and concepts to a term pack: what ``fascicle index extend`` does."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.files.atomic import atomic_text_writer, check_folder
+from fascicle.core.files.source import Source, lines
+from fascicle.errors import UsageError, about
+from fascicle.linking.folder import write_linker
+from fascicle.linking.gold import NAMES
+from fascicle.linking.index import write_index
+from fascicle.linking.opening import Part, find
+from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
+from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
+from fascicle.terms.curation.lint import Finding, Seen
+from fascicle.terms.curation.rules import CURATION, Curation, read_rules
+from fascicle.terms.keys.key import NORMALISER, key
+from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.extending import Kept, sources_of
+from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.unsought import COLUMNS, unsought
+from fascicle.terms.scanning.building import build_table
+from fascicle.terms.sources.reading import check_hash, check_source, read_source
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import ConceptRecord, Name
+
+
+@checked
+def build_pack(
+    sources: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    memory: int = 256,
+    overwrite: bool = False,
+    told: Callable[[str, int], None] = lambda step, count: None,
+    reports: defaultdict[str, SourceReport] | None = None,
+    findings: list[Finding] | None = None,
+) -> Manifest:
+    """Builds a pack.
+
+    Args:
+        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`.
+        output: the folder to write.
+        memory: MiB for sorting; the whole build takes about three times as much.
+        overwrite: replace a pack that is there.
+        told: is called with what is being done and a count, now and then.
+        reports: makes the report of each source, which receives what reading it met; see `write_left_out` too.
+        findings: receives what is wrong with the rules of curation.
+
+    Returns:
+        What the pack says of itself; `Manifest.full_name` has the hash of its content.
+
+    Raises:
+        RecipeError: the file of sources has a setting that is not allowed.
+        InputError: a source cannot be read.
+        OutputError: the folder exists, or cannot be written.
+    """
+    settings = read_pack_settings(sources)
+    check_folder(Path(output), kind=KIND, overwrite=overwrite)
+    for name, source in settings.sources.items():
+        with about(key=f"sources.{name}"):
+            check_source(source)
+    rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
+    seen = Seen(rules) if rules is not None else None
+    reports = reports if reports is not None else defaultdict(SourceReport)
+    found = [source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
+    if rules is not None:
+        found += _added(rules, settings.sources)
+    longest = max(source.max_length for source in settings.sources.values())
+    manifest = build(
+        found,
+        BuildSettings(name=settings.name, memory=memory, longest=longest, careful=settings.careful),
+        output,
+        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
+        told=told,
+        overwrite=overwrite,
+    )
+    if seen is not None and findings is not None:
+        findings += seen.findings(settings.sources)
+    return manifest
+
+
+def files_of(sources: str | os.PathLike[str]) -> list[str]:
+    """The files that a list of vocabularies names: what a build reads beside the list itself.
+
+    Raises:
+        RecipeError: the list has a setting that is not allowed.
+    """
+    settings = read_pack_settings(sources)
+    named = [path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path]
+    return [*named, *settings.curation]
+
+
+def write_left_out(
+    table: str | os.PathLike[str],
+    pack: str | os.PathLike[str],
+    reports: Iterable[SourceReport],
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Writes the labels that are not looked for, as TSV with a line of titles.
+
+    Args:
+        table: the file.
+        pack: that was built.
+        reports: of its sources; those that were made with a list of ``labels`` say which the build left out.
+        overwrite: replace an existing file.
+
+    Raises:
+        PackError: the pack cannot be opened.
+        OutputError: the file exists, or cannot be written.
+    """
+    opened = Pack.open(pack)
+    lost = chain.from_iterable(report.labels or () for report in reports)
+    with atomic_text_writer(table, overwrite=overwrite) as stream:
+        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(opened, lost)))
+
+
+def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
+    """What rules add, under the names that they give; one of a vocabulary stays with that of rules."""
+    by_source: dict[str, list[ConceptRecord]] = {}
+    for row in rules.added().values():
+        name = CURATION if row.source in taken else row.source
+        by_source.setdefault(name, []).append(ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
+    return [
+        PackSource(SourceFacts(name=name), partial(iter, records), adds=True) for name, records in by_source.items()
+    ]
+
+
+def source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
+    """A vocabulary as the builder takes it.
+
+    Args:
+        name: of the source.
+        settings: of the source.
+        report: receives what reading it met.
+        seen: looks at its names, if there are rules.
+    """
+    files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
+    with about(key=f"sources.{name}"):
+        hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
+    facts = SourceFacts(
+        name=name,
+        type=settings.type,
+        sha256=hashes,
+        date=settings.date,
+        reader=settings.reader,
+        url=settings.url,
+        licence=settings.licence,
+        attribution=settings.attribution,
+    )
+
+    def records() -> Iterator[ConceptRecord]:
+        with about(key=f"sources.{name}"):
+            for record in read_source(settings, report=report):
+                if seen is not None:
+                    seen.see(name, record)
+                yield record
+
+    def losses() -> Mapping[str, int]:
+        return {reason: report.losses[reason] for reason in sorted(report.losses)}
+
+    return PackSource(facts, records, losses, adds=settings.adds)
+
+
+OWN: Final = "own"  # name of a source that is a table
+_LONGEST: Final = 100_000  # characters of a name; those of the pack stay
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._@-]+|^[^A-Za-z0-9]+")
+_ONE: Final = ("kind", "type", "language", "taxon", "rank", "obsolete", "definition")
+_SEVERAL: Final = ("parents", "references", "replaced_by")
+
+
+@checked
+def extend(  # noqa: PLR0913
+    pack: str | os.PathLike[str],
+    own: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    kind: str = "",
+    linker: str | os.PathLike[str] | None = None,
+    memory: int = 256,
+    overwrite: bool = False,
+    told: Callable[[str, int], None] = lambda step, count: None,
+    reports: dict[str, SourceReport] | None = None,
+) -> Manifest:
+    """Builds a pack that has what another has, and own names and concepts; with the linker of that pack, if it has one.
+
+    The folder can be given wherever a pack or a linker can. Labels of own concepts are always looked for in texts.
+
+    Args:
+        pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
+        own: a table with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
+            ``id`` and ``name``), and perhaps what `ColumnSettings` says of it; or the
+            TOML file of several vocabularies.
+        output: the folder to write.
+        kind: type of the concepts of a table that has no such column.
+        linker: whose rankers are kept; by default that in the folder of the pack, or the shipped one of its name.
+        memory: MiB for sorting.
+        overwrite: replace a pack that is there.
+        told: is called with what is being done and a count, now and then.
+        reports: receives what reading each own source met.
+
+    Returns:
+        What the pack says of itself.
+
+    Raises:
+        PackError: the pack or the linker cannot be opened, or they do not belong together.
+        UsageError: a source of the pack has the name of an own one.
+        RecipeError: settings of own sources that are not allowed.
+        InputError: an own source cannot be read.
+        OutputError: the folder exists, or cannot be written.
+    """
+    check_folder(Path(output), kind=KIND, overwrite=overwrite)
+    base = Pack.open(pack)
+    kept = Kept(base)
+    found, seen = sources_of(base), reports if reports is not None else {}
+    for name, settings in _own_sources(own, kind).items():
+        if name in {source.facts.name for source in found}:
+            raise UsageError(f"the pack {base.folder} has a source {name!r} too; give the own one another name")
+        check_source(settings)
+        source = source_of(name, settings, seen.setdefault(name, SourceReport()), None)
+        found.append(source._replace(records=partial(_seen, source, kept)))
+    return build(
+        found,
+        BuildSettings(name=_NO_NAME.sub("-", Path(output).name), memory=memory, longest=_LONGEST),
+        output,
+        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
+        told=told,
+        overwrite=overwrite,
+        finish=partial(_write_linkers, _parts(linker, base)),
+    )
+
+
+def _seen(source: PackSource, kept: Kept) -> Iterator[ConceptRecord]:
+    for record in source.records():
+        kept.see(record)
+        yield record
+
+
+def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSettings]:
+    if Path(own).suffix == ".toml":
+        return dict(read_pack_settings(own).sources)
+    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in lines(Source(path=str(own))))
+    titles = [title.strip() for title in next(rows, [])]
+    at = titles.index("type") if "type" in titles else len(titles)
+    types = {row[at].strip(): row[at].strip() for row in rows if len(row) > at and row[at].strip()}
+    columns: dict[str, Any] = {
+        "id": "concept" if "concept" in titles else "id",
+        "name": "surface" if "surface" in titles else "name",
+        **{title: title for title in _ONE if title in titles},
+        **{title: (title,) for title in _SEVERAL if title in titles},
+    }
+    settings = SourceSettings(path=str(own), reader="table", type=kind, types=types, columns=ColumnSettings(**columns))
+    return {OWN: settings}
+
+
+def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[Part]:
+    """The linker whose rankers are kept; none for a pack without one."""
+    if linker is None and (base.folder / LINKER).is_file():
+        linker = base.folder
+    if linker is None and base.manifest.name in shipped_linkers():
+        linker = base.manifest.name
+    return find(linker, [base.folder]).parts if linker is not None else ()
+
+
+def _write_linkers(parts: Sequence[Part], folder: Path) -> None:
+    """Writes a linker beside the files of a pack."""
+    if not parts:
+        return
+    ((place, manifest, base),) = parts
+    pack = Pack.open(folder)
+    new = tuple(one for one in prefix_numbers(pack)[0] if one not in prefix_numbers(base)[0])
+    rankers = {
+        kind: msgspec.structs.replace(one, vocabularies=one.vocabularies and (*one.vocabularies, *new))
+        for kind, one in manifest.rankers.items()
+    }
+    shutil.copyfile(place / NAMES, folder / NAMES)
+    if manifest.indexed:
+        write_index(folder, pack)
+    few = {} if manifest.few is msgspec.UNSET else manifest.few
+    order = () if manifest.order is msgspec.UNSET else manifest.order
+    write_linker(folder, pack, rankers, place=".", indexed=manifest.indexed, order=order, few=few)

@@ -1,0 +1,345 @@
+"""Weak labels of raw text: what a model, an ensemble or a dictionary says of every word (``fascicle label``)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from fascicle.annotation import Annotation, Passage
+from fascicle.core.arguments import checked
+from fascicle.core.document import Document
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.stream import Outcome, answered, chunks, unanswered
+from fascicle.core.tags import SCHEMES
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.account import Account
+from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
+from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
+from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.text.annotator import Tagged, TagSpace, placed
+from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.label_facts import Protected, protected
+from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.version import VERSION
+
+if TYPE_CHECKING:
+    from fascicle.text.annotator import Annotator
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRequest:
+    """What is labelled, by whom, and where the labels go.
+
+    Attributes:
+        model: as `fascicle.load` takes it.
+        files: texts, as `fascicle.annotate` takes them.
+        output: the file to write.
+        reading: how the texts are read.
+        floor: least probability that is kept.
+        exclude: an exclusion list of ``fascicle corpus check``; empty for none.
+        against: corpora of which nothing may be learned: copies of their documents are left out.
+        reading_against: how these are read.
+        note: on the licence of texts and model, for the file.
+        threads: of the network; all usable cores by default.
+        device: as `fascicle.load` takes it.
+        overwrite: replace an existing file.
+        resume: go on with an interrupted run.
+    """
+
+    model: str
+    files: tuple[str, ...]
+    output: str
+    reading: ReadRequest = field(default_factory=ReadRequest)
+    floor: float = 0.01
+    exclude: str = ""
+    against: tuple[str, ...] = ()
+    reading_against: ReadRequest = field(default_factory=ReadRequest)
+    note: str = ""
+    threads: int | None = None
+    device: str | None = None
+    overwrite: bool = False
+    resume: bool = False
+
+    def check(self) -> None:
+        """Refuses what can be refused before anything is opened.
+
+        Raises:
+            UsageError: a floor that is no probability.
+            OutputError: the output is one of the inputs.
+        """
+        if self.output == STDOUT:
+            raise UsageError("labels are written to a file, for they are packed and can go on; name one in place of -")
+        if not 0 < self.floor < 1:
+            raise UsageError(
+                f"the floor {self.floor:g} is not allowed; give a probability between 0 and 1, such as 0.01"
+            )
+        read = Inputs.of([*self.files, *self.against, *([self.exclude] if self.exclude else [])])
+        read.refuse(self.output)
+        read.refuse(part_of(self.output)[0])
+
+
+@checked
+def label(
+    files: Paths,
+    output: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    against: Paths = (),
+    overwrite: bool = False,
+    resume: bool = False,
+) -> Account:
+    """Labels texts in bounded memory, as ``fascicle label`` does; see `label_files`, which takes everything else.
+
+    Args:
+        files: a file, a folder, or several.
+        output: the file of labels.
+        model: as `fascicle.load` takes it.
+        against: corpora of which nothing may be learned: copies of their documents are left out.
+        overwrite: replace what is there.
+        resume: go on with an interrupted run.
+
+    Returns:
+        The account: where all documents went.
+
+    Raises:
+        FascicleError: see `label_files`.
+    """
+    request = LabelRequest(
+        model=os.fspath(model),
+        files=listed(files),
+        output=os.fspath(output),
+        against=listed(against),
+        overwrite=overwrite,
+        resume=resume,
+    )
+    return label_files(request)
+
+
+def label_files(
+    request: LabelRequest,
+    *,
+    open_predictor: Callable[[], Annotator] | None = None,
+    account: Account | None = None,
+    listener: Listener | None = None,
+) -> Account:
+    """Labels texts in bounded memory; see `formats.weak_labels` for the file.
+
+    Args:
+        request: what to label, and where to.
+        open_predictor: gives the predictor; by default `fascicle.load` of the model of the request.
+        account: where to count; a new one by default. Its ``left_out`` says what was left out, and why.
+        listener: hears how the run goes.
+
+    Returns:
+        The account: where all documents went.
+
+    Raises:
+        UsageError: nothing to label, or options that are not allowed.
+        OutputError: the output is there already, is an input, or cannot be written; or another run cannot go on.
+        InputError: the texts hold no document, or none could be labelled.
+        ModelError: see `fascicle.load`.
+    """
+    request.check()
+    given = resolved(request.files, (), request.reading)
+    opened = open_predictor or partial(load, request.model, threads=request.threads, device=request.device)
+    listener = listener or Listener()
+    for note in notes_on(given.places, request.reading):
+        listener.tell(f"note: {note}")
+    account = Account() if account is None else account
+    total = given.size
+    kept_apart = protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
+    predictor = opened()
+    if predictor.tag_space.meaning == "mention-score":
+        listener.tell(
+            f"note: {predictor.name} says how probable the mentions of its answer are, and nothing of those below its "
+            "threshold, which soft labels read as 0; a tagger says how probable every tag is"
+        )
+    work = _Work(
+        request=request,
+        predictor=predictor,
+        space=predictor.tag_space,
+        run=Annotation(
+            predictor=predictor,
+            account=account,
+            seen=lambda documents, reached: listener.seen(documents, reached, total),
+        ),
+        protected=kept_apart,
+        listener=listener,
+    )
+    work.write(given.documents(account.reading))
+    for note in kept_apart.notes(account.left_out):
+        listener.tell(note)
+    account.check()
+    return account
+
+
+@dataclass(kw_only=True)
+class _Counts:
+    """What the last line of the file counts."""
+
+    words: int = 0
+    mentions: Counter[str] = field(default_factory=Counter)
+
+    def state(self) -> dict[str, Any]:
+        return {"words": self.words, "mentions_by_type": dict(self.mentions)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.words += state["words"]
+        self.mentions.update(state["mentions_by_type"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One run over all inputs, block by block: what is read, screened, labelled and packed together.
+
+    Where a block ends depends on its documents alone, and the journal has no entry within one: so a run that goes on
+    makes the same batches, and with them the same bytes.
+    """
+
+    request: LabelRequest
+    predictor: Annotator
+    space: TagSpace
+    run: Annotation
+    protected: Protected
+    listener: Listener
+    counts: _Counts = field(default_factory=_Counts)
+
+    def write(self, documents: Iterator[tuple[str, Document]]) -> None:
+        """All documents into the file."""
+        request = self.request
+        part = PartFile(request.output, made_by=self._made_by(), overwrite=request.overwrite, resume=request.resume)
+        if part.replaced:
+            self.listener.tell(
+                f"note: {part_of(request.output)[0]}, of an interrupted run, is made anew; resume=True would go on "
+                "with it"
+            )
+        try:
+            with part.opened(request.output) as stream:
+                stream.write(packed([self._header()]))
+                part.begin()
+                self._write_blocks(stream, part, self.run.passages(documents, digests=True))
+                stream.write(packed([self._end()]))
+        except BaseException:
+            if part.kept is not None:
+                self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
+            raise
+
+    def _write_blocks(self, stream: BinaryIO, part: PartFile, passages: Iterator[Passage]) -> None:
+        if part.done is not None:
+            self.run.skip(passages, part.done)
+            self.counts.restore(part.done)
+            done = counted(part.done["documents"], "document")
+            self.listener.tell(f"going on after {done} of the interrupted run")
+        account = self.run.account
+        for block in _blocks(passages):
+            entries = list(self._entries([passage.document for passage in block]))
+            if entries:
+                stream.write(packed(entries))
+                account.release()
+            self.run.seen(block[-1].number, block[-1].reached)
+            part.keep(partial(self._state, block[-1]))
+        account.refuse_nothing()
+        if not self.counts.words:
+            raise InputError(_nothing(account))
+
+    def _entries(self, documents: Sequence[Document]) -> Iterator[Entry]:
+        account = self.run.account
+        reasons = self.protected.reasons(documents)
+        account.left_out.update(filter(None, reasons))
+        kept = [one for one, reason in zip(documents, reasons, strict=True) if not reason]
+        for document, tagged in answered(self.predictor.tag, kept) if kept else ():
+            if isinstance(tagged, Exception):
+                account.predicting.add(unanswered(Outcome(document, error=tagged)))
+            else:
+                yield self._entry(document, tagged)
+
+    def _entry(self, document: Document, tagged: Tagged) -> Entry:
+        types, account = self.predictor.types, self.run.account
+        found = placed(tagged.patch.add, tagged.words, types=types)
+        tags = found.tags(SCHEMES[self.space.scheme], words=len(tagged.words), types=len(types))
+        account.written += 1
+        account.mentions += len(found.spans)
+        for reason, count in found.lost.items():
+            account.losses[reason] += count
+            account.examples.setdefault(reason, document.id)
+        self.counts.words += len(tagged.words)
+        self.counts.mentions.update(types[kind] for kind in found.spans[:, 2].tolist())
+        return entry_of(document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor)
+
+    def _header(self) -> Header:
+        predictor, request, space = self.predictor, self.request, self.space
+        options = {
+            "texts": " ".join(request.files),
+            "exclude": request.exclude,
+            "against": " ".join(request.against),
+            "reading": _told(request.reading),
+        }
+        return Header(
+            model=predictor.name,
+            sha256=self._made_by()["model"],
+            release=VERSION,
+            types=predictor.types,
+            scheme=space.scheme,
+            meaning=space.meaning,
+            segmenter=predictor.segmenter,
+            floor=request.floor,
+            note=request.note,
+            options={name: value for name, value in options.items() if value},
+        )
+
+    def _end(self) -> End:
+        account = self.run.account
+        return End(
+            account.written, self.counts.words, dict(sorted(self.counts.mentions.items())), dict(account.left_out)
+        )
+
+    def _state(self, at: Passage) -> dict[str, Any]:
+        account = self.run.account.state()
+        return {"documents": at.number, "digest": at.digest, "account": account, **self.counts.state()}
+
+    def _made_by(self) -> dict[str, str]:
+        """What decides the bytes of the file, beside the documents."""
+        request = self.request
+        options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
+        return {
+            "release": VERSION,
+            "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
+            "set of options": hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest(),
+            "set of texts to leave out": self.protected.sha256,
+        }
+
+
+def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
+    waiting: list[Passage] = []
+
+    def documents() -> Iterator[Document]:
+        for passage in passages:
+            waiting.append(passage)
+            yield passage.document
+
+    for chunk in chunks(documents()):
+        block, waiting[:] = waiting[: len(chunk)], waiting[len(chunk) :]
+        yield block
+
+
+def _told(reading: ReadRequest) -> str:
+    """What was said of how to read, as JSON; empty if nothing was."""
+    usual = asdict(ReadRequest())
+    said = {name: value for name, value in asdict(reading).items() if value != usual[name] and name != "asked_by"}
+    return json.dumps(said, sort_keys=True) if said else ""
+
+
+def _nothing(account: Account) -> str:
+    """Why nothing was written."""
+    if account.left_out.total() < account.read or not account.read:
+        return "the texts hold no word; give files with text"
+    many = "the only document" if account.read == 1 else f"every one of {account.read:,} documents"
+    return f"{many} was left out as a copy of what nothing may be learned from; give other texts"

@@ -1,0 +1,209 @@
+"""What systems say of the mentions of gold, one case for each: from predictions with links, or from a linker."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from fascicle.core.document import GOLD, Document
+from fascicle.core.mention import AMBIGUOUS, Mention
+from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
+from fascicle.linking.linker import Decision
+from fascicle.linking.opening import Linking
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.portions import portions
+
+_PORTION: Final = 1 << 18  # characters of text that are linked together
+_MOST: Final = 64  # candidates that are looked through
+
+
+class PackConcepts:
+    """What packs say of concepts: of each the first pack that has it."""
+
+    def __init__(self, packs: Sequence[Pack]) -> None:
+        """Takes open packs."""
+        self._packs = packs
+
+    def known(self, curies: Collection[str]) -> bool:
+        """Whether packs have all of them."""
+        return all(self._found(curie) is not None for curie in curies)
+
+    def taxon(self, curie: str) -> str:
+        """The species of a concept."""
+        found = self._found(curie)
+        return found[0].taxa[int(found[0].taxon_rows[found[1]])] if found else ""
+
+    def ancestors(self, curie: str) -> Collection[str]:
+        """All concepts above one."""
+        found = self._found(curie)
+        return found[0].ancestors(curie) if found else ()
+
+    def label(self, curie: str) -> str:
+        """The preferred name of a concept."""
+        found = self._found(curie)
+        return found[0].label_at(found[1]) if found else ""
+
+    def _found(self, curie: str) -> tuple[Pack, int] | None:
+        rows = ((pack, int(pack.concept_rows([curie])[0])) for pack in self._packs)
+        return next(((pack, row) for pack, row in rows if row >= 0), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a training corpus links.
+
+    Attributes:
+        surfaces: type and key of level 1 of its mentions.
+        concepts: all of them.
+    """
+
+    surfaces: Collection[tuple[str, str]] = frozenset()
+    concepts: Collection[str] = frozenset()
+
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> Seen:
+        """What is in documents whose types and links are spelt as those of gold."""
+        surfaces: set[tuple[str, str]] = set()
+        concepts: set[str] = set()
+        for document in documents:
+            for mention in linked(document):
+                surfaces.add((mention.type, key(_surface(mention, document), 1)))
+                concepts.update(concepts_of(mention))
+        return cls(surfaces=surfaces, concepts=concepts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """Gold, and what is known beside it.
+
+    Attributes:
+        documents: with gold mentions; those without links do not count.
+        packs: the vocabulary; empty if it is not known.
+        seen: what the training corpus has.
+    """
+
+    documents: Sequence[Document] = field(repr=False)
+    packs: tuple[Pack, ...] = field(default=(), repr=False)
+    seen: Seen = field(default_factory=Seen, repr=False)
+
+    @property
+    def concepts(self) -> KnowsConcepts:
+        """What the vocabulary says of concepts; without one, nothing."""
+        return PackConcepts(self.packs)
+
+    def case(self, document: Document, mention: Mention) -> LinkCase:
+        """A gold mention that nothing is said of."""
+        gold, surface = concepts_of(mention), _surface(mention, document)
+        return LinkCase(
+            document=document.id,
+            start=mention.start,
+            type=mention.type,
+            surface=surface,
+            gold=gold,
+            known=not self.packs or PackConcepts(self.packs).known(gold),
+            seen_surface=(mention.type, key(surface, 1)) in self.seen.surfaces,
+            seen_concepts=all(one in self.seen.concepts for one in gold),
+            where="missed",
+        )
+
+
+def linked(document: Document) -> list[Mention]:
+    """The gold mentions that have a link, also one that says that no concept fits."""
+    return [mention for mention in document.layer(GOLD) if mention.links]
+
+
+def concepts_of(mention: Mention) -> frozenset[str]:
+    """The concepts of a mention, by their CURIEs, or as they are written without; of an ambiguous one none."""
+    return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
+
+
+def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[Mention]]) -> Iterator[LinkCase]:
+    """The mentions of gold and of a system; a mention of the system without a link counts as NIL.
+
+    Mentions of the system count if gold has links of their type, and if gold does not have the same mention without
+    a link.
+
+    Args:
+        reference: gold.
+        predicted: document id -> mentions, with types and links spelt as those of gold.
+    """
+    types = {mention.type for document in reference.documents for mention in linked(document)}
+    for document in reference.documents:
+        said = {(one.type, one.spans): one for one in predicted.get(document.id, ()) if one.type in types}
+        for mention in document.layer(GOLD):
+            found = said.pop((mention.type, mention.spans), None)
+            if mention.links:
+                case = reference.case(document, mention)
+                yield case if found is None else _told(case, found)
+        for mention in said.values():
+            surface = _surface(mention, document)
+            bare = LinkCase(
+                document=document.id, type=mention.type, surface=surface, gold=frozenset(), where="spurious"
+            )
+            yield msgspec.structs.replace(_told(bare, mention), start=mention.start, where="spurious")
+
+
+def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
+    """The mentions of gold, linked. The linker does not see links of gold, of whatever type.
+
+    Args:
+        reference: gold.
+        linker: open.
+    """
+    for chunk in portions(reference.documents, characters=_PORTION):
+        bare = [_without_links(document) for document in chunk]
+        for document, told in zip(chunk, linker.explained(bare, most=_MOST), strict=True):
+            by_mention: dict[int, list[Decision]] = {}
+            for decision in told:
+                by_mention.setdefault(decision.mention, []).append(decision)
+            for number, mention in enumerate(document.layer(GOLD)):
+                if mention.links:
+                    yield _decided(reference.case(document, mention), by_mention.get(number, []))
+
+
+def _told(case: LinkCase, mention: Mention) -> LinkCase:
+    """What the links of a predicted mention say."""
+    links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
+    scores = [link.score for link in links]
+    return msgspec.structs.replace(
+        case,
+        parts=tuple((one,) for one in sorted(concepts_of(mention))),
+        answer=concepts_of(mention),
+        score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
+        tier=links[0].tier if links else "",
+        where="matched",
+    )
+
+
+def _decided(case: LinkCase, decisions: Sequence[Decision]) -> LinkCase:
+    """What a linker says of a gold mention."""
+    answered = [one for one in decisions if one.answer]
+    best = [one.candidates[0] for one in answered]
+    scores = [one.probability for one in best]
+    return msgspec.structs.replace(
+        case,
+        parts=tuple(tuple(one.curie for one in each.candidates) for each in decisions),
+        answer=frozenset(one.curie for one in best),
+        score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
+        tier=best[0].tier if best else "",
+        alone=bool(answered) and all(_alone(one) for one in answered),
+        where="matched",
+    )
+
+
+def _alone(decision: Decision) -> bool:
+    tiers = [one.tier for one in decision.candidates]
+    return tiers.count(tiers[0]) == 1
+
+
+def _without_links(document: Document) -> Document:
+    mentions = tuple(msgspec.structs.replace(one, links=()) for one in document.layer(GOLD))
+    return msgspec.structs.replace(document, mentions=mentions)
+
+
+def _surface(mention: Mention, document: Document) -> str:
+    return " ".join(mention.text_in(document.text).split())

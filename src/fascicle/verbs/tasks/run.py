@@ -1,0 +1,158 @@
+"""A pipeline over any number of documents, and what it could not do: what ``fascicle run`` and ``quarantine`` do."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, filterfalse, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.remote import is_url
+from fascicle.core.files.remote import listed as listed_url
+from fascicle.errors import UsageError
+from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.verbs.tasks.paths import Paths, listed
+
+if TYPE_CHECKING:
+    from fascicle.pipeline.running.records import Quarantined
+    from fascicle.pipeline.running.report import Totals
+    from fascicle.pipeline.running.run import Progress, StartPool
+
+
+def run(  # noqa: PLR0913
+    files: Paths,
+    folder: str | os.PathLike[str],
+    *,
+    pipeline: str | os.PathLike[str],
+    reading: ReadRequest | None = None,
+    format: str = "jsonl",  # noqa: A002
+    workers: int = 1,
+    ray: str | None = None,
+    resume: bool = False,
+    update: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> Totals:
+    """Runs a pipeline over files; what is done stays done, whatever ends the run.
+
+    Args:
+        files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
+            `fascicle.core.files.remote.listed`.
+        folder: of the run; a path or a URL.
+        pipeline: a ``pipeline.toml``, or a folder with one.
+        reading: how files are read.
+        format: of the parts.
+        workers: processes at a time.
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.cluster.pool_on`;
+            ``""`` for the one that Ray finds, ``None`` for none.
+        resume: go on with an interrupted run.
+        update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
+        progress: is told how far the run is, about ten times a second.
+
+    Returns:
+        The account: all documents that came in are done or in quarantine.
+
+    Raises:
+        FascicleError: see `fascicle.pipeline.running.run.Run.do`.
+    """
+    from fascicle.pipeline.running.run import Run
+    from fascicle.pipeline.running.supervisor import Supervisor
+
+    pool: StartPool = Supervisor
+    if ray is not None:
+        from fascicle.pipeline.scale.cluster import pool_on
+
+        pool = pool_on(ray)
+    request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
+    paths = _paths(listed(files), request)
+    if not is_url(place):
+        Inputs.of([*filterfalse(is_url, paths), steps]).refuse(place, filled=True)
+    opened = Run.of(paths, steps, place, reading=request, format=format, workers=workers, pool=pool)
+    return opened.do(resume=resume, update=update, progress=progress)
+
+
+def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
+    """The files that are read, each once; a folder or pattern in an object store stands for those in it."""
+    if not files:
+        raise UsageError("no file was given; name files, folders or URLs")
+    found = (
+        chain.from_iterable(map(listed_url, group))
+        if remote
+        else (given.name for given in resolved(tuple(group), (), reading).inputs)
+        for remote, group in groupby(files, key=is_url)
+    )
+    return list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def quarantined(folder: str) -> list[Quarantined]:
+    """The records of all that is in the quarantine of a run, in the order of the input.
+
+    Raises:
+        OutputError: the folder holds no run.
+    """
+    from fascicle.pipeline.running.folder import RunFolder
+    from fascicle.pipeline.running.report import current
+
+    place = RunFolder(folder)
+    found = current(place, place.manifest()).values()
+    return sorted(found, key=lambda record: (record.shard, record.place, record.id))
+
+
+def shown(folder: str, identifier: str) -> Quarantined:
+    """One record.
+
+    Raises:
+        OutputError: the folder holds no run.
+        InputError: the document is not in quarantine.
+    """
+    from fascicle.pipeline.running.folder import RunFolder
+    from fascicle.pipeline.running.report import one_of
+
+    place = RunFolder(folder)
+    return one_of(place, place.manifest(), identifier)
+
+
+def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
+    """Tries documents in quarantine again, under the same limits; those that are done get a part of their own.
+
+    Args:
+        folder: of a run that is complete.
+        only: ids; by default all that can be tried.
+        pipeline: in place of the one of the run, e.g. because a step was corrected.
+
+    Returns:
+        The account of the whole run.
+
+    Raises:
+        OutputError: the folder holds no run, or one that is not complete.
+        UsageError: an id that is not in quarantine.
+        FascicleError: the pipeline cannot be opened.
+    """
+    from fascicle.pipeline.loading import open_pipeline
+    from fascicle.pipeline.running.folder import RunFolder
+    from fascicle.pipeline.running.report import plan_retry
+    from fascicle.pipeline.running.run import accounted, finalize, open_worker
+    from fascicle.pipeline.running.supervisor import Supervisor
+    from fascicle.settings.pipeline import read_pipeline
+    from fascicle.version import VERSION
+
+    place = RunFolder(folder)
+    manifest = place.manifest()
+    path = str(Path(pipeline or manifest.pipeline).expanduser().resolve())
+    limits = read_pipeline(path).limits
+    with open_pipeline(path) as opened:
+        made_by = {"release": VERSION, **opened.made_by()}
+    with place.held() as mark:
+        manifest = place.manifest()  # an update may have changed it meanwhile
+        deque(accounted(place, manifest, place.done(manifest.shards)), maxlen=0)
+        again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
+        if again is not None:
+            (shard,) = again.shards
+            opening = partial(open_worker, partial(open_pipeline, path), folder, f"{shard.name}.json", mark)
+            with Supervisor(opening, limits=limits, workers=1) as supervisor:
+                for _ in supervisor.run([shard]):
+                    pass
+        return finalize(place, manifest)

@@ -1,0 +1,240 @@
+"""``fascicle typer``: the span typer, which says of which type given spans are."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import GOLD, Document, Patch
+from fascicle.errors import InputError
+from fascicle.evaluation.scoring.typing import fit_lookup
+from fascicle.evaluation.systems.model import check_distributions
+from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.formats.account import Account, EventCounts
+from fascicle.formats.distributions import Header, write
+from fascicle.formats.outputs import write_predictions
+from fascicle.formats.predictions import Prediction, text_hash
+from fascicle.formats.requests import ReadRequest, documents_of
+from fascicle.loading import load_typer
+from fascicle.settings.base import Positive
+from fascicle.text.segment import segmenter
+from fascicle.verbs import shared, train
+from fascicle.verbs.console import Tally, say
+from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
+from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
+from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.verbs.trained_text import typing_text
+
+if TYPE_CHECKING:
+    from fascicle.training.typer.scores import TyperScores
+
+
+@checked
+def type_spans(
+    model: str | os.PathLike[str],
+    files: Paths,
+    *,
+    spans: Given | None = None,
+    reading: ReadRequest | None = None,
+    threads: Positive | None = None,
+    account: Account | None = None,
+) -> list[Prediction]:
+    """Types spans of texts.
+
+    Args:
+        model: folder of a span typer, or of the run that made it.
+        files: texts: files, folders, zips.
+        spans: predictions whose spans are typed; without them, the typer tries spans one by one.
+        reading: how the files are read.
+        threads: CPU threads; all usable cores by default.
+        account: counts documents and events, and sets aside what cannot be read.
+
+    Returns:
+        A prediction for each text, in order.
+
+    Raises:
+        ModelError: there is no such typer.
+        UsageError: the typer cannot find spans, and none were given.
+        InputError: nothing can be read, or spans of other texts.
+        MissingExtraError: torch is not installed.
+    """
+    account = account or Account()
+    typer = load_typer(model, threads=threads)
+    documents = _documents(listed(files), reading or ReadRequest(), account)
+    if spans is None:
+        patches = typer.predict(documents)
+    else:
+        proposed = predictions_of(spans, events=account.events)
+        proposed.check(documents, only="the texts")
+        patches = typer.retype(documents, proposed.mentions)
+    for document, patch in zip(documents, patches, strict=True):
+        for event in patch.events:
+            account.events.add(event, document.id)
+    return [_prediction(document, patch) for document, patch in zip(documents, patches, strict=True)]
+
+
+def _documents(files: Sequence[str], reading: ReadRequest, account: Account) -> list[Document]:
+    documents = list(account.events.observe(documents_of(files, reading, report=account.reading)))
+    account.read = len(documents)
+    if not documents:
+        account.refuse_nothing()
+    return documents
+
+
+def _prediction(document: Document, patch: Patch) -> Prediction:
+    return Prediction(
+        id=document.id,
+        sha256=text_hash(document.text),
+        mentions=tuple(sorted(patch.add, key=lambda m: (m.start, -m.end, m.type, m.spans))),
+        events=patch.events,
+    )
+
+
+@checked
+def score_types(
+    model: str | os.PathLike[str],
+    gold: Given,
+    train: Given,
+    *,
+    threads: Positive | None = None,
+    distributions: str = "",
+    overwrite: bool = False,
+    events: EventCounts | None = None,
+) -> TyperScores:
+    """Scores the types that a span typer gives to gold mentions, beside two baselines.
+
+    Args:
+        model: folder of the typer, or of the run that made it.
+        gold: documents with gold mentions.
+        train: the training corpus, which the baselines need.
+        threads: CPU threads; all usable cores by default.
+        distributions: file to write with the probability of each type for every gold mention; empty for none.
+        overwrite: replace such a file.
+        events: counts the events of documents.
+
+    Raises:
+        ModelError: there is no such typer.
+        InputError: the corpora cannot be read, or hold no gold mention.
+        OutputError: the distributions file cannot be written.
+        MissingExtraError: torch is not installed.
+    """
+    check_distributions(distributions, overwrite=overwrite)
+    typer = load_typer(model, threads=threads)
+    from fascicle.training.typer.scores import distributions_of, given_mentions, score_typer, training_pairs
+
+    events = events or EventCounts()
+    training, right = (gold_of(one, events=events).documents for one in (train, gold))
+    lookup = fit_lookup(training_pairs(training, segmenter(typer.manifest.settings.segmenter)))
+    if not any(document.layer(GOLD) for document in right):
+        raise InputError(f"{path_of(gold)} holds no gold mention, so there is nothing to type; give annotated text")
+    given = given_mentions(typer, right)
+    if distributions:
+        header = Header(model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types)
+        write(distributions, header, distributions_of(given, typer.types), overwrite=overwrite)
+    return score_typer(typer, right, lookup, given=given)
+
+
+class Train(train.Options):
+    """The same as fascicle train, which trains every kind of recipe.
+
+    In Python: ``fascicle.train("typer.toml", "runs/typer")``
+    """
+
+
+class Predict(Threads, Strict, Overwrite, shared.Reading):
+    """Predict types of given spans, or find mentions.
+
+    In Python: ``fascicle.verbs.typer.type_spans("runs/typer", "texts/")``
+
+    Attributes:
+        model: a model folder: RUN/model.
+        files: the texts: files, folders, zips.
+        output: a prediction file: .tsv, .csv, else JSON Lines.
+        spans: predictions whose spans are typed; without them, spans are tried one by one.
+        pred_format: of PRED.
+        source: whose mentions of PRED, if there are several.
+    """
+
+    model: str = option("MODEL", reads)
+    files: list[str] = option("PATH *", reads)
+    output: str = option("-o --output OUTPUT", writes, required=True)
+    spans: str | None = option("--spans PRED", reads)
+    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
+    source: str | None = option("--source NAME")
+
+
+class Score(shared.ReadingDetails):
+    """Typing accuracy on given mentions, beside two baselines.
+
+    In Python: ``fascicle.verbs.typer.score_types("runs/typer", "gold.tsv", "train.tsv")``
+
+    Attributes:
+        model: a model folder: RUN/model.
+        gold: a corpus in any format.
+        train: the training corpus, which the baselines need.
+        input_format: of both; default: auto.
+        json: print the scores as JSON.
+    """
+
+    model: str = option("MODEL", reads)
+    gold: str = option("GOLD", reads)
+    train: str = option("--train PATH", reads, required=True)
+    input_format: str = shared.input_format("--input-format")
+    distributions: str | None = DISTRIBUTIONS
+    overwrite: bool = OVERWRITE
+    threads: int | None = THREADS
+    strict: bool = STRICT
+    json: bool = option("--json")
+
+
+def run_train(args: Train) -> int:
+    """Trains as ``fascicle train`` does; returns the exit code."""
+    say("note: fascicle typer train is another name of fascicle train")
+    return train.run(args)
+
+
+def run_predict(args: Predict) -> int:
+    """Predicts; returns the exit code."""
+    writing = shared.predicting_of(args)
+    writing.check()
+    tally = Tally()
+    account = tally.account
+    spans, reading = spans_of(args), shared.reading_of(args)
+    predictions = called(type_spans, args, spans=spans, reading=reading, account=account)
+    report = account.open_report()
+    passing = account.passing(predictions, report)
+    write_predictions(passing, writing, report=report)
+    account.add(report)
+    tally.say(verbose=args.verbose)
+    tally.close(args.output)
+    return tally.exit_code(strict=args.strict)
+
+
+def spans_of(args: Predict) -> PredictionRequest | None:
+    """The predictions whose spans are typed."""
+    if args.spans is None:
+        return None
+    return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
+
+
+def run_score(args: Score) -> int:
+    """Scores; returns the exit code."""
+    gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
+    tally = Tally()
+    scores = called(score_types, args, gold=gold, train=train, events=tally.account.events)
+    sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
+    tally.say(verbose=args.verbose)
+    return tally.exit_code(strict=args.strict)
+
+
+COMMANDS = {
+    "train": (Train, run_train),
+    "predict": (Predict, run_predict),
+    "score": (Score, run_score),
+}

@@ -1,0 +1,177 @@
+"""Static vectors of the words of a corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from fascicle.core.arguments import checked
+from fascicle.core.document import Document
+from fascicle.core.files.atomic import check_target
+from fascicle.core.files.tree import archive_of, open_tree
+from fascicle.core.wording import counted
+from fascicle.errors import UsageError
+from fascicle.evaluation.systems.model import Watch
+from fascicle.formats.brat_lines import SUFFIXES
+from fascicle.formats.requests import ReadRequest, paths_of, read_file
+from fascicle.settings.base import Natural, Positive
+from fascicle.text.segment import segmenter
+from fascicle.text.surfaces import SurfaceReader
+from fascicle.text.vectors.files import StaticVectors, write_vectors
+from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
+from fascicle.verbs.console import Tally, say
+from fascicle.verbs.options import Overwrite, Strict, called, option
+from fascicle.verbs.parsing import natural, positive
+from fascicle.verbs.places import reads, writes
+from fascicle.verbs.shared import ReadingAs, reading_of
+from fascicle.verbs.tasks.paths import Paths, listed
+
+
+class Options(Overwrite, Strict, ReadingAs):
+    """Options of ``fascicle vectors``.
+
+    In Python: ``fascicle.verbs.vectors.train_vectors("train.tsv", "vectors.txt")``
+
+    Attributes:
+        files: files, folders, zips: only the training part, unless the vectors may know the words of dev and test.
+        output: the vectors as text; .gz packs them.
+        all_parts: also read dev and test of a folder or zip with parts.
+        dimension: default: 300.
+        window: words to each side; default: 15.
+        least: least count of a word; default: 1.
+        words: the N most frequent; default: 0, all.
+        passes: over the counts; default: 30.
+        x_max: count of full weight; default: 100, as published.
+        seed: default: 1.
+        lowercase: lower-case the text.
+        segmenter: of text without words; default: rules@1.
+    """
+
+    files: list[str] = option("CORPUS *", reads)
+    output: str = option("-o --output FILE", writes, required=True)
+    all_parts: bool = option("--all-parts")
+    dimension: int = option("--dimension N", positive, default=300)
+    window: int = option("--window N", positive, default=15)
+    least: int = option("--least N", positive, default=1)
+    words: int = option("--words N", natural, default=0)
+    passes: int = option("--passes N", positive, default=30)
+    x_max: int = option("--x-max N", positive, default=100)
+    seed: int = option("--seed N", natural, default=1)
+    lowercase: bool = option("--lowercase")
+    segmenter: str = option("--segmenter SEGMENTER", default="rules@1")
+
+
+def run(args: Options) -> int:
+    """Trains; returns the exit code."""
+    from fascicle.text.vectors.glove import GloveSettings
+
+    tally = Tally()
+    settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
+    reading = reading_of(args)
+    called(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
+    tally.say(verbose=args.verbose)
+    return tally.exit_code(strict=args.strict)
+
+
+_TRAIN: Final = frozenset(("train", "training"))
+_HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validation", "test", "testing"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorsSettings:
+    """How words are counted, and how vectors are fitted to the counts.
+
+    Attributes:
+        glove: the fit.
+        window: words to each side that count as near.
+        least: occurrences of a word that gets a vector.
+        words: only so many, the most frequent; 0 for all.
+        lowercase: lower-case the text.
+        segmenter: of text without words.
+        all_parts: of a folder or zip with parts, read dev and test too.
+    """
+
+    glove: GloveSettings = field(default_factory=GloveSettings)
+    window: Positive = 15
+    least: Positive = 1
+    words: Natural = 0
+    lowercase: bool = False
+    segmenter: str = "rules@1"
+    all_parts: bool = False
+
+
+@checked
+def train_vectors(
+    files: Paths,
+    output: str | os.PathLike[str],
+    settings: VectorsSettings | None = None,
+    *,
+    reading: ReadRequest | None = None,
+    overwrite: bool = False,
+    watch: Watch = iter,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> StaticVectors:
+    """Trains GloVe vectors on the words of documents, and writes them as text.
+
+    Args:
+        files: files, folders, zips in any format.
+        output: the vectors; ``.gz`` packs them.
+        settings: the usual ones by default.
+        reading: how the files are read.
+        overwrite: replace an existing file.
+        watch: documents go through it one by one, to count and to show progress.
+        tell: is called with each sentence about the progress.
+
+    Returns:
+        The vectors.
+
+    Raises:
+        UsageError: no file, or a corpus whose dev or test part the vectors would know.
+        InputError: a file that cannot be read, or no word.
+        OutputError: the file exists.
+    """
+    chosen, request = settings or VectorsSettings(), reading or ReadRequest()
+    check_target(output, overwrite=overwrite)
+    paths = paths_of(listed(files), request)
+    if not chosen.all_parts:
+        for path in paths:
+            _check_part(path)
+    documents = watch(document for path in paths for document in read_file(path, request))
+    sentences = sentences_of(documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase)
+    table = count_cooccurrence(sentences, window=chosen.window, least=chosen.least, most=chosen.words)
+    tell(
+        f"{counted(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
+        "together"
+    )
+    passes = chosen.glove.passes
+    vectors = train_glove(
+        table, chosen.glove, tell=lambda number, loss: tell(f"pass {number}/{passes}: mean loss {loss:.5f}")
+    )
+    write_vectors(Path(output), vectors, overwrite=overwrite)
+    return vectors
+
+
+def _check_part(path: str) -> None:
+    """Vectors that were trained on a test part have seen its words."""
+    if not Path(path).is_dir() and archive_of(path) is None:
+        return
+    with open_tree(path, suffixes=SUFFIXES) as tree:
+        folders = {part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts}
+    if folders & _TRAIN and (others := sorted(folders & _HELD_OUT)):
+        raise UsageError(
+            f"{path} holds the part {others[0]!r} beside the training part, whose words the vectors would know; give "
+            "the training part alone, or all_parts=True"
+        )
+
+
+def sentences_of(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
+    """The words of each sentence; words that hold white space, which a file of vectors cannot, are cut there."""
+    rules = segmenter(segmenter_name)
+    for document in documents:
+        reader = SurfaceReader(document, rules)
+        for first, last in reader.sentences:
+            text = " ".join(document.text[start:end] for start, end in reader.words[first:last])
+            yield (text.lower() if lowercase else text).split()

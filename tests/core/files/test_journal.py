@@ -1,0 +1,50 @@
+"""A journal and a growing file where there is no room."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.files.part import Journal, PartFile, part_of
+from fascicle.errors import OutputError
+
+
+@contextmanager
+def room(size: int) -> Iterator[None]:
+    """Lets no file grow beyond some bytes, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_journal_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.part.journal"
+    with room(4), pytest.raises(OutputError, match=r"x\.part\.journal cannot be written"):
+        Journal(path, made_by={"model": "m"}, resume=False)
+    assert not path.exists()
+
+
+def test_a_journal_that_cannot_grow_keeps_what_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x.part.journal"
+    journal = Journal(path, made_by={"model": "m"}, resume=False)
+    journal.append({"bytes": 1})
+    with room(path.stat().st_size + 4), pytest.raises(OutputError, match="cannot be written"):
+        journal.append({"bytes": 2})
+    with room(path.stat().st_size):
+        journal.close()
+    again = Journal(path, made_by={"model": "m"}, resume=True)
+    assert [entry["bytes"] for entry in again.entries] == [1]
+    again.remove()
+
+
+def test_a_device_is_no_place_for_a_file_that_grows() -> None:
+    with pytest.raises(OutputError, match="/dev/full"):
+        PartFile("/dev/full", made_by={})
+    assert not any(path.exists() for path in part_of("/dev/full"))

@@ -1,0 +1,76 @@
+"""What is looked up for a mention."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document
+from fascicle.linking.asking import Asked, Question, question_of, question_of_pair, readings
+from fascicle.terms.abbreviations.finder import Pairs
+
+
+@pytest.mark.parametrize(
+    ("surface", "parts"),
+    [
+        ("breast and ovarian cancer", ("breast cancer", "ovarian cancer")),
+        ("breast, lung, and ovarian cancers", ("breast cancers", "lung cancers", "ovarian cancers")),
+        ("BRCA1/2", ("BRCA1", "BRCA2")),
+        ("STAT3/5", ("STAT3", "STAT5")),
+        ("IL-1 and -6", ("IL-1", "IL-6")),
+        ("vitamin A and E", ("vitamin A", "vitamin E")),
+        ("TNF/NGF", ("TNF", "NGF")),
+        ("nausea or vomiting", ("nausea", "vomiting")),
+    ],
+)
+def test_composite_mentions_can_be_read_in_parts(surface: str, parts: tuple[str, ...]) -> None:
+    assert parts in readings(surface)
+
+
+@given(st.text("ab1 /,-&", max_size=300))
+def test_parts_are_never_empty(surface: str) -> None:
+    assert all(len(reading) > 1 and all(part.strip() for part in reading) for reading in readings(surface))
+
+
+@pytest.mark.parametrize("surface", ["breast cancer", "", "and", "/", "a/b/c/d/e/f/g/h/i"])
+def test_what_names_one_thing_has_no_parts(surface: str) -> None:
+    assert readings(surface) == ()
+
+
+def question(text: str, words: str, kind: str = "Gene") -> Question:
+    start = text.rindex(words)
+    pair, _ = Pairs(Document(id="1", text=text)).of(words, (start, start + len(words)))
+    return question_of(words, kind) if pair is None else question_of_pair(pair, kind)
+
+
+def asked(words: str, kind: str = "Gene") -> tuple[Asked, ...]:
+    return question(words, words, kind).asked
+
+
+def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() -> None:
+    text = "ataxia telangiectasia (AT) is seen. Ataxia telangiectasia is AT; an AT mouse"
+    for words in ("ataxia telangiectasia", "Ataxia telangiectasia", "AT"):
+        found = question(text, words, "Disease")
+        assert found.name == "ataxia telangiectasia"
+        assert found.asked == (Asked("ataxia telangiectasia"),)
+        assert found.short == (Asked("AT", "short"),)
+        assert not found.distinctive
+    assert question(text, "AT mouse", "Disease") == Question("AT mouse", (Asked("AT mouse"),))
+
+
+def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:
+    text = "human telomerase subunit (hTS) and hTS"
+    found = question(text, "hTS")
+    assert found.asked == (Asked("human telomerase subunit"), Asked("telomerase subunit", "bare", "NCBITaxon:9606"))
+    assert [one.surface for one in found.short] == ["hTS", "TS"]
+    assert {one.way for one in found.short} == {"short"}
+
+
+def test_species_in_names_of_genes() -> None:
+    human = "NCBITaxon:9606"
+    assert Asked("TERT", "bare", human) in asked("hTERT")
+    assert asked("mTOR")[0] == Asked("mTOR")  # its own name comes first
+    assert Asked("p53", "bare", human) in asked("human p53 protein")
+    assert asked("hTERT", "Disease") == (Asked("hTERT"),)
+    assert Asked("HeLa", "bare") in asked("HeLa cells", "CellLine")

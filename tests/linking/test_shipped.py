@@ -1,0 +1,178 @@
+"""The linker that is shipped: known answers, and no name of a corpus in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+
+import fascicle
+from fascicle.core.document import Document, Link, Mention
+from fascicle.core.spans import Span
+from fascicle.linking.opening import Found, find
+from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
+from fascicle.terms.abbreviations.finder import find_abbreviations
+from fascicle.terms.pack.pack import Pack
+
+SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="run python -m studies.ship_linker")
+MOST = 100_000  # bytes
+FITTED = {"Disease", "Chemical", "Gene", "Species", "CellLine", "CellType", "Anatomy"}
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    return find("basic")
+
+
+def test_every_shipped_linker_has_a_shipped_pack() -> None:
+    assert set(shipped_linkers()) <= set(shipped_packs())
+
+
+@SHIPPED
+def test_it_is_small_and_keeps_no_text(found: Found) -> None:
+    (part,) = found.parts
+    assert part.pack.manifest.name == part.manifest.place == "basic@1"
+    assert sum(path.stat().st_size for path in part.folder.iterdir()) < MOST
+    assert (part.folder / "names.tsv").read_bytes() == b""
+    assert part.folder == find_linker("basic@1") == find_linker("basic")
+    assert not part.manifest.indexed
+    assert part.manifest.hash == part.manifest.fingerprint
+
+
+@SHIPPED
+def test_types_without_gold_have_no_ranker(found: Found) -> None:
+    assert set(found.parts[0].manifest.rankers) == FITTED
+    assert set(found.parts[0].pack.types) - FITTED == {"GeneFamily"}
+
+
+@SHIPPED
+@pytest.mark.parametrize(
+    ("text", "words", "kind", "curie"),
+    [
+        ("Patients with asthma improved.", "asthma", "Disease", "MESH:D001249"),
+        ("Parkinson's disease is common.", "Parkinson's disease", "Disease", "MESH:D010300"),
+        ("A tumor was found.", "tumor", "Disease", "MESH:D009369"),
+        ("Her cancer was treated.", "cancer", "Disease", "MESH:D009369"),
+        ("Many had infections.", "infections", "Disease", "MESH:D007239"),
+        ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "MESH:D009396"),
+        ("Serum lipids rose.", "lipids", "Chemical", "MESH:D008055"),
+        ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
+        ("Serum creatinine rose.", "creatinine", "Chemical", "MESH:D003404"),
+        ("Mutations of human BRCA1 in patients.", "BRCA1", "Gene", "NCBIGene:672"),
+        ("TP53 was mutated in these women.", "TP53", "Gene", "NCBIGene:7157"),
+        ("Mice were fed.", "Mice", "Species", "NCBITaxon:10090"),
+        ("Cultures of Escherichia coli grew.", "Escherichia coli", "Species", "NCBITaxon:562"),
+        ("HeLa cells were grown.", "HeLa", "CellLine", "cellosaurus:CVCL_0030"),
+        ("The hepatocytes were grown.", "hepatocytes", "CellType", "CL:0000182"),
+        ("The liver was removed.", "liver", "Anatomy", "UBERON:0002107"),
+        ("An ERK inhibitor.", "ERK", "GeneFamily", "fplx:ERK"),
+    ],
+)
+def test_known_answers(found: Found, text: str, words: str, kind: str, curie: str) -> None:
+    start = text.index(words)
+    document = Document(id="1", text=text, mentions=(Mention(((start, start + len(words)),), kind),))
+    (done,) = fascicle.link([document])
+    (link,) = done.mentions[0].links
+    assert link.curie == curie
+    assert (link.score is None) == (kind == "GeneFamily")
+    assert link.name
+    assert link.tier
+
+
+@SHIPPED
+def test_what_it_does_not_know_is_nil(found: Found) -> None:
+    document = Document(id="1", text="the xyzzy syndrome", mentions=(Mention(((4, 18),), "Disease"),))
+    (done,) = fascicle.link([document])
+    assert done.mentions[0].links[0].nil
+
+
+REPORTED = (  # long form, short form, type
+    ("Follicle-stimulating hormone", "FSH", "Gene"),
+    ("C-reactive protein", "CRP", "Gene"),
+    ("androgen receptor", "AR", "Gene"),
+    ("aldose reductase", "AR", "Gene"),
+    ("progesterone receptor", "PR", "Gene"),
+    ("tissue factor", "TF", "Gene"),
+    ("renin", "REN", "Gene"),
+    ("aspartate aminotransferase", "AST", "Gene"),
+    ("angiotensin receptor blocker", "ARB", "Gene"),
+    ("patient-controlled analgesia", "PCA", "Chemical"),
+    ("naproxen", "NAP", "Gene"),
+    ("continuous positive airway pressure", "CPAP", "Gene"),
+    ("topiramate", "TPM", "Gene"),
+    ("familial hypercholesterolemia", "FH", "Disease"),
+    ("thyroid hormone receptor beta", "TR-beta", "Gene"),
+    ("ropivacaine-fentanyl", "RF", "Chemical"),
+    ("heated humidifier", "HH", "Chemical"),
+)
+Answers = list[tuple[Span, tuple[Link, ...]]]
+
+
+def answers(texts: Sequence[tuple[str, Sequence[Span], str]]) -> list[Answers]:
+    """What the shipped linker says of spans of texts, in the order of the texts."""
+    documents = [
+        Document(id=str(number), text=text, mentions=tuple(Mention((span,), kind) for span in spans))
+        for number, (text, spans, kind) in enumerate(texts)
+    ]
+    return [[(mention.spans[0], mention.links) for mention in one.mentions] for one in fascicle.link(documents)]
+
+
+def whole(names: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """The concepts that the shipped linker gives to names, each with a type, by all their words."""
+    documents = [
+        Document(id="1", text=f"{name} was high.", mentions=(Mention(((0, len(name)),), kind),)) for name, kind in names
+    ]
+    told = find("basic").opened().explained(documents)
+    return [[one.link.curie for one in own if one.answer and one.candidates[0].ways != ("shorter",)] for own in told]
+
+
+def check_pairs(pairs: Sequence[tuple[str, str, str]]) -> int:
+    """Both forms of pairs have one answer; what a long form means alone, it means beside a short form.
+
+    A long form that is a name only without its first words may mean more: what its short form is a name of.
+
+    Returns:
+        How many pairs have a concept.
+    """
+    texts = [(f"{long} ({short}) was high.", long, short, kind) for long, short, kind in pairs]
+    places = [((0, len(long)), (len(long) + 2, len(long) + 2 + len(short))) for _, long, short, _ in texts]
+    kept = [
+        (text, spans, kind)
+        for (text, _, _, kind), spans in zip(texts, places, strict=True)
+        if (spans[1], spans[0]) in find_abbreviations(text)
+    ]
+    together = answers(kept)
+    alone = whole([(text[spans[0][0] : spans[0][1]], kind) for text, spans, kind in kept])
+    found = 0
+    for (text, _, _), ((_, long), (_, short)), own in zip(kept, together, alone, strict=True):
+        assert long == short, text
+        if own:
+            assert [link.curie for link in long] == own, text
+        found += not long[0].nil
+    assert len(kept) > 0.8 * len(pairs)
+    return found
+
+
+@SHIPPED
+def test_short_forms_have_no_concept_that_their_long_forms_do_not_have() -> None:
+    check_pairs(REPORTED)
+
+
+def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
+    """Names of a pack with their initials as short forms, where these are found as such."""
+    active, random, pairs = pack.active, Random(7), dict[tuple[str, str, str], None]()
+    while len(pairs) < count:
+        rows = np.array([random.randrange(len(active)) for _ in range(4 * count)])
+        types = pack.type_rows[active.concept[rows]].tolist()
+        for name, kind in zip(active.surfaces.take(active.surface[rows]), types, strict=True):
+            short = "".join(word[0] for word in name.split()).upper()
+            if short.isalpha() and 2 <= len(short) <= 6 and len(find_abbreviations(f"{name} ({short}) was high.")) == 1:
+                pairs[name, short, pack.types[kind]] = None
+    return list(pairs)[:count]
+
+
+@SHIPPED
+def test_made_pairs_of_the_pack_have_one_answer(found: Found) -> None:
+    assert check_pairs(made_pairs(found.parts[0].pack, 5_000)) > 2_000

@@ -1,0 +1,138 @@
+"""A pack that is built again from a pack has what that one has, and one that is extended has more."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.linking import build_pack, corpus, document
+from tests.support.packs import PARTS, Sources, key
+from tests.terms.pack.test_builder import SOURCES, SURFACES
+
+import fascicle
+from fascicle.core.document import Document
+from fascicle.errors import UsageError
+from fascicle.loading import load
+from fascicle.terms.curation.rules import Curation, Rule
+from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.extending import Kept, sources_of
+from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.verifying import verify
+from fascicle.verbs.linker import fit_folder
+from fascicle.verbs.tasks.index_build import extend
+
+RULES = st.lists(
+    st.builds(
+        Rule,
+        action=st.sampled_from(["drop", "ner_off", "case", "prefer"]),
+        surface=SURFACES,
+        concept=st.sampled_from(["A:1", "B:1"]),
+        case=st.just("exact"),
+        note=st.sampled_from(["", "why"]),
+    ),
+    max_size=4,
+)
+
+
+def made(place: Path, sources: list[PackSource], parts: Parts) -> Pack:
+    build(sources, BuildSettings(name="small", memory=8), place, parts=parts)
+    return Pack.open(place, normaliser=parts.normaliser)
+
+
+def content(pack: Pack) -> dict[str, object]:
+    """All that a pack says of each concept; one whose label no pack can hold may get one of its names."""
+    found: dict[str, object] = {}
+    for curie in (pack.curie(row) for row in range(len(pack))):
+        concept, names = pack.concept(curie), frozenset(pack.names(curie))
+        found[curie] = (msgspec.structs.replace(concept, label=""), names, pack.parents(curie), pack.children(curie))
+    return found
+
+
+@settings(deadline=None, max_examples=40)
+@given(sources=SOURCES, rules=RULES)
+def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[Rule]) -> None:
+    if not any(record.names or record.replaced_by for records in sources.values() for record in records):
+        return
+    parts = Parts(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Curation(rules, key=key))
+    given = [PackSource(SourceFacts(name=name), lambda own=own: iter(own)) for name, own in sources.items()]
+    with tempfile.TemporaryDirectory() as place:
+        first = made(Path(place) / "first", given, parts)
+        kept = Parts(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Kept(first))
+        second = made(Path(place) / "second", sources_of(first), kept)
+        assert content(second) == content(first)
+        for curie in (first.curie(row) for row in range(len(first))):
+            assert first.concept(curie).label in (second.concept(curie).label, curie)
+        assert second.leads.column.tolist() == first.leads.column.tolist()
+        assert second.manifest.sources == first.manifest.sources
+        assert verify(second) > 0
+
+
+OWN = (
+    "concept\tsurface\ttype\tkind\n"
+    "OWN:1\tserum\tDisease\tlabel\nOWN:1\tserum sickness of ours\tDisease\texact\n"
+    "OWN:2\tbreast cancer\tDisease\tlabel\nNCBIGene:4\tgrey factor\tGene\texact\n"
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pack and its linker; the pack with more names."""
+    place = tmp_path_factory.mktemp("home")
+    build_pack(place / "pack")
+    fit_folder(place / "pack", place / "linker", documents=corpus())
+    (place / "own.tsv").write_text(OWN, encoding="utf-8")
+    extend(place / "pack", place / "own.tsv", place / "mine", linker=place / "linker")
+    return place
+
+
+def test_an_extended_pack_has_both(home: Path) -> None:
+    before, after = Pack.open(home / "pack"), Pack.open(home / "mine")
+    for row in range(len(before)):
+        curie = before.curie(row)
+        told = after.concept(curie)
+        assert before.concept(curie) == msgspec.structs.replace(told, sources=told.sources[:1])
+        assert {term.surface for term in before.names(curie)} <= {term.surface for term in after.names(curie)}
+    assert [term.surface for term in after.names("OWN:1")] == ["serum", "serum sickness of ours"]
+    assert "grey factor" in {term.surface for term in after.names("NCBIGene:4")}
+    assert verify(after) > 0
+
+
+def test_own_labels_are_always_looked_for(home: Path) -> None:
+    text = Document(id="1", text="The serum was given.")
+    (patch,) = load(home / "mine").predict([text])
+    assert [one.text_in(text.text) for one in patch.add] == ["serum"]
+
+
+def test_the_ranker_is_kept(home: Path) -> None:
+    texts = [
+        document("Mice with AT.", ("AT", "Disease", "")),
+        document("A grey factor in man.", ("grey factor", "Gene", "")),
+    ]
+    before = list(fascicle.link(texts, linker=home / "linker", pack=home / "pack"))
+    after = list(fascicle.link(texts, linker=home / "mine"))
+    assert before[0].mentions[0].links == after[0].mentions[0].links
+    assert before[0].mentions[0].links[0].score is not None
+    assert before[1].mentions[0].links[0].nil
+    assert after[1].mentions[0].links[0].curie == "NCBIGene:4"
+    cancer = document("Breast cancer.", ("Breast cancer", "Disease", ""))
+    (link,) = next(fascicle.link([cancer], linker=home / "mine")).mentions[0].links
+    assert (link.curie, set(link.same)) == ("MESH:D1", {"DOID:1", "OWN:2"})
+
+
+def test_a_source_of_the_same_name_is_refused_and_a_pack_is_extended_again(home: Path) -> None:
+    with pytest.raises(UsageError, match="'own'"):
+        extend(home / "mine", home / "own.tsv", home / "again")
+    (home / "more.toml").write_text(
+        'name = "more"\n[sources.more]\npath = "more.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'columns = { id = "id", name = "name" }\n'
+    )
+    (home / "more.tsv").write_text("id\tname\nOWN:7\tthe seventh ache\n")
+    extend(home / "mine", home / "more.toml", home / "third")
+    text = document("the seventh ache", ("the seventh ache", "Disease", ""))
+    (link,) = next(iter(fascicle.link([text], linker=home / "third"))).mentions[0].links
+    assert link.curie == "OWN:7"

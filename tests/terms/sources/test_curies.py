@@ -1,0 +1,87 @@
+"""One spelling of identifiers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.terms.sources.drafts import MAX_CURIE, curie
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix", "wanted"),
+    [
+        ("MESH:D003920", "", "MESH:D003920"),
+        ("mesh:D003920", "", "MESH:D003920"),
+        ("MeSH:d003920", "", "MESH:D003920"),
+        ("MSH2010_2010_02_22:D003920", "", "MESH:D003920"),
+        ("D003920", "MESH", "MESH:D003920"),
+        ("7157", "NCBIGene", "NCBIGene:7157"),
+        ("EntrezGene:7157", "", "NCBIGene:7157"),
+        ("taxon:9606", "", "NCBITaxon:9606"),
+        ("ncbitaxon:9606", "", "NCBITaxon:9606"),
+        ("NCBI_TaxID:9606", "", "NCBITaxon:9606"),
+        ("CVCL_0030", "", "cellosaurus:CVCL_0030"),
+        ("cellosaurus:0001", "", "cellosaurus:CVCL_0001"),
+        ("Cellosaurus:CVCL_A001", "", "cellosaurus:CVCL_A001"),
+        ("CVCL:0030", "", "cellosaurus:CVCL_0030"),
+        ("HGNC:HGNC:5", "", "HGNC:5"),
+        ("HGNC:5", "", "HGNC:5"),
+        ("MGI:MGI:87854", "", "MGI:87854"),
+        ("MIM:138670", "", "OMIM:138670"),
+        ("doid:0001816", "", "DOID:0001816"),
+        ("http://purl.obolibrary.org/obo/CL_0000540", "", "CL:0000540"),
+        ("http://purl.obolibrary.org/obo/NCBITaxon_9606", "", "NCBITaxon:9606"),
+        ("https://identifiers.org/mesh:D003920", "", "MESH:D003920"),
+        ("https://bioregistry.io/mesh:D003920", "", "MESH:D003920"),
+        ("SNOMEDCT_US_2016_03_01:123", "", "snomedct:123"),
+        ("UMLS_CUI:C0000001", "", "umls:C0000001"),
+        ("FPLX:5_hydroxytryptamine", "", "fplx:5_hydroxytryptamine"),
+        ("mine:A1", "", "mine:A1"),
+        ("A1", "mine", "mine:A1"),
+        (" CHEBI:15365 ", "", "CHEBI:15365"),
+    ],
+)
+def test_every_spelling_becomes_the_one(text: str, prefix: str, wanted: str) -> None:
+    assert curie(text, prefix) == wanted
+    assert curie(wanted) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix"),
+    [
+        ("", ""),
+        ("", "MESH"),
+        ("D003920", ""),
+        ("MESH:Hyperoxia", ""),
+        ("NCBITaxon:species", ""),
+        ("NCBIGene:-1", ""),
+        ("NCBIGene:７１５７", ""),
+        ("http://example.org/x", ""),
+        ("http://example.org/x", "MESH"),
+        ("a b:c", ""),
+        ("mine:a b", ""),
+        (":x", ""),
+        ("x:", ""),
+        ("mine:" + "1" * MAX_CURIE, ""),
+        ("CVCL_", ""),
+    ],
+)
+def test_what_is_no_identifier_is_none(text: str, prefix: str) -> None:
+    assert curie(text, prefix) == ""
+
+
+@given(st.text(max_size=30), st.sampled_from(["", "MESH", "HGNC", "cellosaurus", "mine"]))
+def test_a_curie_stays_as_it_is(text: str, prefix: str) -> None:
+    found = curie(text, prefix)
+    assert found == "" or (curie(found) == found and ":" in found and found.isascii() and " " not in found)
+
+
+@given(
+    st.sampled_from(["MESH:", "mesh:", "HGNC:HGNC:", "MGI:", "cellosaurus:", "CVCL_", "NCBIGene:", "x:"]),
+    st.text(alphabet="0123456789CDVL_:", max_size=12),
+)
+def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -> None:
+    found = curie(start + rest)
+    assert curie(found) == found

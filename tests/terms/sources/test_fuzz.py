@@ -1,0 +1,98 @@
+"""Damaged sources: read or refused in one sentence; what is given is well formed, and every row is accounted for."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fascicle.core.type_names import read_vocabulary
+from fascicle.errors import FascicleError
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.catalogue import READERS
+from fascicle.terms.sources.drafts import cleaned, curie
+from fascicle.terms.sources.reading import read_source
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord
+
+
+def _module() -> Any:
+    path = Path(__file__).with_name("fuzzing.py")
+    spec = importlib.util.spec_from_file_location("fuzzing_of_sources", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+FUZZING = _module()
+
+
+def check_record(record: ConceptRecord) -> None:
+    assert curie(record.curie) == record.curie != ""
+    for name in record.names:
+        assert cleaned(name.surface) == name.surface != ""
+        assert name.kind in NAME_KINDS
+        assert len(name.surface) <= 1_000
+    others = (*record.parents, *record.replaced_by, *(cross.curie for cross in record.references))
+    assert all(curie(other) == other != "" for other in others)
+    assert record.curie not in record.parents
+    assert len(set(record.names)) == len(record.names)
+    labels = [name.language for name in record.names if name.kind == "label"]
+    assert len(set(labels)) == len(labels)
+    msgspec.json.encode(record)  # which no lone surrogate lets pass
+
+
+def check(path: Path, reader: str, settings: dict[str, Any]) -> bool:
+    """Whether a file was read to its end; anything but an error of one sentence fails."""
+    report = SourceReport()
+    given = msgspec.convert({"path": str(path), "reader": reader, **settings}, SourceSettings)
+    try:
+        for record in read_source(given, report=report):
+            check_record(record)
+    except FascicleError as refused:
+        error: FascicleError | None = refused
+    else:
+        error = None
+    if error is not None:
+        assert "\n" not in str(error)
+        return False
+    assert report.accounted
+    assert all(report.losses[reason] and report.first[reason] for reason in report.losses)
+    return True
+
+
+def torture(tmp_path: Path, *, count: int) -> None:
+    path, read = tmp_path / "source", 0
+    for number in range(count):
+        reader = list(FUZZING.TARGETS)[number % len(FUZZING.TARGETS)]
+        text, settings = FUZZING.TARGETS[reader]
+        path.write_bytes(FUZZING.damaged(text.encode(), number))
+        read += check(path, reader, settings)
+    assert count // 4 < read < count  # some are read, and some are refused
+
+
+def test_every_reader_is_tortured() -> None:
+    assert set(FUZZING.TARGETS) == set(READERS)
+    assert read_vocabulary().candidates("Gene")
+
+
+@pytest.mark.parametrize("reader", FUZZING.TARGETS)
+def test_what_is_whole_is_read(tmp_path: Path, reader: str) -> None:
+    text, settings = FUZZING.TARGETS[reader]
+    path = tmp_path / "source"
+    path.write_text(text)
+    assert check(path, reader, settings)
+
+
+def test_damaged_sources_give_no_traceback(tmp_path: Path) -> None:
+    torture(tmp_path, count=300)
+
+
+@pytest.mark.slow
+def test_ten_thousand_damaged_sources_give_no_traceback(tmp_path: Path) -> None:
+    torture(tmp_path, count=10_000)

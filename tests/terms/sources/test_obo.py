@@ -1,0 +1,122 @@
+"""OBO, its older tags, and Cellosaurus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fascicle.errors import FormatError
+from fascicle.terms.terms import Cross, Name
+
+OBO = r"""format-version: 1.2
+default-namespace: made_up
+
+[Term]
+id: DOID:1
+name: disease\, of {odd} things ! a comment
+alt_id: DOID:10
+alt_id: DOID:2
+def: "A \"very\" bad\nthing." [PMID:1]
+synonym: "illness" EXACT []
+synonym: "Ill" BROAD ABBREVIATION [X:1] {source="Y"}
+synonym: "ILL" EXACT ABBREVIATION []
+synonym: "sort of" RELATED [a:"!"]
+synonym: "old way" []
+synonym: "illness" RELATED []
+exact_synonym: "malady" []
+xref: MSH2010_2010_02_22:D003920 "text"
+xref: http\://example.org
+is_a: DOID:2 ! the other
+is_a: DOID:4 {is_inferred="true"} ! another
+relationship: part_of DOID:5
+property_value: has_rank NCBITaxon:sub_family
+
+[Term]
+id: DOID:2
+name: split over \
+two lines
+is_obsolete: true
+replaced_by: DOID:1
+
+[Term]
+name: nobody
+
+[Typedef]
+id: part_of
+name: part of
+"""
+
+
+def test_every_tag_that_counts_is_read(read: Callable[..., Any]) -> None:
+    found = read(OBO, "obo", type="Disease")
+    first = found["DOID:1"]
+    assert first.names == (
+        Name("disease, of {odd} things", "label"),
+        Name("illness"),
+        Name("Ill", "broad"),
+        Name("ILL", "abbreviation"),
+        Name("sort of", "related"),
+        Name("old way", "related"),
+        Name("malady"),
+    )
+    assert first.definition == 'A "very" bad thing.'
+    assert first.references == (Cross("MESH:D003920"),)
+    assert first.parents == ("DOID:2", "DOID:4")
+    assert first.rank == "sub family"
+    assert first.type == "Disease"
+    second = found["DOID:2"]
+    assert second.names == (Name("split over two lines", "label"),)
+    assert second.obsolete
+    assert second.replaced_by == ("DOID:1",)
+
+
+def test_an_identifier_of_before_is_hidden_unless_it_lives(read: Callable[..., Any]) -> None:
+    found = read(OBO, "obo")
+    assert found["DOID:10"].obsolete
+    assert found["DOID:10"].replaced_by == ("DOID:1",)
+    assert len([record for record in found.records if record.curie == "DOID:2"]) == 1
+
+
+def test_losses_are_counted_with_their_first_place(read: Callable[..., Any]) -> None:
+    found = read(OBO, "obo")
+    assert found.losses() == {"identifier": 1, "repeated": 1, "reference": 1}
+    lines = OBO.split("\n")
+    assert found.report.first["identifier"].line == lines.index("name: nobody")  # its stanza begins the line before
+    assert found.report.first["repeated"].line == lines.index('synonym: "illness" RELATED []') + 1
+
+
+def test_bad_lines_are_counted(read: Callable[..., Any]) -> None:
+    bad = b"[Term]\nid: A:1\nname: a\nsynonym: no quotes\nwhat is this\nname: \xff\n"
+    found = read(bad, "obo")
+    assert found.names("A:1") == {"a": "label"}
+    assert found.losses() == {"tag": 2, "line": 1}
+
+
+def test_a_type_may_follow_the_namespace(read: Callable[..., Any]) -> None:
+    text = "[Term]\nid: GO:0000001\nname: x\nnamespace: process\n\n[Term]\nid: GO:0000002\nname: y\n"
+    found = read(text, "obo", types={"process": "BiologicalProcess"}, type="CellularComponent")
+    assert found["GO:0000001"].type == "BiologicalProcess"
+    assert found["GO:0000002"].type == "CellularComponent"
+
+
+def test_cellosaurus_has_species_and_lines_that_derive_from_others(read: Callable[..., Any]) -> None:
+    text = """[Term]
+id: CVCL_0030
+name:HeLa
+synonym: "Hela" RELATED []
+xref: NCBI_TaxID:9606 ! Homo sapiens (Human)
+xref: CLO:CLO_0003684
+relationship: derived_from CVCL_0001 ! other
+relationship: originate_from_same_individual_as CVCL_0002
+"""
+    record = read(text, "cellosaurus")["cellosaurus:CVCL_0030"]
+    assert record.taxon == "NCBITaxon:9606"
+    assert record.parents == ("cellosaurus:CVCL_0001",)
+    assert record.references == (Cross("CLO:0003684"),)
+
+
+def test_other_files_are_refused(read: Callable[..., Any]) -> None:
+    with pytest.raises(FormatError, match="stanza"):
+        read("id\tname\n1\tx\n", "obo")

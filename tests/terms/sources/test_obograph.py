@@ -1,0 +1,101 @@
+"""OBO-Graph JSON."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fascicle.errors import FormatError
+from fascicle.terms.terms import Cross, Name
+
+GRAPH = {
+    "graphs": [
+        {
+            "id": "x",
+            "nodes": [
+                {
+                    "id": "http://purl.obolibrary.org/obo/CL_0000540",
+                    "lbl": "neuron",
+                    "type": "CLASS",
+                    "meta": {
+                        "definition": {"val": "A cell.", "xrefs": []},
+                        "synonyms": [
+                            {"pred": "hasExactSynonym", "val": "nerve cell", "xrefs": []},
+                            {"pred": "hasExactSynonym", "val": "NC", "synonymType": "x#ABBREVIATION"},
+                            {"pred": "hasBroadSynonym", "val": "cell of nerves"},
+                        ],
+                        "xrefs": [{"val": "BTO:0000938"}, {"val": "no reference"}],
+                        "basicPropertyValues": [
+                            {
+                                "pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId",
+                                "val": "CL:0000999",
+                            },
+                            {"pred": "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace", "val": "cell"},
+                        ],
+                    },
+                },
+                {
+                    "id": "http://purl.obolibrary.org/obo/CL_0000001",
+                    "meta": {
+                        "deprecated": True,
+                        "basicPropertyValues": [
+                            {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "CL:0000540"}
+                        ],
+                    },
+                },
+                {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "type": "PROPERTY", "lbl": "part of"},
+                {"id": 7},
+                {"id": "nothing"},
+            ],
+            "edges": [
+                {
+                    "sub": "http://purl.obolibrary.org/obo/CL_0000540",
+                    "pred": "is_a",
+                    "obj": "http://purl.obolibrary.org/obo/CL_0000393",
+                },
+                {
+                    "sub": "http://purl.obolibrary.org/obo/CL_0000540",
+                    "pred": "http://x/BFO_0000050",
+                    "obj": "http://x/UBERON_0000955",
+                },
+            ],
+        }
+    ]
+}
+
+
+def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
+    found = read(json.dumps(GRAPH), "obograph", types={"cell": "CellType"})
+    neuron, edge = (record for record in found.records if record.curie == "CL:0000540")
+    assert neuron.names == (
+        Name("neuron", "label"),
+        Name("nerve cell"),
+        Name("NC", "abbreviation"),
+        Name("cell of nerves", "broad"),
+    )
+    assert (neuron.type, neuron.definition) == ("CellType", "A cell.")
+    assert neuron.references == (Cross("BTO:0000938"),)
+    assert edge.parents == ("CL:0000393",)
+    assert found["CL:0000001"].obsolete
+    assert found["CL:0000001"].replaced_by == ("CL:0000540",)
+    assert found["CL:0000999"].replaced_by == ("CL:0000540",)
+    assert found.losses() == {"structure": 1, "identifier": 1, "relation": 1, "reference": 1}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"graphs": 1}', '{"graphs": [{"nodes": {}}]}', "\x00"])
+def test_other_files_are_refused(read: Callable[..., Any], text: str) -> None:
+    with pytest.raises(FormatError):
+        read(text, "obograph")
+
+
+def test_memory_does_not_grow_with_the_number_of_nodes(read: Callable[..., Any]) -> None:
+    content = b'{"graphs":[{"nodes":[' + b"{}," * 30_000 + b'{}],"edges":[' + b"1," * 30_000 + b"1]}]}"
+    tracemalloc.start()
+    found = read(content, "obograph")
+    assert tracemalloc.get_traced_memory()[1] < 2**21
+    tracemalloc.stop()
+    assert found.losses() == {"identifier": 30_001, "structure": 30_001}

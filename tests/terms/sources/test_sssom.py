@@ -1,0 +1,36 @@
+"""Mappings: both sides get a reference, and what is said not to be equal never becomes equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fascicle.errors import FormatError
+from fascicle.terms.terms import Cross
+
+HEAD = "# curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tsubject_label\tpredicate_id\tpredicate_modifier\tobject_id\n"
+
+
+def test_both_sides_get_references_with_predicates(read: Callable[..., Any]) -> None:
+    rows = "MONDO:0000001\tdisease\tskos:exactMatch\t\tmesh:D004194\nDOID:1\tx\tskos:broadMatch\t\tmesh:D000001\n"
+    found = read(HEAD + rows, "sssom")
+    assert found["MONDO:0000001"].references == (Cross("MESH:D004194", "skos:exactMatch"),)
+    assert found["MESH:D004194"].references == (Cross("MONDO:0000001", "skos:exactMatch"),)
+    assert found["DOID:1"].references == (Cross("MESH:D000001", "skos:broadMatch"),)
+    assert found["MESH:D000001"].references == (Cross("DOID:1", "skos:narrowMatch"),)
+    assert not any(record.names for record in found.records)
+
+
+def test_negated_mappings_give_nothing(read: Callable[..., Any]) -> None:
+    rows = "DOID:1\tx\tskos:exactMatch\tNot\tmesh:D000001\nDOID:1\tx\tdebio:0000003\t\tmesh:D000002\n"
+    rows += "x\ty\tskos:exactMatch\t\tz\n"
+    found = read(HEAD + rows, "sssom")
+    assert found.records == []
+    assert found.losses() == {"negated": 1, "relation": 1, "identifier": 1}
+
+
+def test_other_tables_are_refused(read: Callable[..., Any]) -> None:
+    with pytest.raises(FormatError, match="subject_id"):
+        read("a\tb\n1\t2\n", "sssom")

@@ -1,0 +1,164 @@
+"""The command, a request and the stream of a predictor treat documents alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.cli import main
+from fascicle.core import codec
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.errors import FascicleError, InputError, OutputError, UsageError
+from fascicle.formats.files import read
+from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.loading import load
+from fascicle.text.annotator import Annotator
+from fascicle.verbs.tasks.annotate import AnnotateRequest, Listener, annotate_files
+
+EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
+DOCUMENTS = (
+    Document(id="earlier", text="lung cancer", mentions=EARLIER),
+    Document(id="empty", text=""),
+    Document(id="unseen", text="\u200b\n"),
+    Document(id="good", text="aspirin against fever"),
+)
+
+
+class Fragile(Annotator):
+    """Finds every ``fever``; a text with ``cancer`` is more than it can bear."""
+
+    name = "fragile"  # type: ignore[assignment]
+    types = ("Disease",)  # type: ignore[assignment]
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        if any("cancer" in document.text for document in documents):
+            raise RuntimeError("a network of its own mind")
+        found = [document.text.find("fever") for document in documents]
+        return [Patch(add=(Mention(((at, at + 5),), "Disease", source=self.name),) if at >= 0 else ()) for at in found]
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    path = tmp_path / "names.tsv"
+    path.write_text("Chemical\taspirin\nDisease\tlung cancer\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Four documents, with a line that is none between them."""
+    path = tmp_path / "in.jsonl"
+    lines = [codec.encode(document) for document in DOCUMENTS]
+    path.write_bytes(b"\n".join([*lines[:2], b'{"fascicle": 1, "id": 3}', *lines[2:]]) + b"\n")
+    return path
+
+
+def going_on() -> ReadReport:
+    return ReadReport(aside=SetAside(keep_going=True))
+
+
+def test_python_and_the_command_treat_documents_alike(
+    capsys: pytest.CaptureFixture[str], names: Path, corpus: Path, tmp_path: Path
+) -> None:
+    asked = ["annotate", str(corpus), "--model", str(names), "--no-link"]
+    assert main([*asked, "-o", str(tmp_path / "command.jsonl")]) == 3
+    said = capsys.readouterr().err
+    report = going_on()
+    streamed = list(load(names).stream(read(corpus, report=report)))
+    request = AnnotateRequest(files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl")))
+    account = annotate_files(request, lambda: load(names))
+    assert list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
+    assert (tmp_path / "command.jsonl").read_bytes() == (tmp_path / "request.jsonl").read_bytes()
+    assert (account.written, account.aside) == (4, 1)
+    assert account.reading.aside.sentences == report.aside.sentences
+    assert report.aside.sentences[0] in said
+
+    first, empty, unseen, good = streamed
+    assert {(m.source, m.type, m.text_in(first.text)) for m in first.mentions} == {
+        ("gold", "Disease", "lung"),
+        ("names", "Disease", "lung cancer"),
+    }
+    assert [(event.kind, event.code) for event in first.events] == [("note", "replaced")]
+    for document in (empty, unseen):
+        assert [(event.kind, event.code) for event in document.events] == [("note", "empty-text")]
+    assert not good.events
+
+
+def test_a_document_that_cannot_be_answered_is_set_aside_alike(tmp_path: Path) -> None:
+    heard: list[InputError] = []
+    streamed = list(Fragile().stream(DOCUMENTS, aside=heard.append))
+    (tmp_path / "in.jsonl").write_bytes(b"".join(codec.encode(document) + b"\n" for document in DOCUMENTS))
+    request = AnnotateRequest(
+        files=(str(tmp_path / "in.jsonl"),), writing=WriteRequest(path=str(tmp_path / "out.jsonl"))
+    )
+    told: list[int] = []
+    listener = Listener(seen=lambda documents, reached, total: told.append(documents))
+    account = annotate_files(request, Fragile, listener=listener)
+    assert list(read(tmp_path / "out.jsonl")) == streamed
+    assert account.predicting.sentences == [str(error) for error in heard]
+    assert (account.read, account.written, account.aside) == (4, 3, 1)
+    assert told == [2, 3, 4]
+
+
+def test_texts_in_place_of_files(tmp_path: Path) -> None:
+    texts = ("no fever", "cancer", "")
+    request = AnnotateRequest(texts=texts, writing=WriteRequest(path=str(tmp_path / "out.jsonl")))
+    annotate_files(request, Fragile)
+    assert list(read(tmp_path / "out.jsonl")) == list(Fragile().stream(texts, aside=lambda error: None))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"files": ()}, UsageError),
+        ({"texts": ("fever",)}, UsageError),
+        ({"files": ("missing.txt",)}, InputError),
+        ({"writing": WriteRequest(path="in.txt", format="jsonl", overwrite=True)}, OutputError),
+        ({"writing": WriteRequest(path="there.jsonl")}, OutputError),
+        ({"writing": WriteRequest(path="out.docx")}, UsageError),
+        ({"writing": WriteRequest(path="out.jsonl", format="jsno")}, UsageError),
+        ({"writing": WriteRequest(format="brat")}, UsageError),
+        ({"writing": WriteRequest(resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.jsonl"), "also_read": ("out.jsonl",), "files": ("in.txt",)}, None),
+    ],
+)
+def test_what_is_refused_is_refused_before_the_predictor_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], error: type[FascicleError] | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("no fever", encoding="utf-8")
+    (tmp_path / "there.jsonl").write_text("mine", encoding="utf-8")
+    opened: list[Annotator] = []
+
+    def predictor() -> Annotator:
+        opened.append(Fragile())
+        return opened[0]
+
+    request = AnnotateRequest(**{"files": ("in.txt",), **changes})
+    if error is None:
+        annotate_files(request, predictor)
+        return
+    with pytest.raises(error):
+        annotate_files(request, predictor)
+    assert not opened
+    assert (tmp_path / "in.txt").read_text(encoding="utf-8") == "no fever"
+
+
+def test_one_file_for_each_input(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "in" / f"{name}.txt").write_text(f"{name}: fever", encoding="utf-8")
+    wrote: list[str] = []
+    request = AnnotateRequest(
+        files=(str(tmp_path / "in"),),
+        reading=ReadRequest(format="plain"),
+        writing=WriteRequest(path=f"{tmp_path}/out/", format="records"),
+    )
+    annotate_files(request, Fragile, listener=Listener(wrote=lambda path, report: wrote.append(path.name)))
+    assert wrote == ["a.records.jsonl", "b.records.jsonl"]
+    (document,) = read(tmp_path / "out" / "b.records.jsonl")
+    assert [m.text_in(document.text) for m in document.mentions] == ["fever"]

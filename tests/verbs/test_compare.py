@@ -1,0 +1,232 @@
+"""``fascicle compare``: the report, the command that it proposes, and bad input."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from benchmarks.prediction_files import write as write_predictions
+
+from fascicle.core.document import Document, Mention
+from fascicle.evaluation.reports.markdown import escaped
+from fascicle.formats import write
+from fascicle.formats.predictions import prediction_of
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+HEADER = "document\ttype\tstart\tend\tscore\n"
+WORDS = 30
+
+
+def corpus(source: str, *, share: float, seed: int, false: float = 0.1) -> list[Document]:
+    """Every second word is a mention of one of two types; a system finds a share of them, and others too."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for number in range(12):
+        mentions = []
+        for word in range(WORDS):
+            is_gold = word % 2 == 0
+            if chance.random() < (share if is_gold else false):
+                mentions.append(Mention(((2 * word, 2 * word + 1),), "Gene" if word % 3 else "Cell", source=source))
+        found.append(Document(id=f"d{number}", text="w " * WORDS, mentions=tuple(mentions)))
+    return found
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    write(tmp_path / "gold.fascicle.jsonl", corpus("gold", share=1.0, seed=0, false=0.0))
+    return tmp_path / "gold.fascicle.jsonl"
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> list[Path]:
+    """Three systems in three kinds of file."""
+    paths = [tmp_path / "first.tsv", tmp_path / "second.jsonl", tmp_path / "third one.fascicle.jsonl"]
+    said = [corpus("m", share=share, seed=seed) for seed, share in enumerate((0.8, 0.7, 0.75), start=1)]
+    write_predictions(paths[0], map(prediction_of, said[0]))
+    write_predictions(paths[1], map(prediction_of, said[1]))
+    write(paths[2], said[2])
+    return paths
+
+
+def test_the_report(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    result = cli("compare", gold, *systems, "-o", report, "--resamples", 100)
+    assert result.code == 0
+    titles = ["Systems", "Together", "Pairs", "Types", "Combinations", "Choices"]
+    assert all(f"{title}\n---" in result.out for title in titles)
+    markdown = report.read_text(encoding="utf-8")
+    assert markdown.startswith(f"# Systems compared on {escaped(str(gold))}\n")
+    assert all(f"## {title}\n" in markdown for title in titles)
+    assert "C third one" in result.out
+    assert "which the gold has not" not in result.err
+    assert "nothing in first says on which texts the predictions were made" in result.err
+    assert "exists already" in cli("compare", gold, *systems, "-o", report).err
+    assert cli("compare", gold, *systems, "-o", report, "--overwrite", "--no-search").code == 0
+    assert "Combinations" not in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("floors", [[], ["--recall-floor", "0.95", "--precision-floor", "0.97"]])
+def test_the_proposed_commands_make_what_they_promise(
+    cli: Cli, gold: Path, systems: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, floors: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    value = json.loads(cli("compare", gold, *systems, "--json", "--resamples", 50, *floors).out)
+    assert [one["aim"] for one in value["best"]] == ["f1", "precision", "recall"]
+    for number, one in enumerate(value["best"]):
+        words = shlex.split(one["command"])
+        assert (words[:2], words[-2:]) == (["fascicle", "combine"], ["-o", "combined.tsv"])
+        assert cli(*words[1:-1], f"{number}.tsv").code == 0
+        scores = json.loads(cli("evaluate", gold, f"{number}.tsv", "--json").out)["micro"]
+        promised = one["combination"]
+        assert {k: scores[k] for k in ("tp", "fp", "fn", "f1")} == {k: promised[k] for k in ("tp", "fp", "fn", "f1")}
+    best = value["best"][0]["combination"]["f1"]
+    assert best == max(one["f1"] for one in value["combinations"])
+    assert best > max(one["f1"]["estimate"] for one in value["systems"])
+    if floors:
+        assert value["best"][1]["combination"]["recall"] >= 0.95
+        assert value["best"][2]["combination"]["precision"] >= 0.97
+
+
+@pytest.mark.parametrize("table", ["", '["all of them"]', '["all of them:s1"]\nGenes = "Gene"\n[s2]'])
+def test_the_proposed_commands_carry_what_they_need(cli: Cli, gold: Path, tmp_path: Path, table: str) -> None:
+    """Several sources of one file, a map for all or some of them, and a document that is missing."""
+    said = {f"s{seed}": corpus(f"s{seed}", share=0.6, seed=seed, false=0.4) for seed in range(1, 5)}
+
+    def joined(parts: tuple[Document, ...]) -> Document:
+        mentions = (m for part in parts for m in part.mentions)
+        other = (msgspec.structs.replace(m, type="Genes" if m.type == "Gene" else m.type) for m in mentions)
+        return msgspec.structs.replace(parts[0], mentions=tuple(other))
+
+    whole = [joined(parts) for parts in zip(*said.values(), strict=True)]
+    path = tmp_path / "all of them.jsonl"
+    write_predictions(path, map(prediction_of, whole[:-1]))
+    (tmp_path / "m.toml").write_text(f'{table}\nGenes = "Gene"\n', encoding="utf-8")
+    call = ["compare", gold, path, *(f"--source={name}" for name in said), "--map", tmp_path / "m.toml", "--json"]
+    assert "lacks 1 document: 'd11' of the 12" in cli(*call).err
+    value = json.loads(cli(*call, "--allow-missing", "--resamples", 50).out)
+    for number, one in enumerate(value["best"]):
+        words = shlex.split(one["command"])
+        assert words[words.index("--missing") + 1] == "empty"
+        out = tmp_path / f"{number}.tsv"
+        assert cli(*words[1:-1], out).code == 0
+        scores = json.loads(cli("evaluate", gold, out, "--json").out)["micro"]
+        assert (scores["tp"], scores["fp"]) == (one["combination"]["tp"], one["combination"]["fp"])
+
+
+def test_the_command_says_what_only_the_gold_could_tell(cli: Cli, tmp_path: Path) -> None:
+    def lines(*rows: tuple[int, str]) -> str:
+        return HEADER + "".join(f"a\t{t}\t{n}\t{n + 1}\t\n" for n, t in rows)
+
+    (tmp_path / "gold.tsv").write_text(lines((0, "DNA"), (1, "dna"), (2, "DNA")), encoding="utf-8")
+    (tmp_path / "x.tsv").write_text(lines((0, "DNA"), (2, "DNA")), encoding="utf-8")
+    (tmp_path / "y.tsv").write_text(lines((1, "dna")), encoding="utf-8")
+    value = json.loads(cli("compare", *(tmp_path / f"{n}.tsv" for n in ("gold", "x", "y")), "--json").out)
+    words = shlex.split(value["best"][0]["command"])
+    assert (words[2], "--distinct-types" in words) == ("union", True)
+    assert cli(*words[1:-1], tmp_path / "out.tsv").code == 0
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8").count("\n") == 4
+
+
+def test_weights_of_a_proposed_command(cli: Cli, tmp_path: Path) -> None:
+    """Of four systems, two pairs that agree: the weights break the tie for the better pair."""
+
+    def rows(*starts: int) -> str:
+        return HEADER + "".join(f"a\tX\t{n}\t{n + 1}\t\n" for n in starts)
+
+    texts = {"gold": range(10), "p": [*range(8), 20], "q": [*range(8), 21], "r": [8, 30, 31], "s": [8, 30, 32]}
+    for name, starts in texts.items():
+        (tmp_path / f"{name}.tsv").write_text(rows(*starts), encoding="utf-8")
+    value = json.loads(cli("compare", *(tmp_path / f"{name}.tsv" for name in texts), "--json").out)
+    four = [one for one in value["combinations"] if one["rule"] == "weighted" and len(one["systems"]) == 4]
+    (one,) = four
+    assert (one["tp"], one["fp"]) == (8, 0)
+    weights = ",".join(map(str, one["weights"]))
+    files = [tmp_path / f"{name}.tsv" for name in "pqrs"]
+    assert cli("combine", "weighted", *files, "--weights", weights, "-o", tmp_path / "out.tsv").code == 0
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8").count("\n") == 9
+
+
+def test_gold_in_a_prediction_file(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    bare = tmp_path / "gold.tsv"
+    write_predictions(bare, map(prediction_of, corpus("gold", share=1.0, seed=0, false=0.0)))
+    with_text, without = (
+        json.loads(cli("compare", path, *systems, "--json", "--resamples", 20).out) for path in (gold, bare)
+    )
+    assert with_text == without
+    empty = tmp_path / "none.fascicle.jsonl"
+    write(empty, corpus("model", share=0.5, seed=1))
+    assert "holds no gold mention" in refused("compare", empty, *systems)
+
+
+def test_types_that_the_gold_does_not_have_are_said(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "drugs.tsv").write_text(HEADER + "d1\tGene\t0\t1\t\nd1\tDrug\t2\t3\t\n", encoding="utf-8")
+    said = cli("compare", gold, tmp_path / "drugs.tsv", *systems, "--resamples", 20).err
+    assert all(part in said for part in ("drugs has the type 'Drug'", "the gold has not", "--map"))
+
+
+def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    assert "GOLD" in refused("compare")
+    assert "no file was given" in refused("compare", gold)
+    assert "one system (first) was given" in refused("compare", gold, systems[0])
+    assert "was given twice" in refused("compare", gold, *systems, systems[0])
+    assert "a recall of at least 95" in refused("compare", gold, *systems, "--recall-floor", "95")
+    assert "the gold cannot be read from standard input" in refused("compare", "-", *systems)
+    assert "integer from 1" in refused("compare", gold, *systems, "--resamples", "0")
+    assert "does not exist" in refused("compare", gold, *systems, "-o", tmp_path / "no" / "r.md")
+    bad = tmp_path / "bad.tsv"
+    for content, message in (
+        ("", "is empty"),
+        (HEADER + "x\tGene\t0\t1\t\n", "no document in common"),
+        (HEADER + "d1\tGene\t0\t1\t\nx\tGene\t0\t1\t\n", "bad names 1 document: 'x' that the gold does not have"),
+        (HEADER + f"d1\tGene\t0\t{2 * WORDS + 1}\t\n", "which has 60 characters"),
+        (HEADER + "d1\tGenes\t0\t1\t\n", '"Genes" = "Gene"'),
+        (HEADER + "d1\tGENE\t0\t1\t\n", '"GENE" = "Gene"'),
+        (HEADER + "d1\tSpecies\t0\t1\t\n", "nothing of it can be agreed upon"),
+    ):
+        bad.write_text(content, encoding="utf-8")
+        assert message in refused("compare", gold, bad, *systems)
+    changed = [msgspec.structs.replace(prediction_of(d), sha256="0" * 64) for d in corpus("m", share=0.5, seed=3)]
+    write_predictions(tmp_path / "changed.jsonl", changed)
+    said = refused("compare", gold, systems[0], tmp_path / "changed.jsonl")
+    assert all(part in said for part in ("the gold and changed", "different texts", "'d0'", "12 such documents"))
+
+
+def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / f"p{n:02}.tsv" for n in range(13)]
+    for number, path in enumerate(paths):
+        write_predictions(path, map(prediction_of, corpus("m", share=0.5, seed=number)))
+    assert "give at most 12 systems, or --no-search" in refused("compare", gold, *paths)
+    result = cli("compare", gold, *paths, "--no-search", "--resamples", 20)
+    assert result.code == 0
+    assert "With 78 pairs and 20 draws no corrected p-value" in result.out
+
+
+def test_the_report_has_the_notes(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    shifted, report = tmp_path / "shifted.tsv", tmp_path / "report.md"
+    shifted.write_text(HEADER + "d0\tGene\t1\t2\t\n", encoding="utf-8")
+    result = cli("compare", gold, systems[0], shifted, "-o", report, "--resamples", 100, "--no-search")
+    markdown = report.read_text(encoding="utf-8")
+    for note in ("shifted does not list 11 documents", "shifted has no mention of the gold; see that its offsets"):
+        assert note in result.err
+        assert note in markdown
+    said = refused("compare", gold, *systems, "-o", systems[0], "--overwrite", "--no-search")
+    assert "one of the inputs" in said
+
+
+def test_sentences_are_called_so_as_by_evaluate(cli: Cli, tmp_path: Path) -> None:
+    lines = "Lithium\tB-Chemical\ncauses\tO\ntremor\tB-Disease\n\n"
+    paths = [tmp_path / f"{name}.conll" for name in ("gold", "one", "two")]
+    for path, text in zip(paths, (lines * 4, lines * 4, lines * 3 + lines.replace("B-Disease", "O")), strict=True):
+        path.write_text(text, encoding="utf-8")
+    compared = cli("compare", *paths, "--no-search", "--resamples", 100)
+    evaluated = cli("evaluate", *paths[:2], "--interval")
+    assert "over 4 sentences" in compared.out
+    assert "bootstrap over sentences" in compared.out
+    assert "sentences" in evaluated.out
