@@ -15,9 +15,9 @@ from fascicle.core.document import Event
 from fascicle.core.spans import Span
 
 Kind = Literal["loss", "repair"]
-Effect = Literal["harmless", "incomplete", "meaning"]
+_Effect = Literal["harmless", "incomplete", "meaning"]
 HARMLESS: Final = "harmless"
-INCOMPLETE: Final = "incomplete"
+_INCOMPLETE: Final = "incomplete"
 MEANING: Final = "meaning"
 
 
@@ -32,10 +32,10 @@ class Code(NamedTuple):
     """
 
     kind: Kind
-    effect: Effect
+    effect: _Effect
 
 
-_LEFT_OUT: Final = Code("loss", INCOMPLETE)
+_LEFT_OUT: Final = Code("loss", _INCOMPLETE)
 CODES: Final[Mapping[str, Code]] = MappingProxyType(
     {
         "duplicate-mention": Code("repair", HARMLESS),
@@ -43,7 +43,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "missing-token": Code("repair", HARMLESS),
         "offsets-moved": Code("repair", HARMLESS),  # all the texts of mentions prove it, or their events say otherwise
         "overlapping-fragments": Code("repair", HARMLESS),
-        "duplicate-id": Code("repair", INCOMPLETE),
+        "duplicate-id": Code("repair", _INCOMPLETE),
         "attributes-left-out": _LEFT_OUT,
         "categories-left-out": _LEFT_OUT,
         "coreferences-left-out": _LEFT_OUT,
@@ -94,7 +94,7 @@ def event_of(code: str, *, step: str, message: str, span: Span | None = None) ->
     return Event(step=step, kind=CODES[code].kind, code=code, message=message, span=span)
 
 
-def effect_of(kind: str, code: str) -> Effect:
+def effect_of(kind: str, code: str) -> _Effect:
     """The effect of events of a kind and a code, wherever they come from."""
     known = CODES.get(code)
     if known is not None and known.kind == kind:

@@ -21,19 +21,19 @@ from fascicle.core.arrays import Ints
 from fascicle.errors import ModelError
 
 # Of a network that does not say what it takes best, such as one of torch, where each call has a cost of its own.
-MAX_TOKENS = 1024
+_MAX_TOKENS = 1024
 # For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer, 384-wide encoder in
 # int8), and small batches have less padding: 2 % in place of 7 % on sentences (benchmarks/speed/levers.py).
 TOKENS_A_THREAD = 256
 # One float32 attention table of 12 heads over this area is 24 MB.
-MAX_AREA = 512 * 1024
+_MAX_AREA = 512 * 1024
 
 
 def length_sorted_batches(
     lengths: Sequence[int] | NDArray[np.integer],
     *,
-    max_tokens: int = MAX_TOKENS,
-    max_area: int = MAX_AREA,
+    max_tokens: int = _MAX_TOKENS,
+    max_area: int = _MAX_AREA,
 ) -> Iterator[NDArray[np.intp]]:
     """Group items of similar length, so that padding is rare and every batch is bounded.
 
@@ -119,7 +119,7 @@ class OnnxSession:
         self._alone = threads == 1  # whether a run stays on the thread of its caller
         self.path = path
         self.threads = threads
-        self.batch_tokens = min(MAX_TOKENS, threads * TOKENS_A_THREAD)
+        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD)
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
@@ -259,5 +259,5 @@ def scored_batches(
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)
             return
-    for chosen in length_sorted_batches(lengths, max_tokens=getattr(scorer, "batch_tokens", MAX_TOKENS)):
+    for chosen in length_sorted_batches(lengths, max_tokens=getattr(scorer, "batch_tokens", _MAX_TOKENS)):
         yield chosen, score(chosen)

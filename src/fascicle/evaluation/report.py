@@ -178,7 +178,7 @@ def build_report(
             "subsets": _subsets(documents, one, training),
             "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
             "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
-            "calibration": calibration_part(gold, one.predicted, bins=chosen.bins),
+            "calibration": _calibration_part(gold, one.predicted, bins=chosen.bins),
         }
         for one, buckets, wrong in zip(systems, counted, found, strict=True)
     ]
@@ -232,7 +232,7 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
     return cast(ScoresPart, found)
 
 
-def calibration_part(
+def _calibration_part(
     gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
 ) -> Calibration:
     """Calibration of a system, over all and per type, or why there is none under ``"undefined"``."""

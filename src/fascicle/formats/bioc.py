@@ -264,11 +264,11 @@ def _add(
         return
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
-    links, raw = read_links(infons)
+    links, raw = _read_links(infons)
     collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
 
 
-def read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+def _read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Takes the links out of the facts of an annotation; ids without a prefix are of the vocabulary that is named."""
     links, raw = links_of(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
     given = infons.get(VOCABULARY, "")
@@ -382,10 +382,10 @@ def _annotation(
         vocabulary = names[0] if len(set(names)) == 1 else BETWEEN.join(names)
         if names and all(names) and can_hold(vocabulary) and not any(BETWEEN in name for name in names):
             infons[VOCABULARY] = vocabulary
-    links, raw = read_links(rest := dict(infons))
+    links, raw = _read_links(rest := dict(infons))
     if rest.pop(VOCABULARY, ""):  # it would be read as a fact: the ids are fewer than their vocabularies
         del infons[VOCABULARY]
-        links, raw = read_links(dict(infons))
+        links, raw = _read_links(dict(infons))
     count_links(mention, links, document, report)
     for key, value in mention.attributes:
         if key == RAW_ID or key in infons or not (can_hold(key) and can_hold(value)):

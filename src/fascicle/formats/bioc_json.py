@@ -144,7 +144,7 @@ def _array(stream: BinaryIO) -> Iterator[Put]:
 # -- as the service of PubTator 3 answers ------------------------------------------------------------------------------
 
 
-def encode_answer(document: Document, report: WriteReport) -> bytes:
+def _encode_answer(document: Document, report: WriteReport) -> bytes:
     """One document as an object of an answer of PubTator 3: BioC, with the ids of the article.
 
     Raises:
@@ -156,7 +156,7 @@ def encode_answer(document: Document, report: WriteReport) -> bytes:
 
 
 @contextmanager
-def into_answer(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_answer(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Opens an answer, see `into_collection`."""
     stream.write(b'{"PubTator3":[')
     with _array(stream) as put:
@@ -166,5 +166,5 @@ def into_answer(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
 READER: Final = Reader(read=read)
 WRITER: Final = Writer(holds=holds_of("BioC JSON"), encoder=lambda _: encode, into=into_collection, grows=False)
 PUBTATOR3_WRITER: Final = Writer(
-    holds=holds_of("PubTator 3 JSON"), encoder=lambda _: encode_answer, into=into_answer, grows=False
+    holds=holds_of("PubTator 3 JSON"), encoder=lambda _: _encode_answer, into=_into_answer, grows=False
 )

@@ -56,7 +56,7 @@ class TextBound:
     listed: bool = True
 
 
-def parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBound | None:
+def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBound | None:
     """Reads a T line; ``None`` if it is none."""
     match = _TEXT_BOUND.fullmatch(line)
     if match is None:
@@ -276,7 +276,7 @@ class Standoff:
         return line[0] in takers and takers[line[0]](line, place)
 
     def _take_text_bound(self, line: str, place: str, listed: bool) -> bool:
-        row = parse_text_bound(line, place=place, listed=listed)
+        row = _parse_text_bound(line, place=place, listed=listed)
         if row is None:
             return False
         if row.id in self._ids:

@@ -52,7 +52,7 @@ _ENDS_LINE: Final = re.compile(r"[\n\r\0]")
 Files = tuple[tuple[str, bytes], ...]
 
 
-def is_zip_name(path: str) -> bool:
+def _is_zip_name(path: str) -> bool:
     """Whether documents are written to this path as a zip, and not as a folder."""
     return path.lower().endswith(".zip")
 
@@ -67,7 +67,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
     """
     if path == STDIN:
         raise UsageError("brat has two files for each document; name a folder or a .zip to write, with -o")
-    if is_zip_name(path):
+    if _is_zip_name(path):
         check_target(path, overwrite=overwrite)
         return
     if suffix_of(path) in (*SUFFIXES, ".gz"):
@@ -76,7 +76,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], None]]:
+def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], None]]:
     """Gives the function that puts the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
 
@@ -210,5 +210,5 @@ def _is_reference(target: str, value: str) -> bool:
 
 
 WRITER: Final = Writer(
-    holds=HOLDS, encoder=lambda _: encoder(), into=into_zip, into_folder=into_folder, check=check_place
+    holds=HOLDS, encoder=lambda _: encoder(), into=_into_zip, into_folder=into_folder, check=check_place
 )

@@ -13,7 +13,7 @@ from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, UsageError
 
-INFO: Final = "dataset_info.json"
+_INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"
 
 
@@ -50,7 +50,7 @@ def check_labels(given: str) -> None:
 
 def names_beside(path: str, *, field: str) -> tuple[str, ...]:
     """The names that the ``dataset_info.json`` in the folder of a file tells; none where there is no such file."""
-    place = Path(path).parent / INFO
+    place = Path(path).parent / _INFO
     return _of_file(os.fspath(place), field) if path != STDIN and place.is_file() else ()
 
 

@@ -22,7 +22,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
-EVERYONE: Final = "all"
+_EVERYONE: Final = "all"
 OURS: Final = "fascicle"  # in the meta of a task or region that we wrote: what Label Studio has no place for
 _TEXT: Final = "text"
 _META_LENGTH: Final = 200  # characters of a fact about a text
@@ -151,7 +151,7 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
         message = f"of {counted(numbers, 'prediction')} the export has the number alone, and nothing that it says"
         events.append(Event(step=STEP, kind="note", code="predictions-left-out", message=message))
     layers: _Layers = [(prediction.model_version or "predictions", prediction.result) for prediction in told]
-    if annotator == EVERYONE:
+    if annotator == _EVERYONE:
         return [*((f"annotator-{one.annotator}", one.result) for one in made), *layers], events
     chosen = _chosen(made, annotator)
     if left := len(made) - len(chosen):
@@ -172,7 +172,7 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
     raise ValueError(
         f"the task has {counted(len(found or made), 'annotation')}, of the annotator(s) {who}, and nothing says which "
         f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as a source with "
-        f"{fields_argument(('annotator', EVERYONE))}"
+        f"{fields_argument(('annotator', _EVERYONE))}"
     )
 
 
@@ -328,7 +328,7 @@ def _written(mention: Mention, number: int, text: str) -> dict[str, Any]:
 
 
 @contextmanager
-def into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Opens an array, to which tasks are added; it is closed at the end.
 
     Args:
@@ -346,4 +346,4 @@ def into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     stream.write(b"[]\n" if before == (b"[\n",) else b"\n]\n")
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_array, grows=False)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_array, grows=False)

@@ -182,13 +182,13 @@ def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
                 report.lose(code, document, count=lost)
     if not document.mentions:
         return document
-    kept = held_mentions(document, document.mentions, holds, report)
+    kept = _held_mentions(document, document.mentions, holds, report)
     if len(kept) == len(document.mentions) and all(map(is_, kept, document.mentions)):
         return document
     return cast(Said, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
 
 
-def held_mentions(
+def _held_mentions(
     document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
 ) -> tuple[Mention, ...]:
     """The mentions that a format can hold; counts the others, and what the format does not hold of each.

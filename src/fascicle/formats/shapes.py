@@ -123,12 +123,12 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         ),
     }
 )
-UNANNOTATED: Final = ("text", "article")
+_UNANNOTATED: Final = ("text", "article")
 _SWITCHES: Final = ("inclusive", "bare")
 _FIXED: Final = ("tag_names", "reader", "needs", "also", "movable")
 
 
-def detect_shape(record: Mapping[str, Any]) -> str:
+def _detect_shape(record: Mapping[str, Any]) -> str:
     """The name of the first shape whose fields a record has; the empty string if there is none.
 
     Where no shape fits in the types of the fields too, their names decide, so that the reader can say what is wrong.
@@ -238,9 +238,9 @@ class Shapes:
         return shape, () if is_told else self._noted(shape, name)
 
     def _detected(self, record: dict[str, Any]) -> str:
-        name = detect_shape(record)
+        name = _detect_shape(record)
         # Somebody who names the field of the text does not want the parts of an article.
-        return "" if name in UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
+        return "" if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
 
     def _remember(self, name: str) -> None:
         before = self._report.shapes.get(self._path)
@@ -248,7 +248,7 @@ class Shapes:
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
         """Says of texts without annotation that they have none, if others of the file do."""
-        if name not in UNANNOTATED:
+        if name not in _UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0
             return (_bare(f"{count:,} of the records before this one", self._annotated),) if count else ()

@@ -25,12 +25,12 @@ from fascicle.formats.report import ReadReport
 
 VERSION: Final = "0.1"
 GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
-ORTH: Final = 65
+_ORTH: Final = 65
 ENT_IOB: Final = 77
 ENT_TYPE: Final = 78
-SENT_START: Final = 80
-ENT_KB_ID: Final = 452
-ATTRIBUTES: Final = (ORTH, ENT_IOB, ENT_TYPE, SENT_START, ENT_KB_ID)  # of tokens, in the order of their columns
+_SENT_START: Final = 80
+_ENT_KB_ID: Final = 452
+ATTRIBUTES: Final = (_ORTH, ENT_IOB, ENT_TYPE, _SENT_START, _ENT_KB_ID)  # of tokens, in the order of their columns
 SPAN: Final = ">QQQllll"  # id, id in a knowledge base, label, first and last token (exclusive), the same in characters
 ID: Final = "id"  # in the user data
 META: Final = "meta"
@@ -254,7 +254,7 @@ def _columns(found: _Bin, source: Source) -> _Columns:
         spaces = np.frombuffer(found.spaces, bool)
         tokens = np.frombuffer(found.tokens, "<u8").reshape(len(spaces), len(found.attrs))
         total = int(lengths.sum(dtype=np.int64))
-        if (lengths < 0).any() or total != len(spaces) or ORTH not in found.attrs:
+        if (lengths < 0).any() or total != len(spaces) or _ORTH not in found.attrs:
             raise ValueError("the columns do not fit together")
     except _BROKEN as error:
         raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
@@ -300,8 +300,8 @@ def _document(
 
 
 def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
-    texts = [names[int(one)] for one in columns.of[ORTH][part]]
-    starts = columns.of[SENT_START][part] if SENT_START in columns.of else np.zeros(0)
+    texts = [names[int(one)] for one in columns.of[_ORTH][part]]
+    starts = columns.of[_SENT_START][part] if _SENT_START in columns.of else np.zeros(0)
     known = [bool(one == 1) for one in starts] if starts.any() else None
     return Tokens(texts=texts, spaces=[bool(one) for one in columns.spaces[part]], starts=known)
 
@@ -346,7 +346,7 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
     ranges = doc.tokens.ranges()
     for first, last in _runs(columns):
         kind, span = doc.names[int(columns[ENT_TYPE][first])], (ranges[first][0], ranges[last - 1][1])
-        concept = doc.names.get(int(columns[ENT_KB_ID][first]), "") if ENT_KB_ID in columns else ""
+        concept = doc.names.get(int(columns[_ENT_KB_ID][first]), "") if _ENT_KB_ID in columns else ""
         if not kind:
             doc.collector.drop(f"an entity at {span} has no type")
         elif (span, kind) not in doc.grouped:

@@ -271,7 +271,7 @@ def _array(count: int) -> bytes:
 
 
 @contextmanager
-def into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Opens a file, to which documents are added; it is written at the end.
 
     Args:
@@ -287,4 +287,4 @@ def into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
         stream.write(packer.flush())
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_message, prepare=with_tokens, grows=False)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_message, prepare=with_tokens, grows=False)

@@ -233,7 +233,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 
 @contextmanager
-def into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Opens a page, to which articles are added; it is closed at the end.
 
     Args:
@@ -247,4 +247,4 @@ def into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     stream.write(Html("</main></body></html>\n").encode())
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=into_page)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_page)

@@ -55,7 +55,7 @@ _SAME: Final[Mapping[str, str]] = MappingProxyType(
 _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
-def one_taxon(taxon: str) -> str:
+def _one_taxon(taxon: str) -> str:
     """The species that a strain, a subspecies or a genus of a laboratory stands for."""
     return _SAME.get(taxon, taxon)
 
@@ -89,7 +89,7 @@ class Species:
             for link in mention.links if mention.type == "Species" else ():
                 taxon = link.curie or f"NCBITaxon:{link.id}"
                 if taxon.startswith("NCBITaxon:") and not link.nil:
-                    places[mention.start] = one_taxon(taxon)
+                    places[mention.start] = _one_taxon(taxon)
         self._starts = sorted(places)
         self._taxa = [places[start] for start in self._starts]
         counts = Counter(self._taxa)
@@ -125,7 +125,7 @@ def agreement(species: Species, around: Near, taxon: str, known: Collection[str]
     Args:
         species: of the document.
         around: what stands around the place.
-        taxon: of the concept, as `one_taxon` gives it; empty if the vocabulary does not say.
+        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary does not say.
         known: species that the vocabulary names; a species that it does not name agrees with any other.
 
     Returns:
@@ -199,7 +199,7 @@ class Describer:
         """Takes the open pack."""
         self.pack = pack
         self._words = ConceptWords(pack)
-        self._taxa = [one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
+        self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:

@@ -76,7 +76,7 @@ class LayerReader:
         self.depth = int(encoder.config.num_hidden_layers)
         self.heads = int(encoder.config.num_attention_heads)
         self._network = encoder.network
-        self._layers = list(encoder.network.get_submodule(path_of_layers(encoder)).children())
+        self._layers = list(encoder.network.get_submodule(_path_of_layers(encoder)).children())
         found = [_projections(layer) for layer in self._layers] if attention else []
         self._pairs = [pair for pair in found if pair is not None]
         if len(self._pairs) < len(found):
@@ -112,7 +112,7 @@ class LayerReader:
         return compute(states[:1]) if compute is not None else None
 
 
-def path_of_layers(encoder: Encoder) -> str:
+def _path_of_layers(encoder: Encoder) -> str:
     """The name of the list of layers in the network: the only list of modules of that length that is in no other.
 
     Raises:
@@ -148,7 +148,7 @@ def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
         RecipeError: the encoder has no such layer.
         ModelError: its layers are not found.
     """
-    path, depth = path_of_layers(encoder), int(encoder.config.num_hidden_layers)
+    path, depth = _path_of_layers(encoder), int(encoder.config.num_hidden_layers)
     if layers[-1] > depth:
         raise RecipeError(
             f"student.layers names layer {layers[-1]}, but {encoder.origin} has {depth}: name layers from 1 to {depth}"

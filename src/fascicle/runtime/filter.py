@@ -23,7 +23,7 @@ from fascicle.text.windows import Batch
 
 STEP: Final = "filter"
 LOGITS: Final = "logits"
-CORRECT: Final = 1  # index of the class
+_CORRECT: Final = 1  # index of the class
 _CHUNK = 4096  # candidates encoded together: enough to sort by length, little enough to stay flat
 _DIGITS = 6
 
@@ -129,7 +129,7 @@ class MentionFilter:
         for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
             batch = pad_marked([inputs[i].ids for i in chosen.tolist()], pad=self._tokenizer.pad)
             logits = self._scorer.run(batch)[LOGITS].astype(np.float64)
-            chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - CORRECT] - logits[:, CORRECT]))
+            chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - _CORRECT] - logits[:, _CORRECT]))
         return chances.round(_DIGITS)
 
     def _judged(self, candidates: Sequence[Candidate]) -> Iterator[tuple[float, bool]]:

@@ -27,7 +27,7 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     given = [model] if isinstance(model, str | os.PathLike) else list(model)
     if not given:
         raise UsageError("no model was given; name one, or several term packs")
-    others = [one for one in given if versions_of(one) or not is_pack(one)]
+    others = [one for one in given if _versions_of(one) or not is_pack(one)]
     if others and len(given) > 1:
         raise UsageError(
             f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
@@ -38,11 +38,11 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
     """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
-    there = versions_of(model) or Path(model).expanduser().exists()
+    there = _versions_of(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.names("predictors")
 
 
-def versions_of(model: str | os.PathLike[str]) -> list[str]:
+def _versions_of(model: str | os.PathLike[str]) -> list[str]:
     """The shipped models of this name."""
     return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
@@ -56,7 +56,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         ModelError: neither; the message lists the shipped models and the nearest name.
     """
     path = find_pack(model)
-    if versions := versions_of(model):
+    if versions := _versions_of(model):
         return assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
     if path.is_dir():
         return model_folder(path)
@@ -76,4 +76,4 @@ def find_model(model: str | os.PathLike[str]) -> Path:
 def as_path(folder: str | os.PathLike[str]) -> str:
     """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
     name = os.fspath(folder)
-    return f"{os.curdir}{os.sep}{name}" if versions_of(name) else name
+    return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name

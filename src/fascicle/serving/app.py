@@ -57,7 +57,7 @@ _MEANS: Final[Mapping[int, str]] = MappingProxyType(
 _PART: Final = re.compile(r"{(\w+)(?::\w+)?}")
 
 
-def description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str, Any]:
+def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str, Any]:
     """The description of some routes.
 
     Args:
@@ -206,7 +206,7 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.description = msgspec.json.encode(description_of(routes, with_token=bool(settings.token)))
+    app.state.description = msgspec.json.encode(_description_of(routes, with_token=bool(settings.token)))
     app.state.service = service
     return app
 

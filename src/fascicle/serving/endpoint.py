@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from fascicle.serving.service import Service
 
-Handle = Callable[[Request, Service], Awaitable[Response]]
+_Handle = Callable[[Request, Service], Awaitable[Response]]
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 ANY = "application/octet-stream"
@@ -56,7 +56,7 @@ class Endpoint:
 
     method: str
     path: str
-    handle: Handle
+    handle: _Handle
     means: str
     query: tuple[Query, ...] = ()
     body: Any = None

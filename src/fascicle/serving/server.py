@@ -38,7 +38,7 @@ _QUEUE: Final = 4_096  # connections that the system keeps until they are taken
 _SPARE: Final = 256  # descriptors for workers, files, and connections that are taken or closed at this moment
 
 
-def most_connections(wanted: int) -> int:
+def _most_connections(wanted: int) -> int:
     """As many connections as are wanted and as the descriptors of this process allow."""
     try:
         import resource
@@ -317,7 +317,7 @@ def run(
 
 
 def _connections(settings: ServeSettings, tell: Once) -> Connections:
-    most = most_connections(settings.connections)
+    most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
     return Connections(most=most, each=each, seconds=settings.headers, drop=drop)

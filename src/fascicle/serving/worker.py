@@ -54,7 +54,7 @@ class ProcessWorker:
             longest: seconds that it may be at a step at most, since nobody waits longer for it.
         """
         self._start: Callable[[], Process[Message]] = partial(
-            Process, partial(do_orders, open_work), MESSAGES, limits=limits, longest=longest
+            Process, partial(_do_orders, open_work), MESSAGES, limits=limits, longest=longest
         )
         self._limits = limits
         self._process: Process[Message] | None = None
@@ -121,7 +121,7 @@ class ProcessWorker:
 Worker = LocalWorker | ProcessWorker
 
 
-def do_orders(open_work: OpenWork, channel: Channel) -> None:
+def _do_orders(open_work: OpenWork, channel: Channel) -> None:
     """Does what is ordered, in a process of its own.
 
     Args:

@@ -73,7 +73,7 @@ def segments(windows: Sequence[Window], units: int) -> Ints:
     return segment_of
 
 
-def keepers(windows: Sequence[Window], units: int) -> Ints:
+def _keepers(windows: Sequence[Window], units: int) -> Ints:
     """The number of the window that keeps each unit, -1 for none, ``[units]``."""
     window_of = np.full(units, -1, dtype=np.int64)
     for number, window in enumerate(windows):
@@ -299,7 +299,7 @@ class Reach:
         """
         self._limits = limits
         self._windows = windows
-        self._window_of = keepers(windows, len(pieces.units))
+        self._window_of = _keepers(windows, len(pieces.units))
         self._first, self._last = pieces.first, last_pieces(pieces)
 
     def outside(self, span: tuple[int, int]) -> str:

@@ -241,9 +241,9 @@ def read_with(
     try:
         return list(read_file(path, request, report=report))
     except UsageError as error:
-        raise RecipeError(f"in [{place}], {with_keys(str(error), place)}") from None
+        raise RecipeError(f"in [{place}], {_with_keys(str(error), place)}") from None
     except InputError as error:
-        raise error.saying(with_keys(str(error), place)) from None
+        raise error.saying(_with_keys(str(error), place)) from None
 
 
 def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus") -> ReadRequest:
@@ -274,7 +274,7 @@ def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus
         raise RecipeError(str(error)) from None
 
 
-def with_keys(text: str, place: str) -> str:
+def _with_keys(text: str, place: str) -> str:
     """A sentence of a reader with the keys of a recipe in the place of arguments of functions.
 
     Args:

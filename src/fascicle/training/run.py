@@ -38,7 +38,7 @@ _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProx
 )
 
 
-def default_folder(recipe: AnyRecipe) -> Path:
+def _default_folder(recipe: AnyRecipe) -> Path:
     """Where a run goes that is given no folder: ``runs/NAME-sSEED``."""
     return Path("runs") / f"{recipe.name}-s{recipe.seed}"
 
@@ -78,7 +78,7 @@ def train_recipe(
 
     Args:
         recipe: what to do, or the TOML file that says it.
-        folder: of the run; by default that of ``default_folder``.
+        folder: of the run; by default that of ``_default_folder``.
         resume: see ``run_recipe``.
         threads: CPU threads; all usable cores by default.
         listen: is given every event when it happens.
@@ -93,7 +93,7 @@ def train_recipe(
         recipe = read_recipe(recipe)
     use_threads(threads)
     event: RunEvent | None = None
-    for event in run_recipe(recipe, Path(folder) if folder else default_folder(recipe), resume=resume):
+    for event in run_recipe(recipe, Path(folder) if folder else _default_folder(recipe), resume=resume):
         listen(event)
     assert isinstance(event, Ended)
     return event

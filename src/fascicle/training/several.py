@@ -1,6 +1,6 @@
 """Several corpora of one recipe, each with types of its own: read, checked, and told apart by the ids of documents.
 
-`read_one` is the place for every kind of part, one of weak labels over raw text (`read_weak`) among them.
+`read_one` is the place for every kind of part, one of weak labels over raw text (`_read_weak`) among them.
 
 A part of weak labels: raw texts, and the file in which ``fascicle label`` wrote what a teacher says of them.
 """
@@ -43,7 +43,7 @@ class Weak:
     notes: tuple[str, ...]
 
 
-def read_weak(
+def _read_weak(
     name: str, part: PartSettings, report: ReadReport | None = None, *, dev_labels: Collection[str] = ()
 ) -> Weak:
     """Reads the texts of a part, and joins them with their labels.
@@ -260,9 +260,9 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
-    """A part with labels of a teacher in place of gold; raises as ``read_weak`` does."""
+    """A part with labels of a teacher in place of gold; raises as ``_read_weak`` does."""
     dev = _dev(name, part, report)
-    weak = read_weak(name, part, report, dev_labels=dev.labels if dev else ())
+    weak = _read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     return _Read(
         files=weak.files,
         dev=dev,

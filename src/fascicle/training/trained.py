@@ -39,7 +39,7 @@ class Trained:
 
     def pretrained(self) -> Pretrained:
         """Its encoder, which is that of the model itself and no copy."""
-        return Pretrained(encoder=self.model.encoder, tokenizer=self.tokenizer, special=special_of(self.tokenizer))
+        return Pretrained(encoder=self.model.encoder, tokenizer=self.tokenizer, special=_special_of(self.tokenizer))
 
     def hand_on(self, model: NerModel, manifest: Manifest) -> Iterator[str]:
         """Puts the weights of its heads into the heads of another model that are of the same kind.
@@ -114,7 +114,7 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
     return Trained(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
 
 
-def special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
+def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
     """The special tokens of a tokenizer by the names that transformers has for their uses."""
     names = {at: token for token, at in tokenizer.tokens.items()}
     uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}

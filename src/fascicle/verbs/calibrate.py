@@ -26,7 +26,7 @@ from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibra
 if TYPE_CHECKING:
     from fascicle.evaluation.calibration.fitting import Stage
 
-OPTIMISTIC = (
+_OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
     "others."
 )
@@ -102,7 +102,7 @@ def run(args: Options) -> int:
 
 def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
     head = f"{made.manifest.name} on {', '.join(paths)}"
-    return "\n".join([head, "", *lines_of(made.fitted), OPTIMISTIC]) + "\n"
+    return "\n".join([head, "", *lines_of(made.fitted), _OPTIMISTIC]) + "\n"
 
 
 def _documents_as_json(made: DocumentCalibrated) -> str:
@@ -110,7 +110,7 @@ def _documents_as_json(made: DocumentCalibrated) -> str:
         "name": made.manifest.name,
         "document": msgspec.to_builtins(made.fitted.decision),
         "rows": [row.as_dict() for row in made.fitted.rows],
-        "notes": [*made.notes, OPTIMISTIC],
+        "notes": [*made.notes, _OPTIMISTIC],
     }
     return json.dumps(value, ensure_ascii=False) + "\n"
 
@@ -135,7 +135,7 @@ def _as_text(made: Calibrated, gold: str) -> str:
         lines += [head, "-" * len(head), *rest, "", *described(made.fitted.calibration)]
     if made.abbreviations:
         lines += rules_described(made.abbreviations)
-    return "\n".join([*lines, OPTIMISTIC]) + "\n"
+    return "\n".join([*lines, _OPTIMISTIC]) + "\n"
 
 
 def _row(stage: Stage) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def _as_json(made: Calibrated) -> str:
         "name": made.manifest.name,
         "calibration": msgspec.to_builtins(made.calibration),
         "stages": [stage.as_dict() for stage in made.fitted.stages] if made.fitted else [],
-        "notes": [*(made.fitted.notes if made.fitted else ()), OPTIMISTIC],
+        "notes": [*(made.fitted.notes if made.fitted else ()), _OPTIMISTIC],
     }
     if made.abbreviations:
         value["abbreviations"] = made.abbreviations.as_dict()

@@ -62,7 +62,7 @@ def run_stats(args: Stats) -> int:
     return tally.exit_code(strict=args.strict)
 
 
-def run_convert(args: Convert) -> int:
+def _run_convert(args: Convert) -> int:
     """Converts; returns the exit code."""
     writing = shared.writing_of(args)
     writing.check()
@@ -101,6 +101,6 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
 
 COMMANDS = {
     "stats": (Stats, run_stats),
-    "convert": (Convert, run_convert),
+    "convert": (Convert, _run_convert),
     "check": (corpus_check.Options, corpus_check.run),
 }

@@ -182,7 +182,7 @@ class Curate(Overwrite, ReadingAs):
     output: str = option("-o --output TSV", writes, default="-")
 
 
-def run_build(args: Build) -> int:
+def _run_build(args: Build) -> int:
     """Builds; returns the exit code."""
     asked = args.left_out
     reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=None if asked is None else []))
@@ -207,7 +207,7 @@ def run_build(args: Build) -> int:
     return 0
 
 
-def run_extend(args: Extend) -> int:
+def _run_extend(args: Extend) -> int:
     """Extends; returns the exit code."""
     reports: dict[str, SourceReport] = {}
     steps = Steps()
@@ -243,7 +243,7 @@ def run_stats(args: Stats) -> int:
     return 0
 
 
-def run_verify(args: Verify) -> int:
+def _run_verify(args: Verify) -> int:
     """Verifies; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
@@ -251,7 +251,7 @@ def run_verify(args: Verify) -> int:
     return 0
 
 
-def run_sets(args: Sets) -> int:
+def _run_sets(args: Sets) -> int:
     """Lists pairs of concepts, one a line; returns the exit code."""
     counts = Counter[str]()
     for pair in sets(args.pack):
@@ -265,14 +265,14 @@ def run_sets(args: Sets) -> int:
     return 0
 
 
-def run_why(args: Why) -> int:
+def _run_why(args: Why) -> int:
     """Explains; returns the exit code."""
     found = why(args.pack, args.surface)
     _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
     return 0
 
 
-def run_diff(args: Diff) -> int:
+def _run_diff(args: Diff) -> int:
     """Lists differences, one a line; returns the exit code."""
     counts, tally = Counter[str](), Tally()
     reading = reading_of(args)
@@ -288,7 +288,7 @@ def run_diff(args: Diff) -> int:
     return tally.exit_code(strict=False)
 
 
-def run_export(args: Export) -> int:
+def _run_export(args: Export) -> int:
     """Writes the table; returns the exit code."""
     count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
     if args.output != STDIN:
@@ -296,7 +296,7 @@ def run_export(args: Export) -> int:
     return 0
 
 
-def run_curate(args: Curate) -> int:
+def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
     watch = partial(with_progress, quiet=False)
@@ -314,13 +314,13 @@ def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 
 COMMANDS = {
-    "build": (Build, run_build),
-    "extend": (Extend, run_extend),
+    "build": (Build, _run_build),
+    "extend": (Extend, _run_extend),
     "stats": (Stats, run_stats),
-    "verify": (Verify, run_verify),
-    "why": (Why, run_why),
-    "sets": (Sets, run_sets),
-    "diff": (Diff, run_diff),
-    "export": (Export, run_export),
-    "curate": (Curate, run_curate),
+    "verify": (Verify, _run_verify),
+    "why": (Why, _run_why),
+    "sets": (Sets, _run_sets),
+    "diff": (Diff, _run_diff),
+    "export": (Export, _run_export),
+    "curate": (Curate, _run_curate),
 }

@@ -94,7 +94,7 @@ class Seen:
     foreign: float
 
 
-def parts_in(folder: Path) -> dict[str, Path]:
+def _parts_in(folder: Path) -> dict[str, Path]:
     """The parts of a corpus in a folder, told by their names.
 
     Args:
@@ -147,7 +147,7 @@ def _foreign_letters(document: Document) -> int:
     return 0 if document.text.isascii() else sum(sign.isalpha() and not sign.isascii() for sign in document.text)
 
 
-def recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encoder: str = "") -> str:
+def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encoder: str = "") -> str:
     """Writes a commented recipe for the parts of a corpus.
 
     Args:
@@ -295,7 +295,7 @@ def init(
         OutputError: the recipe exists.
     """
     check_target(output, overwrite=overwrite)
-    text = recipe_for(_given_parts(train, dev, test), place=Path(output), name=name, encoder=encoder)
+    text = _recipe_for(_given_parts(train, dev, test), place=Path(output), name=name, encoder=encoder)
     with atomic_text_writer(output, overwrite=overwrite) as stream:
         stream.write(text)
     return text
@@ -312,4 +312,4 @@ def _given_parts(train: _Place, dev: _Place | None, test: _Place | None) -> dict
         raise UsageError(
             "the argument test was given without the argument dev; give both, or a folder that holds all parts"
         )
-    return parts_in(given["train"])
+    return _parts_in(given["train"])

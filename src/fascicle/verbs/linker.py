@@ -268,7 +268,7 @@ class Fit(Overwrite, Reading):
     json: bool = option("--json")
 
 
-def run_fit(args: Fit) -> int:
+def _run_fit(args: Fit) -> int:
     """Fits; returns the exit code."""
     if args.dense_types and args.dense is None:
         raise UsageError("--dense-types says which names get vectors; give --dense with it")
@@ -316,5 +316,5 @@ def _lines(found: LinkerManifest) -> list[str]:
 
 
 COMMANDS = {
-    "fit": (Fit, run_fit),
+    "fit": (Fit, _run_fit),
 }

@@ -65,7 +65,7 @@ class Retry(Declared):
     json: bool = option("--json")
 
 
-def run_ls(args: Ls) -> int:
+def _run_ls(args: Ls) -> int:
     """Lists; returns the exit code."""
     records = quarantined(args.folder)
     for one in records:
@@ -81,7 +81,7 @@ def run_show(args: Show) -> int:
     return 0
 
 
-def run_retry(args: Retry) -> int:
+def _run_retry(args: Retry) -> int:
     """Tries again; returns the exit code."""
     totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
     return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
@@ -93,7 +93,7 @@ def _cells(record: Quarantined) -> list[str]:
 
 
 COMMANDS = {
-    "ls": (Ls, run_ls),
+    "ls": (Ls, _run_ls),
     "show": (Show, run_show),
-    "retry": (Retry, run_retry),
+    "retry": (Retry, _run_retry),
 }

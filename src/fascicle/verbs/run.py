@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fascicle.pipeline.running.run import Progress
     from fascicle.verbs.console import Progress as Shown
 
-QUARANTINED: Final = 3  # exit code
+_QUARANTINED: Final = 3  # exit code
 
 
 class Options(Strict, Reading):
@@ -92,7 +92,7 @@ def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, ve
         f"{counted(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
         f"{totals.quarantined:,} in quarantine"
     )
-    return QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
+    return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
 
 
 def _see(shown: Shown, now: Progress) -> None:

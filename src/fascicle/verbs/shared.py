@@ -28,7 +28,9 @@ from fascicle.verbs.places import reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # What the name of an output tells, or --format says -> the format of predictions.
-PREDICTING: Final = MappingProxyType({"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"})
+_PREDICTING: Final = MappingProxyType(
+    {"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"}
+)
 _OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
 
 
@@ -192,7 +194,7 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
         account.refuse_nothing()
 
 
-def strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
+def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
     """What ``--strict`` and ``--allow-loss`` say.
 
     Args:
@@ -218,18 +220,18 @@ def writing_of(args: Any) -> WriteRequest:
         UsageError: ``--allow-loss`` without ``--strict``.
     """
     path = args.output or STDOUT
-    options = ViewOptions(colour=wants_colour(getattr(args, "color", "never"), path))
+    options = ViewOptions(colour=_wants_colour(getattr(args, "color", "never"), path))
     return called(
         WriteRequest,
         args,
         path=path,
         format=args.format or "auto",
-        strictness=strictness_of(args),
+        strictness=_strictness_of(args),
         options=options,
     )
 
 
-def wants_colour(choice: str, path: str) -> bool:
+def _wants_colour(choice: str, path: str) -> bool:
     """Whether a view written to a path is coloured."""
     if choice != "auto":
         return choice == "always"
@@ -250,7 +252,7 @@ def predicting_of(args: Any) -> WriteRequest:
     """
     path = args.output or STDOUT
     name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
-    if name not in PREDICTING:
+    if name not in _PREDICTING:
         raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
-    strictness = strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
-    return WriteRequest(path=path, format=PREDICTING[name], overwrite=args.overwrite, strictness=strictness)
+    strictness = _strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
+    return WriteRequest(path=path, format=_PREDICTING[name], overwrite=args.overwrite, strictness=strictness)

@@ -42,13 +42,13 @@ def typing_text(scores: TyperScores) -> str:
         lines.append(f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER")
     unknown = 100 * scores.words_without_vector / max(scores.words, 1)
     lines.append(f"words without a vector  {unknown:6.2f} %  of {counted(scores.words, 'word')} in these mentions")
-    lines += ["", WARNING, "", *confusion_lines(typing)]
+    lines += ["", WARNING, "", *_confusion_lines(typing)]
     if scores.found is not None:
         lines += ["", "mentions found by trying all spans, strictly scored", table(scores.found).rstrip("\n")]
     return "\n".join(lines) + "\n"
 
 
-def confusion_lines(typing: TypingScores) -> list[str]:
+def _confusion_lines(typing: TypingScores) -> list[str]:
     """Gold types as lines, what was said as columns; the most frequent types, and the rest together."""
     names = list(typing.types)
     shown, rest = names[:_SHOWN], names[_SHOWN:]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @checked
-def type_spans(
+def _type_spans(
     model: str | os.PathLike[str],
     files: Paths,
     *,
@@ -97,7 +97,7 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
 
 
 @checked
-def score_types(
+def _score_types(
     model: str | os.PathLike[str],
     gold: Given,
     train: Given,
@@ -150,7 +150,7 @@ class Train(train.Options):
 class Predict(Threads, Strict, Overwrite, shared.Reading):
     """Predict types of given spans, or find mentions.
 
-    In Python: ``fascicle.verbs.typer.type_spans("runs/typer", "texts/")``
+    In Python: ``fascicle.verbs.typer._type_spans("runs/typer", "texts/")``
 
     Attributes:
         model: a model folder: RUN/model.
@@ -172,7 +172,7 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
 class Score(shared.ReadingDetails):
     """Typing accuracy on given mentions, beside two baselines.
 
-    In Python: ``fascicle.verbs.typer.score_types("runs/typer", "gold.tsv", "train.tsv")``
+    In Python: ``fascicle.verbs.typer._score_types("runs/typer", "gold.tsv", "train.tsv")``
 
     Attributes:
         model: a model folder: RUN/model.
@@ -193,20 +193,20 @@ class Score(shared.ReadingDetails):
     json: bool = option("--json")
 
 
-def run_train(args: Train) -> int:
+def _run_train(args: Train) -> int:
     """Trains as ``fascicle train`` does; returns the exit code."""
     say("note: fascicle typer train is another name of fascicle train")
     return train.run(args)
 
 
-def run_predict(args: Predict) -> int:
+def _run_predict(args: Predict) -> int:
     """Predicts; returns the exit code."""
     writing = shared.predicting_of(args)
     writing.check()
     tally = Tally()
     account = tally.account
     spans, reading = spans_of(args), shared.reading_of(args)
-    predictions = called(type_spans, args, spans=spans, reading=reading, account=account)
+    predictions = called(_type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
     write_predictions(passing, writing, report=report)
@@ -223,18 +223,18 @@ def spans_of(args: Predict) -> PredictionRequest | None:
     return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
 
 
-def run_score(args: Score) -> int:
+def _run_score(args: Score) -> int:
     """Scores; returns the exit code."""
     gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
     tally = Tally()
-    scores = called(score_types, args, gold=gold, train=train, events=tally.account.events)
+    scores = called(_score_types, args, gold=gold, train=train, events=tally.account.events)
     sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
     tally.say(verbose=args.verbose)
     return tally.exit_code(strict=args.strict)
 
 
 COMMANDS = {
-    "train": (Train, run_train),
-    "predict": (Predict, run_predict),
-    "score": (Score, run_score),
+    "train": (Train, _run_train),
+    "predict": (Predict, _run_predict),
+    "score": (Score, _run_score),
 }

@@ -13,7 +13,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 
 MAX_RECORD: Final = 2**24  # characters and elements of one record
-MAX_DEPTH: Final = 100
+_MAX_DEPTH: Final = 100
 _CHUNK: Final = 2**16
 
 
@@ -80,8 +80,8 @@ class _Records:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise FormatError(f"elements lie more than {MAX_DEPTH} deep in each other", at=self._here())
+        if self._depth > _MAX_DEPTH:
+            raise FormatError(f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here())
         if self._builder is None and tag in self._tags:
             self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
         if self._builder is not None:

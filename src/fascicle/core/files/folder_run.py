@@ -29,7 +29,7 @@ from fascicle.core.files.part import Journal, is_journal
 from fascicle.errors import OutputError
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
-UNNAMED: Final = ".fascicle-unnamed"
+_UNNAMED: Final = ".fascicle-unnamed"
 _KIND: Final = "annotate"  # in the record of what was written into the folder
 _TOGETHER: Final = 256  # files that are put away at once
 _EVERY: Final = 0.5  # seconds that a file waits for others
@@ -111,7 +111,7 @@ class FolderRun:
         self._is_new = not folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
         self._files, self._state_of = files, state_of
-        self._unnamed = folder / UNNAMED
+        self._unnamed = folder / _UNNAMED
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
             raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
         self._ledger = Ledger(folder, kind=_KIND)

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 from fascicle.errors import FormatError, Place
 
-MAX_PART: Final = 2**24  # characters of a value that is read as a whole
+_MAX_PART: Final = 2**24  # characters of a value that is read as a whole
 _CHUNK: Final = 2**16  # bytes
 _BLANK: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"[-+.0-9eE]*")
@@ -25,7 +25,7 @@ class JsonParts:
     Its errors are those of JSON: what is inside of a part that is taken by `text` is for the caller to judge.
     """
 
-    def __init__(self, stream: BinaryIO, *, at: Place | str, most: int = MAX_PART) -> None:
+    def __init__(self, stream: BinaryIO, *, at: Place | str, most: int = _MAX_PART) -> None:
         """Begins at the first value of a file.
 
         Args:

@@ -24,7 +24,7 @@ MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON a
 STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
-MAX_DIGITS: Final = 18  # of an integer; more than any offset has
+_MAX_DIGITS: Final = 18  # of an integer; more than any offset has
 Line = str | FormatError  # its text, or why it has none
 GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
@@ -258,7 +258,7 @@ def whole_text(source: Source) -> str:
 def is_integer(text: str) -> bool:
     """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
     digits = text.removeprefix("-")
-    return len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit()
+    return len(digits) <= _MAX_DIGITS and digits.isascii() and digits.isdigit()
 
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:

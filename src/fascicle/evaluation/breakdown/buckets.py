@@ -25,7 +25,7 @@ from fascicle.evaluation.scoring.scores import Counts
 Cutting = Literal["fixed", "quantiles"]
 CUTTINGS: tuple[Cutting, ...] = ("fixed", "quantiles")
 NEEDS_TRAINING = "it needs the training corpus, which was not given"
-NO_QUANTILES = "there is no gold mention to take quantiles of"
+_NO_QUANTILES = "there is no gold mention to take quantiles of"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class Bucketing:
             elif self._gold:
                 self.ranges[name] = quantile_ranges(values[name], whole=ATTRIBUTES[name].whole)
             else:
-                self.undefined[name] = NO_QUANTILES
+                self.undefined[name] = _NO_QUANTILES
         self._places = self._assigned(values)
 
     def count(self, predicted: Mapping[str, Iterable[Mention]]) -> dict[str, tuple[Bucket, ...]]:

@@ -23,7 +23,7 @@ from fascicle.evaluation.uncertainty.intervals import Interval, interval_of
 from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
-DIGITS = 4  # of F1 as a weight, so that a command with these weights does the same
+_DIGITS = 4  # of F1 as a weight, so that a command with these weights does the same
 _AT_ONCE = 512  # combinations; bounds the memory of a product
 
 
@@ -80,11 +80,11 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     count = len(cells.systems)
     if count > MOST:
         raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
-    weights = [f"{cells.counts(cells.predicted[:, at]).rates().f1:.{DIGITS}f}" for at in range(count)]
+    weights = [f"{cells.counts(cells.predicted[:, at]).rates().f1:.{_DIGITS}f}" for at in range(count)]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
-        chosen = np.stack([kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
+        chosen = np.stack([_kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
         counts = [cells.counts(kept) for kept in chosen.T]
         ends = _ends([one.rates().f1 for one in counts], drawn_rates(cells, drawn, chosen)[2])
         for at, (place, members, rule) in enumerate(block):
@@ -126,7 +126,7 @@ def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple
         yield from ((place, members, rule) for place, rule in enumerate(rules))
 
 
-def kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
+def _kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
     """The cells whose mentions a rule keeps, ``[C]``.
 
     Args:
@@ -237,7 +237,7 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
 
 
 def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
-    kept, alone = kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
+    kept, alone = _kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
     f1 = drawn_rates(cells, drawn, np.stack([kept, alone], axis=1))[2]
     estimate = candidate.f1 - cells.counts(alone).rates().f1
     return Chosen(

@@ -124,7 +124,7 @@ class Item:
 
     def sentence_lengths(self) -> Ints32:
         """Words of each sentence."""
-        return words_in(self.words, self.sentences)
+        return _words_in(self.words, self.sentences)
 
     def document(self) -> Document:
         """The document without what the source did not mark, and without events."""
@@ -176,7 +176,7 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
     return "" if made_up else identifier
 
 
-def words_in(words: Ints32, ranges: Ints32) -> Ints32:
+def _words_in(words: Ints32, ranges: Ints32) -> Ints32:
     """How many words begin in each range."""
     starts = words[:, 0]
     found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)

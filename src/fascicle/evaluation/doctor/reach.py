@@ -22,8 +22,8 @@ from fascicle.text.targets import REASONS, Limits, align
 from fascicle.text.windows import Window
 
 NO_GOLD: Final = "there is no gold mention"
-OTHER_TYPE: Final = "other-type"
-_MEANS: Final[Mapping[str, str]] = {**REASONS, OTHER_TYPE: "has a type that the model does not know"}
+_OTHER_TYPE: Final = "other-type"
+_MEANS: Final[Mapping[str, str]] = {**REASONS, _OTHER_TYPE: "has a type that the model does not know"}
 _AT_ONCE: Final = 256  # documents
 
 Row = tuple[int, int, int]
@@ -81,7 +81,7 @@ def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: Piece
         for document, pieces, windows in zip(chunk, read.pieces, read.windows, strict=True):
             gold = document.layer(GOLD)
             known = [mention for mention in gold if mention.type in manifest.types]
-            reasons[OTHER_TYPE] += len(gold) - len(known)
+            reasons[_OTHER_TYPE] += len(gold) - len(known)
             rows, lost = _alone(known, pieces, windows, types=manifest.types, limits=limits)
             reasons.update(lost)
             reasons.update(lost_together(rows, [window.segment for window in windows], limits))

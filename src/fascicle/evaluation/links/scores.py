@@ -27,9 +27,9 @@ from fascicle.evaluation.uncertainty.intervals import (
 )
 from fascicle.evaluation.uncertainty.significance import swapped
 
-RANKS: Final = (1, 5, 20)
+_RANKS: Final = (1, 5, 20)
 FIGURES: Final = (
-    *(f"recall@{rank}" for rank in RANKS),
+    *(f"recall@{rank}" for rank in _RANKS),
     "half",
     "ceiling",
     "precision",
@@ -41,7 +41,7 @@ FIGURES: Final = (
     "nil_precision",
     "nil_recall",
 )
-BINS: Final = 10  # of probabilities, of equal width
+_BINS: Final = 10  # of probabilities, of equal width
 ALONE: Final = ", unambiguous"  # behind a tier
 Counted = tuple[str, int, int]  # figure, part, whole
 CALIBRATION: Final = "calibration_error"
@@ -80,7 +80,7 @@ class LinkScores:
         figures: part and whole of each figure by document, ``[documents, 2]``.
         tiers: by tier, and by tier and `ALONE` for answers without another candidate of their tier: right answers,
             answers, and mentions of gold by document, ``[documents, 3]``.
-        bins: answers with a probability in each of `BINS` ranges, the sum of the probabilities, and how many of them
+        bins: answers with a probability in each of `_BINS` ranges, the sum of the probabilities, and how many of them
             are right, ``[documents, BINS, 3]``.
         errors: how often an answer is wrong, by why.
     """
@@ -107,7 +107,7 @@ class LinkScores:
 
         ``None`` without probabilities.
         """
-        found = float(calibration_errors(self.bins.sum(axis=0)))
+        found = float(_calibration_errors(self.bins.sum(axis=0)))
         return None if np.isnan(found) else found
 
 
@@ -147,7 +147,7 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
     )
 
 
-def calibration_errors(bins: Floats) -> Floats:
+def _calibration_errors(bins: Floats) -> Floats:
     """Expected calibration errors of sums of `LinkScores.bins`.
 
     Args:
@@ -166,7 +166,7 @@ def _counted(case: LinkCase) -> Iterator[Counted]:
     """What a mention adds to the figures of mentions."""
     right = case.answered_right
     if case.gold:
-        yield from ((f"recall@{rank}", case.right(rank), 1) for rank in RANKS)
+        yield from ((f"recall@{rank}", case.right(rank), 1) for rank in _RANKS)
         yield from (("half", case.half, 1), ("ceiling", case.known, 1), ("recall", right, 1))
     if case.answer:
         yield "precision", right, 1
@@ -212,8 +212,8 @@ def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
 
 
 def _bins(cases: Iterable[LinkCase], rows: Mapping[str, int]) -> Floats:
-    table = np.zeros((len(rows), BINS, 3))
-    ends = np.arange(BINS) / BINS
+    table = np.zeros((len(rows), _BINS, 3))
+    ends = np.arange(_BINS) / _BINS
     for case in cases:
         if case.answer and case.score is not None:
             place = max(int(np.searchsorted(ends, case.score, side="left")) - 1, 0)
@@ -241,7 +241,7 @@ def link_intervals(
     for weights in _weights(scores, resamples=resamples, seed=seed):
         for name in known:
             drawn[name].append(rates(weights @ scores.figures[name]))
-        drawn[CALIBRATION].append(calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:])))
+        drawn[CALIBRATION].append(_calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:])))
     if scores.calibration_error is not None:
         known[CALIBRATION] = scores.calibration_error
     return {

@@ -68,7 +68,7 @@ def sections_of(
     return found
 
 
-def rule_name(rule: Rule, systems: int) -> str:
+def _rule_name(rule: Rule, systems: int) -> str:
     """A rule in words: ``2 of 3`` for k of n."""
     return f"{rule.votes} of {systems}" if rule.name == "kofn" else rule.name
 
@@ -214,7 +214,7 @@ def _combinations(choices: Choices, names: Sequence[str]) -> Section:
     different = [one for one in choices.candidates if not one.repeats]
     rows = [
         (
-            rule_name(one.rule, len(one.members)),
+            _rule_name(one.rule, len(one.members)),
             " + ".join(names[member] for member in one.members),
             percent(one.precision),
             percent(one.recall),
@@ -258,7 +258,7 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
 def _chosen_cells(chosen: Chosen, names: Sequence[str]) -> tuple[str, ...]:
     members = chosen.candidate.members
     return (
-        rule_name(chosen.candidate.rule, len(members)),
+        _rule_name(chosen.candidate.rule, len(members)),
         " + ".join(names[member] for member in members),
         *_rates(chosen.measured),
         _with_ends(chosen.gain, signed=True),

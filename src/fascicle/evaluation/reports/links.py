@@ -41,7 +41,7 @@ TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-ERRORS: Final[Mapping[str, str]] = MappingProxyType(
+_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "not recognised": "the system does not have the mention",
         "no such mention": "the gold does not have the mention",
@@ -249,10 +249,10 @@ def _errors(report: Mapping[str, Any]) -> LinkTable:
         systems=_names_of(report),
         rows=tuple(
             (error, tuple(f"{errors.get(error, zero)[part]:,}" for errors in found for part in ("wrong", "among")))
-            for error in ERRORS
+            for error in _ERRORS
             if any(error in errors for errors in found)
         ),
-        means=(*ERRORS.items(), ("among", "of these, those whose concepts of the gold are among the candidates")),
+        means=(*_ERRORS.items(), ("among", "of these, those whose concepts of the gold are among the candidates")),
     )
 
 

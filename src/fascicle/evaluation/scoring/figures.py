@@ -13,12 +13,12 @@ from fascicle.evaluation.report_parts import Line
 from fascicle.evaluation.scoring.scores import Counts, Scores
 
 NO_GOLD: Final = "there is no gold mention"
-NOTHING_PREDICTED: Final = "nothing was predicted"
-NEITHER: Final = "there is no gold mention and nothing was predicted"
-NO_DOCUMENT: Final = "there is no document"
+_NOTHING_PREDICTED: Final = "nothing was predicted"
+_NEITHER: Final = "there is no gold mention and nothing was predicted"
+_NO_DOCUMENT: Final = "there is no document"
 ONE_DOCUMENT: Final = "there is only one document, and an interval comes from drawing documents"
 IN_ONE_DOCUMENT: Final = "only one document has mentions of the type, and an interval comes from drawing documents"
-NO_TYPES: Final = "this rule does not look at types"
+_NO_TYPES: Final = "this rule does not look at types"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Figures:
     @property
     def undefined(self) -> dict[str, str]:
         """Name of a number that is ``None`` -> why."""
-        reasons = {"precision": NOTHING_PREDICTED, "recall": NO_GOLD, "f1": NEITHER}
+        reasons = {"precision": _NOTHING_PREDICTED, "recall": NO_GOLD, "f1": _NEITHER}
         return {name: reason for name, reason in reasons.items() if getattr(self, name) is None}
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def no_interval(scores: Scores, name: str = "micro_f1") -> str:
     """
     documents = len(scores.by_document)
     if documents < 2:
-        return ONE_DOCUMENT if documents else NO_DOCUMENT
+        return ONE_DOCUMENT if documents else _NO_DOCUMENT
     average, number = name.split("_")
     reasons = figures(scores.counts).undefined if average == "micro" else macro_row(scores).get("undefined", {})
     reason: str = reasons.get(number, "")
@@ -86,7 +86,7 @@ def macro_row(scores: Scores) -> dict[str, Any]:
     of the scores gives it.
     """
     if not any(counts.support for counts in scores.by_type.values()):
-        reason = NO_GOLD if scores.by_type or not scores.counts.support else NO_TYPES
+        reason = NO_GOLD if scores.by_type or not scores.counts.support else _NO_TYPES
         names = ("precision", "recall", "f1")
         return dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)}
     return {**vars(scores.macro)}

@@ -299,7 +299,7 @@ def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozense
     return frozenset(inner), frozenset(outer)
 
 
-def same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
+def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
     """The spans whose characters are those of several mentions, of different types."""
     types: dict[Fragments, set[str]] = {}
     given: dict[Fragments, set[Fragments]] = {}
@@ -344,7 +344,7 @@ def subset_recall(
 def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
     """Every gold mention with the names of its subsets."""
     gold = document.layer(GOLD)
-    (inner, outer), same = nesting(gold), same_spans(gold)
+    (inner, outer), same = nesting(gold), _same_spans(gold)
     for mention in gold:
         names = [] if known is None else ["seen" if is_seen(mention, document.text, known) else "unseen"]
         names.append("inner" if mention.spans in inner else "outermost")

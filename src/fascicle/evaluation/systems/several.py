@@ -135,12 +135,12 @@ def renamed(request: SystemsRequest, given: Sequence[FromFile], *more: System) -
         The systems, and sentences about lines of the map that may be misspelt.
 
     Raises:
-        InputError: see `read_map`.
+        InputError: see `_read_map`.
     """
-    return rename([*more, *(one.system for one in given)], read_map(request.map, given))
+    return rename([*more, *(one.system for one in given)], _read_map(request.map, given))
 
 
-def read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
+def _read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
     """Reads a file with other names for types; without one, nothing is renamed.
 
     Args:

@@ -204,10 +204,10 @@ def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> I
 def difference_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
     """A difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
     interval = interval_of(estimate, drawn, level=level, seed=seed)
-    return Difference(**asdict(interval), p_value=two_sided(drawn[~np.isnan(drawn)]))
+    return Difference(**asdict(interval), p_value=_two_sided(drawn[~np.isnan(drawn)]))
 
 
-def two_sided(drawn: Floats) -> float:
+def _two_sided(drawn: Floats) -> float:
     """Twice the smaller share of draws at or beyond no difference, counting the sample itself as one; at most 1."""
     tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))

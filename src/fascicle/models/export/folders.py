@@ -51,7 +51,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.taught import TAUGHT
 
 GRAPH = "model.onnx"
-SAMPLE_CHARACTERS = 100_000
+_SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
 _EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
@@ -78,7 +78,7 @@ def export_model(
         folder: with ``model.json`` and ``model.safetensors``; a run folder stands for its ``best``.
         target: folder to write.
         sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
-            measured on the first ``SAMPLE_CHARACTERS`` of them.
+            measured on the first ``_SAMPLE_CHARACTERS`` of them.
         int8: store weights and embeddings in 8 bits.
         name: of the exported model; the old one by default.
         types_encoder: also write what reads about types, so that the export can look for other ones; in 32 bits, for
@@ -110,12 +110,12 @@ def export_model(
         graph=AnsweringGraph(model, second),
         second=second,
         manifest=_as_exported(manifest, name or manifest.name, second),
-        sample=excerpt(sample, characters=SAMPLE_CHARACTERS) if int8 else [],
+        sample=excerpt(sample, characters=_SAMPLE_CHARACTERS) if int8 else [],
         predict=lambda tokenizer, recorder, texts: ModelPredictor(
             manifest, tokenizer, second.beside(recorder) if second else recorder, read=read
         ).predict(texts),
         measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
-        card=model_card,
+        card=_model_card,
         write=write_manifest,
         beside=_copies(manifest),
     )
@@ -164,7 +164,7 @@ def export_filter(
             texts, [document.mentions for document in texts]
         ),
         measured=lambda texts: counted(sum(len(document.mentions) for document in texts), "mention"),
-        card=filter_card,
+        card=_filter_card,
         write=write_filter_manifest,
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
@@ -269,11 +269,11 @@ def _copies(manifest: Manifest) -> list[str]:
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
-    """The first documents, as many as have ``SAMPLE_CHARACTERS``; at least one with a mention."""
+    """The first documents, as many as have ``_SAMPLE_CHARACTERS``; at least one with a mention."""
     found: list[Document] = []
     read = 0
     for document in sample:
-        if read >= SAMPLE_CHARACTERS and any(one.mentions for one in found):
+        if read >= _SAMPLE_CHARACTERS and any(one.mentions for one in found):
             break
         found.append(document)
         read += len(document.text)
@@ -306,7 +306,7 @@ def _cut(document: Document, characters: int) -> Document:
     )
 
 
-def model_card(manifest: Manifest, facts: Sequence[str]) -> str:
+def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
     """The plain card of an exported model: what it is, not how good it is."""
     head, reading = manifest.answering, manifest.reading
     lines = [
@@ -346,7 +346,7 @@ def _listed(settings: Settings) -> str:
     return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(settings).items())
 
 
-def filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
+def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
     """The plain card of an exported filter: what it is, not how good it is."""
     threshold = manifest.threshold
     lines = [

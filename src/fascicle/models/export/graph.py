@@ -198,7 +198,7 @@ class FilterGraph(Graph):
 
 
 # The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word needs.
-OPSET = 18
+_OPSET = 18
 
 
 def export_onnx(
@@ -243,7 +243,7 @@ def export_onnx(
                 input_names=list(example),
                 output_names=list(outputs),
                 dynamic_axes=axes,
-                opset_version=OPSET,
+                opset_version=_OPSET,
                 dynamo=False,
             )
         except (torch.onnx.errors.OnnxExporterError, RuntimeError) as error:

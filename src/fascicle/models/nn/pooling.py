@@ -26,7 +26,7 @@ from torch.onnx import is_in_onnx_export
 Join = Literal["max", "add"]
 
 
-def rows_at(states: Tensor, places: Tensor) -> Tensor:
+def _rows_at(states: Tensor, places: Tensor) -> Tensor:
     """Rows by their places.
 
     Args:
@@ -42,7 +42,7 @@ def rows_at(states: Tensor, places: Tensor) -> Tensor:
     return states.gather(1, _wide(places, states))
 
 
-def joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -> Tensor:
+def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -> Tensor:
     """The rows of ``states`` joined to those of ``slots``.
 
     Args:
@@ -111,7 +111,7 @@ class FirstPooling(nn.Module):
         Returns:
             ``[B, U, d]``; rows beyond the units of a window repeat some state and mean nothing.
         """
-        return rows_at(states, first_piece)
+        return _rows_at(states, first_piece)
 
 
 class MaxPooling(nn.Module):
@@ -133,7 +133,7 @@ class MaxPooling(nn.Module):
         # The lowest number, included in the maximum, stands for "nothing yet": ONNX has no maximum without it.
         lowest = torch.finfo(states.dtype).min
         slots, places = _slots(states, first_piece, unit_of_piece)
-        pooled = joined_rows(slots + lowest, places, states, join="max")[:, :-1]
+        pooled = _joined_rows(slots + lowest, places, states, join="max")[:, :-1]
         return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
 
 
@@ -145,8 +145,8 @@ class MeanPooling(nn.Module):
     def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
         """Scatters; arguments and shapes as in ``MaxPooling``."""
         slots, places = _slots(states, first_piece, unit_of_piece)
-        total = joined_rows(slots, places, states, join="add")
-        counts = joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
+        total = _joined_rows(slots, places, states, join="add")
+        counts = _joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
         return (total / counts.clamp(min=1))[:, :-1]
 
 

@@ -23,7 +23,7 @@ from fascicle.pipeline.workers.memory import own_mebibytes
 from fascicle.settings.pipeline import Limits
 
 M = TypeVar("M")
-TICK: Final = 0.1  # seconds between two looks at limits
+_TICK: Final = 0.1  # seconds between two looks at limits
 _PATIENCE: Final = 5  # seconds that a process has to end by itself
 
 
@@ -93,7 +93,7 @@ class Process(Generic[M]):
         with contextlib.suppress(OSError):  # its end is seen by `receive`
             self._pipe.send_bytes(msgspec.json.encode(order))
 
-    def receive(self, seconds: float = TICK) -> M | None:
+    def receive(self, seconds: float = _TICK) -> M | None:
         """The next message; ``None`` if there is none so soon.
 
         Raises:
@@ -167,7 +167,7 @@ class Process(Generic[M]):
         return self._reason
 
 
-def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = TICK) -> list[Process[Any]]:
+def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = _TICK) -> list[Process[Any]]:
     """The processes that sent something or have ended, as soon as there are some.
 
     Args:

@@ -61,7 +61,7 @@ def viterbi(
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
     """
-    sizes = checked_lengths(emissions, lengths)
+    sizes = _checked_lengths(emissions, lengths)
     pairs = np.asarray(transitions, dtype=np.float64)
     rows, steps, _ = emissions.shape
     tags = np.full((rows, steps), -1, dtype=np.int64)
@@ -76,7 +76,7 @@ def viterbi(
     return tags, np.where(sizes > 0, final.max(axis=1), 0.0)
 
 
-def checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
+def _checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
     """Check emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
     sizes = np.asarray(lengths, dtype=np.int64)
     if emissions.ndim != 3 or sizes.shape != emissions.shape[:1]:
@@ -176,7 +176,7 @@ def forward_backward(
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
     """
-    sizes = checked_lengths(emissions, lengths)
+    sizes = _checked_lengths(emissions, lengths)
     pairs, first, last = (np.asarray(part, dtype=np.float64) for part in (transitions, start, end))
     steps = np.arange(emissions.shape[1])
     inside = (steps < sizes[:, None])[:, :, None]

@@ -60,7 +60,7 @@ class Client:
         """
         self._settings = settings_of(url, token, settings)
         self._http = httpx2.Client(
-            base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
+            base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
 
     def __enter__(self) -> Self:
@@ -196,7 +196,7 @@ def settings_of(url: str, token: str, settings: ClientSettings | None) -> Client
     return settings or ClientSettings()
 
 
-def headers_of(token: str) -> Mapping[str, str]:
+def _headers_of(token: str) -> Mapping[str, str]:
     """The headers of every request."""
     token = token or os.environ.get("FASCICLE_TOKEN", "").strip()
     return {"Authorization": f"Bearer {token}"} if token else {}
@@ -215,7 +215,7 @@ class AsyncClient:
         """Connects to nothing yet; see `fascicle.serving.client.clients.Client`."""
         self._settings = settings_of(url, token, settings)
         self._http = httpx2.AsyncClient(
-            base_url=url.rstrip("/"), headers=headers_of(token), timeout=self._settings.seconds, trust_env=False
+            base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
 
     async def __aenter__(self) -> Self:

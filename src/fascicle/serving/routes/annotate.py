@@ -24,14 +24,14 @@ from fascicle.serving.service import Service
 
 _AHEAD: Final = 64  # documents of a stream that wait or are worked on
 _ENCODER: Final = msgspec.json.Encoder()
-QUERY: Final = (
+_QUERY: Final = (
     Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
     Query(name="min_score", type=Score, means="leave out mentions with a lower score"),
     Query(name="types", type=str, means="only mentions of these types, separated by commas"),
     Query(name="link", type=bool, means="false: leave out the steps that only link"),
     Query(name="candidates", type=Candidates, means="tell so many concepts of each mention, the best first"),
 )
-_NAMES: Final = tuple(one.name for one in QUERY)
+_NAMES: Final = tuple(one.name for one in _QUERY)
 
 
 async def annotate(request: Request, service: Service) -> Response:
@@ -175,7 +175,7 @@ ROUTES: Final = (
         path="/v1/annotate",
         handle=annotate,
         means="annotate documents",
-        query=QUERY,
+        query=_QUERY,
         body=Documents,
         answers=Answers,
         gives=(JSON, *MEDIA_TYPES),
@@ -187,7 +187,7 @@ ROUTES: Final = (
         path="/v1/stream",
         handle=stream,
         means="annotate any number of documents, one on each line, while they come",
-        query=QUERY,
+        query=_QUERY,
         body=bytes,
         takes=(NDJSON,),
         answers=DocumentAnswer,

@@ -103,10 +103,10 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
         found = _long_form(spelling, words, initials=initials)
         if found is not None:
             return found
-    return None if initials else by_any_initials(short, words)
+    return None if initials else _by_any_initials(short, words)
 
 
-def by_any_initials(short: str, words: str) -> int | None:
+def _by_any_initials(short: str, words: str) -> int | None:
     """Where as many last words begin as a short form has letters, if these are their initials in another order.
 
     As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.

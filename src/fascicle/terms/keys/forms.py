@@ -15,8 +15,8 @@ from fascicle.terms.keys.characters import BLANK, SIGN, extends, fold, folded, g
 from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, pieces_of, single_numeral
 
 BARRIER: Final = 0x110000  # stands between texts that are read together; no text can hold it
-GROUP_BITS: Final = 3
-GROUP: Final = (1 << GROUP_BITS) - 1
+_GROUP_BITS: Final = 3
+GROUP: Final = (1 << _GROUP_BITS) - 1
 
 
 class Codes(NamedTuple):
@@ -136,7 +136,7 @@ def _code(character: str) -> int:
 
 
 def _coded(point: int, kind: int) -> int:
-    return point << GROUP_BITS | kind
+    return point << _GROUP_BITS | kind
 
 
 def _vanishes(character: str) -> bool:
@@ -301,7 +301,7 @@ class Runs:
             hashes: distinct, ``[n]``.
             codes: the characters of each, with their groups.
         """
-        points = [one >> GROUP_BITS for one in codes]
+        points = [one >> _GROUP_BITS for one in codes]
         together = text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
         end = 0
         for one in codes:

@@ -14,7 +14,7 @@ from fascicle.core.arrays import Bools, Ints, Ints32
 from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN
 from fascicle.terms.keys.forms import BARRIER, GROUP, Codes, Folder, Forms, Hashes, Runs, points_of
 
-CHUNK: Final = 1 << 17  # characters that are read together: their arrays fit into the cache of a processor
+_CHUNK: Final = 1 << 17  # characters that are read together: their arrays fit into the cache of a processor
 REMEMBERED: Final = 1 << 16  # runs
 _BASE: Final = 0x9E3779B97F4A7C55
 _BLANK_POINT: Final = ord(" ")
@@ -51,7 +51,7 @@ class _Parts(NamedTuple):
 class TokenReader:
     """Reads tokens, and remembers the words that it met, up to a bound; so it is for one thread."""
 
-    def __init__(self, *, remembered: int = REMEMBERED, chunk: int = CHUNK) -> None:
+    def __init__(self, *, remembered: int = REMEMBERED, chunk: int = _CHUNK) -> None:
         """Knows no word.
 
         Args:

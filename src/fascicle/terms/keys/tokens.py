@@ -150,10 +150,10 @@ def canonical(word: str) -> str:
     if roman:
         tens, ones = roman.groups()
         return str(10 * len(tens) + (ones == "ix") * 9 + (ones == "iv") * 4 + _small(ones))
-    return word[:-1] if _GREEK_PLURAL.fullmatch(word) else singular(american(word))
+    return word[:-1] if _GREEK_PLURAL.fullmatch(word) else singular(_american(word))
 
 
-def american(word: str) -> str:
+def _american(word: str) -> str:
     """British stems as Americans spell them."""
     return _BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word)
 
@@ -207,7 +207,7 @@ NUMBERED: Final = frozenset(
     {"type", "factor", "stage", "grade", "phase", "group"}
 )  # single Roman numerals follow these
 OWNER: Final = "'"
-SYMBOL: Final = 5  # letters of the longest
+_SYMBOL: Final = 5  # letters of the longest
 _PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a folded text in ASCII
 
 
@@ -317,7 +317,7 @@ def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
     for start, end, form in parts_of(run):
         raw = run[start:end]
         # ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``: a short word before a number is a symbol, not a plural.
-        plural = len(raw) > SYMBOL or not form.isalpha() or form in NUMBERED
+        plural = len(raw) > _SYMBOL or not form.isalpha() or form in NUMBERED
         pieces.append(Piece(start, end, group, form, form if plural else raw, hisses="s" in (raw[-1], form[-1])))
     return tuple(pieces)
 

@@ -20,7 +20,7 @@ from fascicle.terms.portions import batches
 from fascicle.terms.scanning.table import Table
 from fascicle.text.segment import Segmenter
 
-Casing = Literal["upper", "lower"]
+_Casing = Literal["upper", "lower"]
 
 _ENGLISH: Final = """
 a about above after again against all also although always am among an and another any are as at be because been
@@ -50,7 +50,7 @@ class MatchingRule:
     """
 
     name: str
-    casings: tuple[Casing, ...] = ()
+    casings: tuple[_Casing, ...] = ()
     stop_words: frozenset[str] = frozenset()
     untyped: bool = False
     as_written: frozenset[str] = frozenset()

@@ -116,7 +116,7 @@ def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
     return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
 
 
-def content_hash(manifest: Manifest) -> str:
+def _content_hash(manifest: Manifest) -> str:
     """The hash that a manifest should have."""
     bare = msgspec.structs.replace(manifest, hash="")
     return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
@@ -124,7 +124,7 @@ def content_hash(manifest: Manifest) -> str:
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """Writes the manifest with its hash; returns it."""
-    return write_described(folder / PACK, msgspec.structs.replace(manifest, hash=content_hash(manifest)))
+    return write_described(folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest)))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -167,7 +167,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     Raises:
         PackError: it is such a one.
     """
-    if content_hash(manifest) != manifest.hash:
+    if _content_hash(manifest) != manifest.hash:
         raise PackError(f"the manifest of {folder} was changed; {_AGAIN}", file=str(folder), code="damaged")
     for name, facts in manifest.files.items():
         if not name.isprintable() or "/" in name or "\\" in name or name.startswith("."):

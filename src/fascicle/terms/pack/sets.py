@@ -75,7 +75,7 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
 
 def make_sets(pack: Pack) -> Sets:
     """Makes the sets; the same pack gives the same ones."""
-    vocabularies = vocabulary_ranks(pack)
+    vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
     table = _ordered(pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)]))
     roots = np.arange(len(pack), dtype=np.int64)
@@ -104,7 +104,7 @@ def _root(roots: Ints, row: int) -> int:
     return row
 
 
-def vocabulary_ranks(pack: Pack) -> Ints:
+def _vocabulary_ranks(pack: Pack) -> Ints:
     """The vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
     names, numbers = prefix_numbers(pack)
     first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]

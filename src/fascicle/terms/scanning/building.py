@@ -22,11 +22,11 @@ from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.portions import batches
 
-MAGIC: Final = b"fascicle names 1\n"
+_MAGIC: Final = b"fascicle names 1\n"
 HEADER: Final = 512  # bytes
-ALIGNED: Final = 64
+_ALIGNED: Final = 64
 # Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
-DTYPES: Final = MappingProxyType(
+_DTYPES: Final = MappingProxyType(
     {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
 )
 
@@ -53,21 +53,21 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def places(self) -> dict[str, tuple[int, int]]:
         """Where each array starts in the file and where it ends, in bytes."""
         at, found = HEADER, {}
-        for name, dtype in DTYPES.items():
+        for name, dtype in _DTYPES.items():
             size = self.sizes[name] * np.dtype(dtype).itemsize
             found[name] = (at, at + size)
-            at += size + -size % ALIGNED
+            at += size + -size % _ALIGNED
         return found
 
     @property
     def end(self) -> int:
         """Bytes of the file."""
         last = list(self.places().values())[-1][1]
-        return last + -last % ALIGNED
+        return last + -last % _ALIGNED
 
     def header(self) -> bytes:
         """The first bytes of the file."""
-        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+        return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
 def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
@@ -86,16 +86,16 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
 def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
     """As `open_arrays`, of the bytes of a table; the path is for errors."""
     head = bytes(data[:HEADER])
-    if not head.startswith(MAGIC):
+    if not head.startswith(_MAGIC):
         raise _broken(path)
     try:
-        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        layout = msgspec.json.decode(head[len(_MAGIC) :].strip(), type=Layout)
         places = layout.places()
     except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise _broken(path) from error
     if layout.end != len(data) or min(layout.sizes.values()) < 0:
         raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
-    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+    return layout, {name: data[a:b].view(_DTYPES[name]) for name, (a, b) in places.items()}
 
 
 def _broken(path: str | os.PathLike[str]) -> FormatError:
@@ -208,7 +208,7 @@ class _Spilled:
 
         self._parts = [temporary() for _ in range(_PARTS)]
         self._text, self._starts, self._states, self._rows = (temporary() for _ in range(4))
-        self._starts.write(np.zeros(1, dtype=DTYPES["starts"]).tobytes())
+        self._starts.write(np.zeros(1, dtype=_DTYPES["starts"]).tobytes())
         self._bits = bits
         self._hash_of = hash_of
         self._last = ""
@@ -220,7 +220,7 @@ class _Spilled:
         packed = [key.encode("utf-8", "surrogatepass") for key in keys]
         ends = self.size + np.cumsum([len(one) for one in packed])
         self._text.write(b"".join(packed))
-        self._starts.write(ends.astype(DTYPES["starts"]).tobytes())
+        self._starts.write(ends.astype(_DTYPES["starts"]).tobytes())
         self.names, self.size, self._last = self.names + len(keys), int(ends[-1]), keys[-1]
 
     def write(self, stream: IO[bytes]) -> None:
@@ -247,7 +247,7 @@ class _Spilled:
             sizes=sizes,
         )
         stream.write(layout.header())
-        for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
+        for array in (filled.filter, np.cumsum(filled.index, dtype=_DTYPES["index"])):
             stream.write(array.tobytes())
             _align(stream)
         for spilled in (self._states, self._rows, self._starts, self._text):
@@ -311,9 +311,9 @@ class _Filled:
     def __init__(self, entries: int, *, kept: int) -> None:
         self._kept = kept
         self.bits = max(8, int(8 * entries - 1).bit_length())
-        self.filter = np.zeros(1 << (self.bits - 3), dtype=DTYPES["filter"])
+        self.filter = np.zeros(1 << (self.bits - 3), dtype=_DTYPES["filter"])
         self.prefix = max(1, entries.bit_length() - 1)
-        self.index = np.zeros((1 << self.prefix) + 1, dtype=DTYPES["index"])
+        self.index = np.zeros((1 << self.prefix) + 1, dtype=_DTYPES["index"])
         self.count = 0
         self.repeats = False
 
@@ -325,7 +325,7 @@ class _Filled:
         bucket = (found >> np.uint64(BITS - self.prefix)).astype(np.int64)
         numbers, first = np.unique(bucket, return_index=True)
         counts = np.diff(np.append(first, len(bucket)))
-        self.index[numbers + 1] += counts.astype(DTYPES["index"])
+        self.index[numbers + 1] += counts.astype(_DTYPES["index"])
         low = filter_bits(found, np.uint64((1 << self.bits) - 1), bits=self._kept)
         np.bitwise_or.at(
             self.filter, (low >> np.uint64(3)).astype(np.int64), np.left_shift(1, (low & np.uint64(7)).astype(np.uint8))
@@ -354,4 +354,4 @@ def _checked(keys: Iterable[str]) -> Iterator[str]:
 
 
 def _align(stream: IO[bytes]) -> None:
-    stream.write(b"\0" * (-stream.tell() % ALIGNED))
+    stream.write(b"\0" * (-stream.tell() % _ALIGNED))

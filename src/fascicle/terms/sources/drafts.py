@@ -116,7 +116,7 @@ def _telling() -> tuple[Prefix, ...]:
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
 
 
-MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
+_MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -268,7 +268,7 @@ class Draft:
             parents=tuple(self.parents),
             obsolete=self.obsolete,
             replaced_by=tuple(self.replaced_by),
-            definition=" ".join(self.definition.split())[:MAX_DEFINITION],
+            definition=" ".join(self.definition.split())[:_MAX_DEFINITION],
             references=tuple(self.references),
             label=self.label,
         )

@@ -55,7 +55,7 @@ class Trees:
         )
 
 
-def read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
+def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
     """Reads a table of tree numbers, the hierarchy of a source.
 
     Raises:
@@ -127,7 +127,7 @@ def read_mesh_names(
     if not settings.hierarchy:
         yield from read_table(settings, report, layout=layout)
         return
-    trees = read_trees(settings, report)
+    trees = _read_trees(settings, report)
     for record in read_table(settings, report, layout=layout):
         if trees.keeps(record.curie, settings.branches):
             yield msgspec.structs.replace(record, parents=(*record.parents, *trees.parents(record.curie)))

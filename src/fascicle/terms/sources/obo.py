@@ -19,7 +19,7 @@ from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
-MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
+_MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
 _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL)
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -93,7 +93,7 @@ def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[s
                 yield kind, at, tags
             kind, at, tags = line.strip()[1:-1], place, []
         elif found := _TAG.match(line):
-            if kind == "Term" and len(tags) < MAX_TAGS:
+            if kind == "Term" and len(tags) < _MAX_TAGS:
                 tags.append((found[1], found[2], place))
         elif line.strip() and not line.lstrip().startswith("!"):
             report.lose("tag", place)

@@ -239,10 +239,10 @@ class Layout:
 
 
 S = TypeVar("S", bound=msgspec.Struct)
-GENERIC: Final = Layout()
+_GENERIC: Final = Layout()
 
 
-def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout = GENERIC) -> Iterator[ConceptRecord]:
+def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout = _GENERIC) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table; rows of one concept that follow each other are one record.
 
     Raises:

@@ -28,7 +28,7 @@ from fascicle.core.files.source import GZIP
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 
-UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # as tools write the row of unknown words
+_UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # as tools write the row of unknown words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class StaticVectors:
     @cached_property
     def unknown_word(self) -> str:
         """The word whose row stands for unknown words; empty if there is none and their mean does."""
-        return next((word for word in UNKNOWN_WORDS if word in self.index), "")
+        return next((word for word in _UNKNOWN_WORDS if word in self.index), "")
 
     @cached_property
     def unknown(self) -> Floats32:
@@ -149,7 +149,7 @@ class StaticVectors:
         return [(self.words[i], float(cosines[i])) for i in best if i != row]
 
 
-CACHE_SUFFIX: Final = ".mapped"
+_CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
 _FORMAT: Final = 2
 _KIND: Final = "vectors"
@@ -212,7 +212,7 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
 
 def cache_beside(path: str | Path) -> Path:
     """The folder for a mapped copy beside a file of vectors."""
-    return Path(f"{path}{CACHE_SUFFIX}")
+    return Path(f"{path}{_CACHE_SUFFIX}")
 
 
 def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool = False) -> None:

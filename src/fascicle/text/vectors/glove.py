@@ -21,7 +21,7 @@ from fascicle.errors import InputError
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.vectors.files import StaticVectors, VectorReport
 
-Doubles = Floats
+_Doubles = Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +39,7 @@ class Cooccurrence:
     words: tuple[str, ...]
     rows: Ints
     columns: Ints
-    values: Doubles
+    values: _Doubles
     left_out: int = 0
 
 
@@ -77,7 +77,7 @@ def count_cooccurrence(
     return Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))
 
 
-def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, Doubles]:
+def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Doubles]:
     """Cells ``row * size + column`` with their values, sorted."""
     keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     for distance in range(1, min(window, len(ids) - 1) + 1):
@@ -87,7 +87,7 @@ def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, Doub
         keys.append(found)
         values.append(count / distance)
     cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    sums: Doubles = np.bincount(inverse, weights=np.concatenate(values), minlength=len(cells)).astype(np.float64)
+    sums: _Doubles = np.bincount(inverse, weights=np.concatenate(values), minlength=len(cells)).astype(np.float64)
     return cells, sums
 
 

@@ -202,7 +202,7 @@ class LayerLosses(nn.Module):
         self.differing = differing
         self._teacher = teacher  # a plain object: its weights are none of this module
         self._reader = LayerReader(pupil, attention=settings.attention > 0)
-        self.map = checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
+        self.map = _checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
         if settings.attention and teacher.reader.heads != self._reader.heads:
             raise RecipeError(
                 f"the student has {self._reader.heads} heads of attention and its teacher {teacher.reader.heads}: they "
@@ -244,7 +244,7 @@ class LayerLosses(nn.Module):
         return torch.stack([weights[name] * loss for name, loss in losses.items()]).sum()
 
 
-def checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple[int, ...]:
+def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple[int, ...]:
     """The layer of the teacher for each layer of the student, see ``nn.distil.layer_map``.
 
     Raises:

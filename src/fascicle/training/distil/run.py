@@ -217,7 +217,7 @@ class _Read:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
+def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
     """Opens the teacher, builds the student and reads the texts.
 
     Args:
@@ -324,4 +324,4 @@ def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
         RecipeError: teacher and student do not fit each other or the recipe.
         ModelError: one of them cannot be loaded.
     """
-    return (prepare_prediction if recipe.prediction else prepare_layers)(recipe, folder, before)
+    return (prepare_prediction if recipe.prediction else _prepare_layers)(recipe, folder, before)

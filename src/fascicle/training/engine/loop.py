@@ -35,7 +35,7 @@ from fascicle.training.engine.folder import legible
 from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, make_optimizer, make_schedule, weights_in
 
 Used = Literal["fp32", "bf16"]
-PRECISIONS: Final[tuple[Used, ...]] = ("fp32", "bf16")
+_PRECISIONS: Final[tuple[Used, ...]] = ("fp32", "bf16")
 _MUCH: Final = 1.25  # chance and other processes make a step a tenth slower, and must not decide what a run gives
 _INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # of x86-64, twice, and of ARM
 
@@ -275,8 +275,8 @@ class Trainer(Loop):
         batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
         batch, targets = next(batches)
         self.model.train()
-        best = dict.fromkeys(PRECISIONS, math.inf)
-        for self.precision in PRECISIONS * _TIMED:
+        best = dict.fromkeys(_PRECISIONS, math.inf)
+        for self.precision in _PRECISIONS * _TIMED:
             started = time.perf_counter()
             self._accumulate(batch, targets, share=1.0)
             best[self.precision] = min(best[self.precision], time.perf_counter() - started)

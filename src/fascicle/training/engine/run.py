@@ -144,10 +144,10 @@ class Trainee(ABC):
         """
 
 
-Prepare = Callable[[Mapping[str, Any]], Trainee]
+_Prepare = Callable[[Mapping[str, Any]], Trainee]
 
 
-def train(recipe: RecipeBase, folder: Path, prepare: Prepare, *, resume: bool = False) -> Iterator[RunEvent]:
+def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool = False) -> Iterator[RunEvent]:
     """Trains, scores, keeps the chosen model, and scores that.
 
     A run that fails before it was scored for the first time leaves no folder, unless somebody put files into it.
@@ -171,7 +171,7 @@ def train(recipe: RecipeBase, folder: Path, prepare: Prepare, *, resume: bool = 
         yield from _train(recipe, start, prepare, resume=resume)
 
 
-def _train(recipe: RecipeBase, start: Start, prepare: Prepare, *, resume: bool) -> Iterator[RunEvent]:
+def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool) -> Iterator[RunEvent]:
     folder, started = start.folder, time.perf_counter()
     before = facts_of(folder)
     trainee = prepare(before)

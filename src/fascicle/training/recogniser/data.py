@@ -230,12 +230,12 @@ def training_set(
         heads: what is trained, by name.
         read: cuts the documents.
     """
-    views = read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
+    views = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
     gold: dict[str, list[Targets]] = {}
     aligned_by: dict[str, list[Aligned]] = {}
     for name, head in heads.items():
         view = views[head.level]
-        aligned = aligned_by[name] = aligned_gold(documents, view, types=types, limits=head.limits)
+        aligned = aligned_by[name] = _aligned_gold(documents, view, types=types, limits=head.limits)
         gold[name] = [
             head.gold(a.spans, units=len(p.units), unknown=unknown_units(ranges, p, limits=head.limits))
             for a, p, ranges in zip(aligned, view.pieces, map(unknown_ranges, documents), strict=True)
@@ -253,7 +253,7 @@ def training_set(
     )
 
 
-def read_for_heads(
+def _read_for_heads(
     documents: Sequence[Document],
     tokenizer: PieceTokenizer,
     *,
@@ -286,11 +286,11 @@ def lost_gold(
     aligned: dict[str, list[Aligned]] = {name: [] for name in heads}
     firsts = []
     for chunk in chunks(documents):
-        views = read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
+        views = _read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
         firsts.append(next(iter(views.values())))
         known = [_of_types(document, types) for document in chunk]
         for name, head in heads.items():
-            aligned[name] += aligned_gold(known, views[head.level], types=types, limits=head.limits)
+            aligned[name] += _aligned_gold(known, views[head.level], types=types, limits=head.limits)
     return _lost(aligned, firsts)
 
 
@@ -318,7 +318,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     return replace(data, views={level: replace(view, windows=kept)})
 
 
-def aligned_gold(
+def _aligned_gold(
     documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
 ) -> list[Aligned]:
     """The gold of each document in units, see ``text.targets.align``."""
@@ -330,7 +330,7 @@ def aligned_gold(
 
 def covering_width(documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float) -> int:
     """The smallest width in units that covers a share of the gold mentions that are read at all."""
-    aligned = aligned_gold(documents, read, types=types, limits=Limits(nested=True))
+    aligned = _aligned_gold(documents, read, types=types, limits=Limits(nested=True))
     widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 

@@ -25,7 +25,7 @@ from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.text.windows import Batch
 from fascicle.training.labelling.distant import score_known
 
-Average = Literal["micro", "macro"]
+_Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]
 
 
@@ -33,7 +33,7 @@ class Judge(Protocol):
     """How predictions on dev are scored, and by which number of their scores a model is chosen."""
 
     @property
-    def average(self) -> Average:
+    def average(self) -> _Average:
         """By which F1 a model is chosen."""
         ...
 
@@ -60,7 +60,7 @@ def chosen_by(judge: Judge, scores: Scores) -> Rates:
 class OneCorpus:
     """The micro average over all types; see ``labelling.distant.score_known``."""
 
-    average: Average = "micro"
+    average: _Average = "micro"
 
     def scores(self, documents: Sequence[Document], found: Found) -> Scores:
         """See ``Judge``."""
@@ -91,7 +91,7 @@ class SeveralCorpora:
     """
 
     annotates: Mapping[str, Sequence[str]]
-    average: Average = "macro"
+    average: _Average = "macro"
 
     def scores(self, documents: Sequence[Document], found: Found) -> Scores:
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""

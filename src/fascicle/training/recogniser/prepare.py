@@ -27,7 +27,7 @@ from fascicle.training.recogniser.parts import NO_INPUTS, Inputs, Parts, read_in
 from fascicle.training.recogniser.prototypes import Draw, drawn_types
 from fascicle.version import VERSION
 
-COVERED = 0.99
+_COVERED = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +69,9 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     for name, head in asked.items():
         if head.needs.width:
             cut = read(parts.train, pretrained.tokenizer, reading=recipe.reading, level=head.level)
-            widths[name] = min(covering_width(parts.train, cut, types=parts.types, share=COVERED), WIDEST)
+            widths[name] = min(covering_width(parts.train, cut, types=parts.types, share=_COVERED), WIDEST)
     heads = {name: _as_kept(head, widths.get(name)) for name, head in asked.items()}
-    manifest = make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts)
+    manifest = _make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts)
     model = build_model(pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights())
     data = training_set(
         parts.train,
@@ -174,7 +174,7 @@ def _width_notes(widths: Mapping[str, int], heads: Mapping[str, AnyHead]) -> Ite
     for name, width in widths.items():
         unit = f"{heads[name].level}{'s' if width > 1 else ''}"
         covers = "covers" if width < WIDEST else "the most there is, which may cover less than"
-        yield f"width {width} {unit}: {covers} {COVERED:.0%} of the gold mentions of train"
+        yield f"width {width} {unit}: {covers} {_COVERED:.0%} of the gold mentions of train"
 
 
 def _context_notes(reading: ReadingSettings, data: TrainingSet) -> Iterator[str]:
@@ -218,7 +218,7 @@ def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
     return head if width is None else msgspec.structs.replace(head, width=width)
 
 
-def make_manifest(
+def _make_manifest(
     recipe: Recipe,
     heads: Mapping[str, AnyHead],
     *,
@@ -246,13 +246,13 @@ def make_manifest(
             apart=recipe.decision.apart or msgspec.UNSET,
         ),
         encoder=pretrained.encoder.origin,
-        descriptions=descriptions_of(recipe, parts, pretrained),
+        descriptions=_descriptions_of(recipe, parts, pretrained),
         corpora=parts.learnt() or msgspec.UNSET,
         inputs=inputs,
     )
 
 
-def descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dict[str, TypeDescriptions]:
+def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dict[str, TypeDescriptions]:
     """What each head of a recipe that needs it reads of the types.
 
     Args:

@@ -138,7 +138,7 @@ class Recogniser(Trainee):
     def __post_init__(self) -> None:
         """States how it is chosen, and what is known of it."""
         manifest = self.prepared.manifest
-        self._judge: Judge = judge_of(self.parts)
+        self._judge: Judge = _judge_of(self.parts)
         # Dev is read at every scoring, and for every value of a decision.
         self._read = KeptReadings(self.parts.dev, read=self.prepared.inputs.read)
         answer = manifest.decision.answer
@@ -159,7 +159,7 @@ class Recogniser(Trainee):
                 "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
                 "windows": len(data.windows),
                 "steps": self.loop.steps,
-                **({"parts": several} if (several := parts_facts(self.parts, data)) else {}),
+                **({"parts": several} if (several := _parts_facts(self.parts, data)) else {}),
                 **self.loop.precision_facts(),
             },
             notes=self._notes(),
@@ -276,14 +276,14 @@ class Recogniser(Trainee):
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 
-def judge_of(parts: Parts) -> Judge:
+def _judge_of(parts: Parts) -> Judge:
     """How dev is scored."""
     if not parts.several:
         return OneCorpus()
     return SeveralCorpora(annotates={one.name: one.annotates for one in parts.several})
 
 
-def parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
+def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
     """What is known of each of several corpora, for ``run.json``."""
     windows = data.mixture.quotas if data.mixture else ()
     return {

@@ -189,7 +189,7 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     del before
     parts = read_parts(recipe.corpus)
     documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
-    vectors = open_vectors(recipe)
+    vectors = _open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
     for part in ("dev", "test"):
@@ -204,7 +204,7 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
         vocabulary=vocabulary,
         documents=documents,
         lookup=fit_lookup(data.pairs),
-        facts=_facts(recipe, documents, data, notes=(*parts.notes, *notes_of(vectors, data))),
+        facts=_facts(recipe, documents, data, notes=(*parts.notes, *_notes_of(vectors, data))),
     )
 
 
@@ -238,18 +238,18 @@ class TyperTrainee(Trainee):
         with renewed_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
         given = {part: self.documents[part] for part in ("dev", "test")}
-        parts = {part: score_typer(model, given[part], self.lookup) for part in given if has_gold(given[part])}
+        parts = {part: score_typer(model, given[part], self.lookup) for part in given if _has_gold(given[part])}
         yield TyperFinished(
             folder=self.folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
         )
 
 
-def has_gold(documents: Iterable[Document]) -> bool:
+def _has_gold(documents: Iterable[Document]) -> bool:
     """Whether there is a mention to score on."""
     return any(document.layer(GOLD) for document in documents)
 
 
-def open_vectors(recipe: TyperRecipe) -> StaticVectors:
+def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
     """The vectors that a recipe names."""
     settings = recipe.vectors
     beside = cache_beside(settings.path)
@@ -260,7 +260,7 @@ def open_vectors(recipe: TyperRecipe) -> StaticVectors:
         raise OutputError(f'{error} with vectors.cache ("none" keeps no mapped copy)') from None
 
 
-def notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
+def _notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     """What a user should know before training starts."""
     facts = data.facts
     found = vectors.report.sentences()

@@ -78,7 +78,7 @@ def build_pack(
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = Seen(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
-    found = [source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
+    found = [_source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
     longest = max(source.max_length for source in settings.sources.values())
@@ -142,7 +142,7 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
     ]
 
 
-def source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
+def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
     """A vocabulary as the builder takes it.
 
     Args:
@@ -233,7 +233,7 @@ def extend(  # noqa: PLR0913
         if name in {source.facts.name for source in found}:
             raise UsageError(f"the pack {base.folder} has a source {name!r} too; give the own one another name")
         check_source(settings)
-        source = source_of(name, settings, seen.setdefault(name, SourceReport()), None)
+        source = _source_of(name, settings, seen.setdefault(name, SourceReport()), None)
         found.append(source._replace(records=partial(_seen, source, kept)))
     return build(
         found,

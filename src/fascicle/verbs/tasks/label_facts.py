@@ -105,7 +105,7 @@ def facts_of(path: str | os.PathLike[str]) -> LabelFacts:
     )
 
 
-LISTED = "excluded"
+_LISTED = "excluded"
 Reasons = Callable[[Sequence[Document]], list[str]]
 
 
@@ -136,7 +136,7 @@ class Protected:
         Args:
             left_out: reason -> documents.
         """
-        if self.exclude and not left_out.get(LISTED):
+        if self.exclude and not left_out.get(_LISTED):
             yield f"note: {self.exclude} names none of the texts"
         if self.screen is not None and self.screen.not_compared:
             yield (
@@ -172,7 +172,7 @@ def protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> 
 
 def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:
     keys = [(one.id, text_hash(one.text)) for one in documents]
-    return [LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
+    return [_LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
 
 
 def _place(path: str, request: ReadRequest) -> Given:

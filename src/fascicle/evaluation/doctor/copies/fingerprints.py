@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Ints
 
 Hashes = NDArray[np.uint64]
-SHINGLE: Final = 3  # words
+_SHINGLE: Final = 3  # words
 _ALONE: Final = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
 _FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd, any others would do
@@ -46,7 +46,7 @@ def shingles(words: Sequence[str]) -> Hashes:
     where not everything can be. Among 10 million shingles, that any two be mistaken for one another has a chance of
     about one in 400,000.
     """
-    count = len(words) - SHINGLE + 1
+    count = len(words) - _SHINGLE + 1
     if count < 1:
         return np.zeros(0, dtype=np.uint64)
     hashes = np.fromiter(map(_hash, words), dtype=np.uint64, count=len(words))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMA: Final = 1
-MOST_PANELS: Final = 24
+_MOST_PANELS: Final = 24
 ZOOM: Final = 0.1  # the lower row shows so much of the height of the upper one
 _ACROSS: Final = 4
 _GROUPS: Final = ("entity", "non-entity", "threshold")  # of the paper, each with a look of its own
@@ -77,7 +77,7 @@ class Densities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     fascicle_densities: int
     similarity: str = "similarity"
-    panels: Annotated[tuple[Panel, ...], Meta(min_length=1, max_length=MOST_PANELS)]
+    panels: Annotated[tuple[Panel, ...], Meta(min_length=1, max_length=_MOST_PANELS)]
 
     @property
     def groups(self) -> list[str]:

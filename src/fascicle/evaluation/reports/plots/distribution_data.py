@@ -14,7 +14,7 @@ from fascicle.errors import InputError
 from fascicle.formats.distributions import Header, read
 
 Flags = Bools
-FLOOR: Final = 1e-12  # smaller probabilities count as this in ratios
+_FLOOR: Final = 1e-12  # smaller probabilities count as this in ratios
 _BINS: Final = 1000  # of a density over [0, 1]
 _BANDWIDTH: Final = 0.02
 
@@ -189,16 +189,16 @@ def ratios(numbers: Floats, gold: Ints) -> Ratios:
     """Compares every other class with the gold type.
 
     Args:
-        numbers: of each class, ``[m, C]``; below ``FLOOR`` they count as that, in ratios.
+        numbers: of each class, ``[m, C]``; below ``_FLOOR`` they count as that, in ratios.
         gold: index of the gold type among the classes, ``[m]``.
     """
     count, classes = numbers.shape
     others = np.arange(classes) != gold[:, None]
     rival = np.nonzero(others)[1]
-    right = np.maximum(numbers[np.arange(count), gold], FLOOR)
+    right = np.maximum(numbers[np.arange(count), gold], _FLOOR)
     repeated = np.repeat(right, classes - 1)
     return Ratios(
-        ratio=np.log2(np.maximum(numbers[others], FLOOR) / repeated),
+        ratio=np.log2(np.maximum(numbers[others], _FLOOR) / repeated),
         spread=np.repeat(numbers.var(axis=1) / right, classes - 1),
         rival=rival.astype(np.int64),
         gold=np.repeat(gold, classes - 1),

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_VIOLINS: Final = 40
-MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
+_MOST_VIOLINS: Final = 40
+_MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
 SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
 _FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
 _LETTER: Final = 0.08  # inches that a letter below a violin takes, about
@@ -75,9 +75,9 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
         InputError: too many types.
     """
     names = data.header.types
-    if len(names) > MOST_VIOLINS:
+    if len(names) > _MOST_VIOLINS:
         raise InputError(
-            f"{data.path} has {counted(len(names), 'type')}; up to {MOST_VIOLINS} violins can be drawn beside "
+            f"{data.path} has {counted(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be drawn beside "
             "each other"
         )
     axes = figure.add_subplot()
@@ -160,7 +160,7 @@ def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
     axes.scatter(corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4)
     (width, height), middle = np.ptp(corners, axis=0), corners.mean(axis=0)
     lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last one
-    farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:MOST_NAMED]
+    farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:_MOST_NAMED]
     for number in farthest[np.argsort(-corners[farthest, 1], kind="stable")].tolist():
         x, y = corners[number].tolist()
         left = x < middle[0]
