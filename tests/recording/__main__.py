@@ -93,9 +93,9 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any], *, renames: Ma
 
 
 def renames_of(path: Path | None) -> dict[str, str]:
-    """The table of names that were changed by intent; empty without a file."""
-    rows = path.read_text().splitlines() if path else ()
-    return dict(row.split("\t") for row in rows if row)
+    """The table of names that were changed by intent, longer names before their beginnings; empty without a file."""
+    rows = (row.split("\t") for row in (path.read_text().splitlines() if path else ()) if row)
+    return dict(sorted(rows, key=lambda row: -len(row[0])))
 
 
 def _program(folder: Path, checkout: Path) -> dict[str, str]:
