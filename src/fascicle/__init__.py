@@ -71,18 +71,11 @@ _LATE: Final = MappingProxyType(
     {
         **{
             verb: f"fascicle.verbs.tasks.{verb}:{verb}"
-            for verb in (
-                "annotate",
-                "calibrate",
-                "check",
-                "combine",
-                "compare",
-                "evaluate",
-                "evaluate_links",
-                "export",
-                "link",
-            )
+            for verb in ("annotate", "calibrate", "combine", "compare", "evaluate", "evaluate_links")
         },
+        "check": "fascicle.verbs.corpus_check:check",
+        "export": "fascicle.verbs.export:export",
+        "link": "fascicle.verbs.link:link",
         **{
             name: f"fascicle.core.document:{name}"
             for name in ("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention")
