@@ -9,6 +9,7 @@ It also checks links that lead out of ``docs/`` and shows them as plain text.
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import os
 import pkgutil
@@ -24,6 +25,7 @@ from sphinx.util import logging
 
 import fascicle
 import fascicle.evaluation.systems
+import fascicle.verbs
 import fascicle.verbs.tasks
 from fascicle.cli import build_parser
 from fascicle.evaluation.doctor.checks.table import CHECKS
@@ -157,8 +159,13 @@ def api() -> str:
 
 
 def tasks() -> str:
-    """Every public function and class of the rooms ``tasks`` and ``systems``, with the text of its docstring."""
+    """The functions behind the commands, with the text of their docstrings."""
     parts = []
+    for module in pkgutil.iter_modules(fascicle.verbs.__path__, "fascicle.verbs."):
+        for name, value in sorted(vars(importlib.import_module(module.name)).items()):
+            if inspect.isfunction(value) and hasattr(value, "__wrapped__") and value.__module__ == module.name:
+                shown = f"```{{eval-rst}}\n.. autofunction:: {module.name}.{name}\n```"
+                parts.append(f"## `{module.name}.{name}`\n\n{shown}")
     for room in (fascicle.verbs.tasks, fascicle.evaluation.systems):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
             shown = f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   :show-inheritance:\n```"
