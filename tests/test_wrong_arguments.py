@@ -58,7 +58,10 @@ NO_FORMAT = ReadRequest(format="nope")
 # Arguments of the verbs: what is right where another argument is wrong (no such file: the arguments are looked at
 # first), and which of WRONG each may be.
 VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
-    "annotate": ({"files": "none.txt", "output": "none.tsv"}, {"files": [LIST], "model": [LIST], "link": [NONE]}),
+    "annotate": (
+        {"files": "none.txt", "output": "none.tsv"},
+        {"files": [LIST], "model": [LIST], "link": [NONE, LIST], "ontology": [""]},
+    ),
     "calibrate": (
         {"model": "none", "gold": "none.tsv", "folder": "none"},
         {"settings": [NONE], "events": [NONE]},
@@ -78,12 +81,19 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     ),
     "evaluate_links": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
-        {"predictions": [LIST], "pack": [LIST], **{one: [NONE] for one in ("linker", "settings", "events")}},
+        {
+            "predictions": [LIST],
+            "pack": [LIST],
+            "linker": [NONE, LIST],
+            "ontology": [""],
+            "settings": [NONE],
+            "events": [NONE],
+        },
     ),
     "export": ({"model": "none", "folder": "none"}, {"sample": [NONE], "name": [NONE]}),
     "link": (
         {"documents": [DOCUMENT], "linker": "none", "pack": "none"},
-        {"documents": [LIST], "ontology": [""], "pack": [LIST]},
+        {"documents": [LIST], "ontology": [""], "pack": [LIST], "linker": [LIST]},
     ),
     "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
 }
@@ -358,7 +368,7 @@ def test_a_model_says_what_it_is(model: Any) -> None:
 
 
 # Texts of these are about the command line: what parses it, and cards and reports, which a command writes.
-OPTIONS_MAY_STAND_IN = ("commands", "cli.py", "doctor/checks", "evaluation/reports/comparison_table.py")
+OPTIONS_MAY_STAND_IN = ("verbs", "cli.py", "evaluation/doctor/checks", "evaluation/reports/comparison_table.py")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*+(?!:)")  # no property of CSS
 COMMAND = re.compile(r"fascicle [a-z]+\b[^;:]*")  # a whole command, which a user of Python may give too
 

@@ -162,8 +162,11 @@ def tasks() -> str:
     """The functions behind the commands, with the text of their docstrings."""
     parts = []
     for module in pkgutil.iter_modules(fascicle.verbs.__path__, "fascicle.verbs."):
-        for name, value in sorted(vars(importlib.import_module(module.name)).items()):
-            if inspect.isfunction(value) and hasattr(value, "__wrapped__") and value.__module__ == module.name:
+        found = vars(importlib.import_module(module.name))
+        helps = " ".join(inspect.getdoc(one) or "" for one in found.values() if inspect.isclass(one))
+        for name, value in sorted(found.items()):
+            own = inspect.isfunction(value) and value.__module__ == module.name
+            if own and (hasattr(value, "__wrapped__") or f"``{module.name}.{name}(" in helps):
                 shown = f"```{{eval-rst}}\n.. autofunction:: {module.name}.{name}\n```"
                 parts.append(f"## `{module.name}.{name}`\n\n{shown}")
     for room in (fascicle.verbs.tasks, fascicle.evaluation.systems):

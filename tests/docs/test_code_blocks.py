@@ -29,11 +29,11 @@ _COMMAND = re.compile(r"^(?:fascicle|python|pytest) ", re.MULTILINE)
 OWN_TESTS = {  # pages whose blocks are followed, and their results looked at, by a test of their own
     "contribute/plugins.md": "docs/test_plugins_page.py",
     "how-to-add-a-model.md": "contract/test_toy_head.py",
-    "how-to-annotate-many.md": "commands/test_how_to_annotate_many.py",
-    "how-to-combine.md": "commands/test_how_to_combine.py",
+    "how-to-annotate-many.md": "verbs/test_how_to_annotate_many.py",
+    "how-to-combine.md": "verbs/test_how_to_combine.py",
     "how-to-label-raw-text.md": "docs/test_how_to_label_raw_text.py",
     "how-to-serve.md": "serving/test_how_to_serve.py",
-    "how-to-train-from-a-dictionary.md": "commands/test_how_to_train_from_a_dictionary.py",
+    "how-to-train-from-a-dictionary.md": "verbs/test_how_to_train_from_a_dictionary.py",
 }
 SECONDS = 300
 

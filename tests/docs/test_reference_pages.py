@@ -95,12 +95,14 @@ def test_every_public_name_is_there(made: ModuleType) -> None:
 def test_every_task_is_there(made: ModuleType) -> None:
     source = SCRIPT.parents[2] / "src" / "fascicle"
     modules = {
-        f"`fascicle.{room}.{path.stem}`"
-        for room in ("tasks", "systems")
+        f"`fascicle.{room.replace('/', '.')}.{path.stem}`"
+        for room in ("verbs/tasks", "evaluation/systems")
         for path in (source / room).glob("*.py")
         if path.stem != "__init__"
     }
-    assert set(sections(made.tasks(), "##")) == modules
+    listed = set(sections(made.tasks(), "##"))
+    assert modules < listed
+    assert {"`fascicle.verbs.link.link`", "`fascicle.verbs.serve.app`"} <= listed - modules
     assert len(modules) > 15
 
 

@@ -18,8 +18,8 @@ from fascicle.core.spans import Span
 from fascicle.core.type_names import near_hint
 from fascicle.errors import UsageError
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
-from fascicle.terms.abbreviations.finder import Pairs, is_distinctive
 from fascicle.terms.abbreviations.forms import can_be_short
+from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import fits, folded
 from fascicle.terms.keys.key import key
 from fascicle.terms.keys.reader import TokenArrays, TokenReader
