@@ -23,7 +23,7 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.formats.unread import fields_argument
 from fascicle.loading import load
 from fascicle.runtime.combination.rules import RuleRequest
-from fascicle.verbs.console import with_options
+from fascicle.verbs.messages import with_options
 from fascicle.verbs.tasks.calibrate import CalibrateSettings
 from fascicle.verbs.tasks.combine import TextsRequest
 from fascicle.verbs.tasks.compare import CompareSettings

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.errors import FascicleError
-from fascicle.verbs.console import say
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import configure
 from fascicle.verbs.parsing import Parser, add_command, commands_of, parse
 from fascicle.verbs.process import EndedError, ended_cleanly, open_streams, uncollected

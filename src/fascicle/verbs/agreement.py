@@ -18,7 +18,8 @@ from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import first_given
 from fascicle.verbs.shared import reading_of
 from fascicle.verbs.tasks.evaluate import Given, Gold, gold_of, names_of, predictions_of, refuse_stdin_twice

@@ -18,7 +18,8 @@ from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import Once, number
 from fascicle.verbs.places import fills, reads

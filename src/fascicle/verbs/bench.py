@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from fascicle.core.wording import counted
-from fascicle.verbs.console import say, with_options
+from fascicle.verbs.messages import say, with_options
 from fascicle.verbs.options import THREADS, Declared, called, option
 from fascicle.verbs.parsing import positive
 from fascicle.verbs.places import fills, reads

@@ -15,7 +15,8 @@ from fascicle.evaluation.calibration.documents import lines_of
 from fascicle.evaluation.reports.table import aligned_rows, percent
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
-from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.console import Tally, with_progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, option
 from fascicle.verbs.parsing import number
 from fascicle.verbs.places import reads, writes

@@ -13,7 +13,8 @@ from fascicle.formats.requests import STDOUT
 from fascicle.runtime.combination.align import MISSING, Missing
 from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
 from fascicle.settings.recipes.ensemble import RuleName
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, THREADS, called, option
 from fascicle.verbs.parsing import positive
 from fascicle.verbs.places import reads, writes

@@ -21,7 +21,8 @@ from fascicle.runtime.combination.align import System
 from fascicle.runtime.combination.rules import Rule
 from fascicle.runtime.combination.type_names import check_types
 from fascicle.verbs.combine import systems_of
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, STRICT, called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import reads, writes

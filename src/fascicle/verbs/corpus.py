@@ -13,7 +13,8 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, Input, ReadRequest, places_to_read, read_inputs, table_notes
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
-from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.console import Tally, with_progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, option
 from fascicle.verbs.places import reads, writes
 

@@ -28,7 +28,8 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
-from fascicle.verbs.console import say, with_progress
+from fascicle.verbs.console import with_progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import reads, writes

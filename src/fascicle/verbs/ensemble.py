@@ -33,7 +33,7 @@ from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 from fascicle.terms.pack.manifest import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
-from fascicle.verbs.console import say
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
 from fascicle.verbs.parsing import positive
 from fascicle.verbs.places import reads, writes

@@ -23,7 +23,8 @@ from fascicle.formats.requests import pairs
 from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs.columns import Columns, SomeColumns, columns_of
-from fascicle.verbs.console import Tally, say, with_progress
+from fascicle.verbs.console import Tally, with_progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
 from fascicle.verbs.parsing import Once, natural
 from fascicle.verbs.places import reads, writes

@@ -14,7 +14,8 @@ from fascicle.errors import UsageError
 from fascicle.evaluation.reports.links import links_markdown, links_text
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, first_given
 from fascicle.verbs.shared import reading_of, types_of
 from fascicle.verbs.systems import check_report, predictions_of

@@ -23,7 +23,8 @@ from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.filter import FILTER, FilterManifest
-from fascicle.verbs.console import needs_extra, say
+from fascicle.verbs.console import needs_extra
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, called, option
 from fascicle.verbs.places import reads, writes
 

@@ -21,7 +21,8 @@ from fascicle.terms.curation.lint import Finding
 from fascicle.terms.pack.verifying import lines as stats_lines
 from fascicle.terms.pack.why import lines as why_lines
 from fascicle.terms.sources.report import SourceReport
-from fascicle.verbs.console import Steps, Tally, say, with_progress
+from fascicle.verbs.console import Steps, Tally, with_progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Declared, Overwrite, called, option
 from fascicle.verbs.parsing import positive
 from fascicle.verbs.places import reads, writes

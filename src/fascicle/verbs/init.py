@@ -23,7 +23,7 @@ from fascicle.formats.stats import CorpusStats
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import segmenter
-from fascicle.verbs.console import say
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
 from fascicle.verbs.places import reads, writes
 

@@ -7,7 +7,8 @@ import sys
 
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
-from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import number
 from fascicle.verbs.places import reads, writes

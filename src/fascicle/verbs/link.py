@@ -21,7 +21,8 @@ from fascicle.linking.opening import Linking, Places, find, unlinked
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.terms.portions import portions
 from fascicle.verbs import shared
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
 from fascicle.verbs.parsing import Once, positive
 from fascicle.verbs.places import reads, writes

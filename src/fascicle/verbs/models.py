@@ -19,7 +19,7 @@ from fascicle.settings.folders.vocabularies import (
     shipped_linkers,
     shipped_packs,
 )
-from fascicle.verbs.console import say
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import option
 
 

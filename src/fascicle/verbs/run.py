@@ -13,7 +13,8 @@ import msgspec
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
-from fascicle.verbs.console import Tally, progress, say
+from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Strict, called, option
 from fascicle.verbs.parsing import FormatNames, positive
 from fascicle.verbs.places import fills, reads

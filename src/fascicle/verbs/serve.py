@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
 from fascicle.settings.serving import LOCAL, ServeSettings
-from fascicle.verbs.console import needs_extra, say
+from fascicle.verbs.console import needs_extra
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import fills, reads

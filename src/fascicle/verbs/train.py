@@ -14,7 +14,8 @@ import msgspec
 from fascicle.errors import RecipeError
 from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe
 from fascicle.settings.recipes.strict import merged, read_toml
-from fascicle.verbs.console import NOW_AND_THEN, log, needs_extra, say
+from fascicle.verbs.console import NOW_AND_THEN, log, needs_extra
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import THREADS, option
 from fascicle.verbs.parsing import natural
 from fascicle.verbs.places import fills, reads

@@ -23,7 +23,8 @@ from fascicle.loading import load_typer
 from fascicle.settings.base import Positive
 from fascicle.text.segment import segmenter
 from fascicle.verbs import shared, train
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS

@@ -22,7 +22,8 @@ from fascicle.text.segment import segmenter
 from fascicle.text.surfaces import SurfaceReader
 from fascicle.text.vectors.files import StaticVectors, write_vectors
 from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
-from fascicle.verbs.console import Tally, say
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import reads, writes
