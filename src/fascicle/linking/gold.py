@@ -17,7 +17,7 @@ from fascicle.errors import ModelError
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers
-from fascicle.terms.sources.drafts import curie
+from fascicle.terms.sources.curies import curie
 
 NAMES: Final = "names.tsv"
 _MOST: Final = 1 << 24  # bytes of the file

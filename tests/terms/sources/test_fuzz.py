@@ -13,7 +13,8 @@ from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FascicleError
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.catalogue import READERS
-from fascicle.terms.sources.drafts import cleaned, curie
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import cleaned
 from fascicle.terms.sources.reading import read_source
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord

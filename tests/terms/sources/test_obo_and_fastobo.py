@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.terms.sources.conftest import Read, read_file
 
-from fascicle.terms.sources.drafts import curie
+from fascicle.terms.sources.curies import curie
 from fascicle.terms.terms import ConceptRecord
 
 fastobo = pytest.importorskip("fastobo")

@@ -11,7 +11,8 @@ import msgspec
 from fascicle.core.files.source import Source, lines
 from fascicle.core.type_names import near_hint
 from fascicle.errors import FormatError, Place
-from fascicle.terms.sources.drafts import cleaned, curie
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import cleaned
 
 Action = Literal["drop", "ner_off", "case", "add", "prefer", "block"]
 Case = Literal["", "any", "initial", "exact"]

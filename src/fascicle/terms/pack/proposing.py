@@ -23,7 +23,7 @@ from fascicle.terms.pack.pack import Pack, Term
 from fascicle.terms.pack.priors import common_words
 from fascicle.terms.portions import portions
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.sources.drafts import curie as curie_of
+from fascicle.terms.sources.curies import curie as curie_of
 
 LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together

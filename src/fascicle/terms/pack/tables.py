@@ -13,7 +13,7 @@ from fascicle.errors import FormatError, PackError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, mapped, spread
 from fascicle.terms.pack.layout import in_table
-from fascicle.terms.scanning.building import open_arrays
+from fascicle.terms.scanning.layout import open_arrays
 
 
 class Names:

@@ -2,121 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.files.source import Line, Source, lines_or_errors
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, Cross, Name, NameKind
 
-MAX_CURIE: Final = 200  # characters
-_RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOMEDCT_US_2016_03_01
-_PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
-_LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
-_NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
-_ADDRESSES: Final = (
-    re.compile(r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)"),
-    re.compile(r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)"),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prefix:
-    """What is known of the identifiers of one vocabulary.
-
-    Attributes:
-        name: the one spelling of the prefix.
-        form: what the local part looks like.
-        start: a beginning of local parts that not every source writes; empty for none.
-        kept: whether it belongs to the one spelling.
-    """
-
-    name: str
-    form: re.Pattern[str]
-    start: str = ""
-    kept: bool = False
-
-    def curie(self, local: str) -> str:
-        """The CURIE of a local part; empty if it does not look like one."""
-        size = len(self.start) if local[: len(self.start)].upper() == self.start.upper() else 0
-        plain = (self.start if self.kept else "") + local[size:]
-        for spelling in (plain, plain.upper()):
-            if len(spelling) < MAX_CURIE and self.form.fullmatch(spelling):
-                return f"{self.name}:{spelling}"
-        return ""
-
-
-def curie(text: str, prefix: str = "") -> str:
-    """The one spelling of an identifier.
-
-    Args:
-        text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
-        prefix: of identifiers without one.
-
-    Returns:
-        The CURIE; empty if this is no identifier.
-    """
-    text = text.strip()
-    if len(text) > MAX_CURIE:
-        return ""
-    for address in _ADDRESSES if text.startswith("http") else ():
-        if found := address.fullmatch(text):
-            text = f"{found[1]}:{found[2]}"
-    given, colon, local = text.partition(":")
-    if not colon:
-        return _bare(text, prefix)
-    if known := _known(given):
-        return known.curie(local)
-    if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
-        return ""
-    return text
-
-
-def _bare(text: str, prefix: str) -> str:
-    for telling in _telling():
-        if text.startswith(telling.start):
-            return telling.curie(text)
-    if known := _known(prefix):
-        return known.curie(text)
-    return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
-
-
-@lru_cache(maxsize=4096)
-def _known(prefix: str) -> Prefix | None:
-    """What is known of a prefix, also of one with the date of a release behind it."""
-    folded = prefix.lower()
-    return _table().get(folded) or _table().get(_RELEASE.sub("", folded))
-
-
-@cache
-def _table() -> Mapping[str, Prefix]:
-    text = Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8")
-    found: dict[str, Prefix] = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
-            continue
-        name, others, form, start, kept = (*line.split("\t"), "", "")[:5]
-        prefix = Prefix(name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(kept))
-        for spelling in (name, *filter(None, others.split(", "))):
-            found.setdefault(spelling.lower(), prefix)
-    return MappingProxyType(found)
-
-
-@cache
-def _telling() -> tuple[Prefix, ...]:
-    """Those whose local parts begin as no others do: the prefix may be left out."""
-    return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
-
-
-_MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
+MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -268,7 +167,7 @@ class Draft:
             parents=tuple(self.parents),
             obsolete=self.obsolete,
             replaced_by=tuple(self.replaced_by),
-            definition=" ".join(self.definition.split())[:_MAX_DEFINITION],
+            definition=" ".join(self.definition.split())[:MAX_DEFINITION],
             references=tuple(self.references),
             label=self.label,
         )

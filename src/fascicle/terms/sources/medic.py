@@ -9,7 +9,8 @@ import html
 from collections.abc import Iterator
 
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, counted_lines, curie
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, counted_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord
 

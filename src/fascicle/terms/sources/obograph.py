@@ -15,7 +15,8 @@ from fascicle.core.files.json_parts import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, curie, hidden
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import Draft, hidden
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, NameKind
 

@@ -17,7 +17,7 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.sources.catalogue import SourceReader, reader_named
-from fascicle.terms.sources.drafts import curie
+from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, Name
 

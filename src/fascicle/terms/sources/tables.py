@@ -16,7 +16,8 @@ import msgspec
 from fascicle.core.files.source import Line
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
-from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, curie, numbered_lines
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, numbered_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from fascicle.errors import Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, counted_lines, curie
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import Draft, counted_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, NameKind
 

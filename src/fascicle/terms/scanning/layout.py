@@ -1,0 +1,136 @@
+"""The file of a table of names: a header, then flat little-endian arrays, each at a multiple of 64 bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.errors import FormatError
+from fascicle.terms.keys.forms import Hashes
+
+MAGIC: Final = b"fascicle names 1\n"
+HEADER: Final = 512  # bytes
+ALIGNED: Final = 64
+# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
+DTYPES: Final = MappingProxyType(
+    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
+)
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table holds.
+
+    Attributes:
+        normaliser: version of the keys.
+        bits: of a state that count.
+        names: number of keys.
+        longest: tokens of the longest key.
+        repeats: whether some names, or beginnings of names, have equal states.
+        sizes: number of values of each array, in their order.
+    """
+
+    normaliser: str
+    bits: int
+    names: int
+    longest: int
+    repeats: bool
+    sizes: dict[str, int]
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where each array starts in the file and where it ends, in bytes."""
+        at, found = HEADER, {}
+        for name, dtype in DTYPES.items():
+            size = self.sizes[name] * np.dtype(dtype).itemsize
+            found[name] = (at, at + size)
+            at += size + -size % ALIGNED
+        return found
+
+    @property
+    def end(self) -> int:
+        """Bytes of the file."""
+        last = list(self.places().values())[-1][1]
+        return last + -last % ALIGNED
+
+    def header(self) -> bytes:
+        """The first bytes of the file."""
+        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+
+
+def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Maps a file into memory; nothing of it is read before it is asked for.
+
+    Raises:
+        FormatError: it is no table of names, of another format, or cut short.
+    """
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except ValueError as error:  # an empty file
+        raise _broken(path) from error
+    return arrays_of(data.view(np.ndarray), path)
+
+
+def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """As `open_arrays`, of the bytes of a table; the path is for errors."""
+    head = bytes(data[:HEADER])
+    if not head.startswith(MAGIC):
+        raise _broken(path)
+    try:
+        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        places = layout.places()
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise _broken(path) from error
+    if layout.end != len(data) or min(layout.sizes.values()) < 0:
+        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
+    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+
+
+def _broken(path: str | os.PathLike[str]) -> FormatError:
+    return FormatError("no table of names of this format; build it again", at=os.fspath(path))
+
+
+BITS: Final = 64
+KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
+_START: Final = np.uint64(0x243F6A8885A308D3)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+
+
+def first_states(count: int) -> Hashes:
+    """The states of so many empty sequences."""
+    return np.full(count, _START, dtype=np.uint64)
+
+
+def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
+    """The states of sequences that are one token longer.
+
+    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
+
+    Args:
+        states: of the sequences, ``[n]``.
+        hashes: of the tokens that come next, ``[n]``.
+        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
+    """
+    mixed = states * _FIRST + hashes
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed if bits >= BITS else mixed & ~np.uint64((1 << (BITS - bits)) - 1)
+
+
+def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
+    """The numbers of states in the filter: their last bits among those that are kept.
+
+    Args:
+        states: ``[n]``.
+        mask: of the size of the filter in bits, a power of two, less one.
+        bits: as of `next_states`.
+    """
+    return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
