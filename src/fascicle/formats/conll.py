@@ -19,8 +19,8 @@ from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
+from fascicle.formats.grouping import sound
 from fascicle.formats.handlers import Reader
-from fascicle.formats.jsonl import sound
 from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
 

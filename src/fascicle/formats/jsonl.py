@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -22,8 +22,9 @@ from fascicle.core.files.source import (
     whole_text,
     without_mark,
 )
-from fascicle.core.type_names import typo_hint
+from fascicle.core.names import typo_hint
 from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_names import check_labels
@@ -31,62 +32,6 @@ from fascicle.formats.label_studio import merged
 from fascicle.formats.losses import OF_LINKS, Holds
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
-
-T = TypeVar("T")
-
-
-def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
-    """Consecutive items of one key; one whose key is ``None`` is given out before the next one is read.
-
-    An error, which has no key, belongs to a group if the items before and after it are of that one; else it stands for
-    itself.
-
-    Args:
-        items: what was read, or why it could not be read.
-        key: of an item.
-    """
-    group: list[T | InputError] = []
-    errors: list[InputError] = []
-    current: object = None
-    for item in items:
-        if isinstance(item, InputError):
-            if group:
-                errors.append(item)  # until it is known what comes after it
-            else:
-                yield [item]
-            continue
-        found = key(item)
-        if group and found == current:
-            group += [*errors, item]
-            errors = []
-            continue
-        if group:
-            yield group
-        for error in errors:
-            yield [error]
-        group, errors, current = [item], [], found
-        if found is None:
-            yield group
-            group = []
-    if group:
-        yield group
-    for error in errors:
-        yield [error]
-
-
-def sound(group: Sequence[T | InputError]) -> list[T]:
-    """The items of a group.
-
-    Raises:
-        InputError: the first error among them.
-    """
-    items: list[T] = []
-    for item in group:
-        if isinstance(item, InputError):
-            raise item
-        items.append(item)
-    return items
-
 
 HOLDS: Final = Holds(
     format="JSON records",

@@ -20,8 +20,8 @@ from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
+from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Writer
-from fascicle.formats.jsonl import grouped, sound
 from fascicle.formats.losses import OF_TEXT, Holds
 from fascicle.formats.report import SetAside, WriteReport
 from fascicle.formats.tables import HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of

@@ -20,7 +20,7 @@ from msgspec import UNSET
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import stem
-from fascicle.core.type_names import near_hint, near_names
+from fascicle.core.names import near_hint, near_names
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.systems.predictions import PredictionRequest, read_predictions
