@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -256,6 +255,8 @@ def scored_batches(
     if isinstance(scorer, OnnxSession) and scorer.threads > 1:
         small = list(length_sorted_batches(lengths, max_tokens=TOKENS_A_THREAD))
         if len(small) >= _ROUNDS * scorer.threads and scorer.run_side_by_side():
+            from concurrent.futures import ThreadPoolExecutor  # late: few commands need it, and all wait for it
+
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)
             return
