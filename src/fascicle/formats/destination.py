@@ -1,4 +1,4 @@
-"""Where the result of a run over several inputs goes: to one file, or to one file for each input."""
+"""Destination of the results of a run over several inputs: one file, or one file for each input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBER: Final = 8  # of them for a number that tells names apart
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where a result goes.
+    """Place to which a result is written.
 
     Attributes:
         path: of the file or folder, or ``"-"``.
@@ -39,7 +39,7 @@ class Destination:
     grows: bool = False
 
     def refuse(self, read: Inputs) -> None:
-        """Refuses to write over what is read.
+        """Raises an error if an output file would overwrite an input.
 
         Raises:
             OutputError: a file that would be written is among the inputs, holds one, or lies in one.
@@ -50,7 +50,7 @@ class Destination:
 
 
 def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
-    """Decides where and in which format to write, and refuses now what would be refused after hours of work.
+    """Chooses the place and the format of the output; raises early the errors that would occur after hours of work.
 
     The output is a folder with a file for each input if its name ends with ``/``, if it is a folder, or if there are
     several inputs and the name has no suffix and is nothing yet.
@@ -94,7 +94,7 @@ def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
 
 
 def _grows(path: str, format_name: str) -> bool:
-    """Whether a file is one of records, each whole by itself: no view for reading, nothing packed, no device.
+    """True if the file can grow record by record: not the text view, not compressed, no device.
 
     The name of its part must be one that file systems take.
     """
@@ -115,7 +115,7 @@ def _is_folder(path: str, *, several: bool) -> bool:
 
 
 def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
-    """Names of the output files; two inputs of one name are told apart by a number, and long names are cut."""
+    """Returns the names of the output files; equal names get a number, and long names are cut."""
     found: dict[str, Path] = {}
     taken: set[str] = set()
     numbers: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Distributions files: what a model says of every mention of a gold, type by type, and never the text.
+"""Distributions files: the probabilities that a model gives to each gold mention, type by type, without the text.
 
 JSON Lines. The first line names the model, its types and what its numbers mean; each line after it is a mention: with
 the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
@@ -25,7 +25,7 @@ H = TypeVar("H")
 def open_headed(
     path: str | Path, header_of: Callable[[str], H], *, what: str, make: str
 ) -> tuple[H, Iterator[tuple[int, str]]]:
-    """Reads the first line of a file.
+    """Reads and parses the first line of a file.
 
     Args:
         path: of the file.
@@ -56,7 +56,7 @@ _DIGITS: Final = 6  # significant ones: small probabilities keep their size, for
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for all mentions of a file.
+    """Header of a file: facts that are the same for all mentions.
 
     Attributes:
         model: its name.
@@ -73,7 +73,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One gold mention.
+    """Gold mention with its probabilities.
 
     Attributes:
         document: its id.
@@ -93,7 +93,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
 
 class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The header with the version of its schema, as it stands in a file."""
+    """Header with the version of its schema, as it is stored in the file."""
 
     fascicle_distributions: int
 
@@ -104,7 +104,7 @@ _ENTRY: Final = msgspec.json.Decoder(Entry)
 
 
 def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False) -> None:
-    """Writes a file; probabilities with six significant digits.
+    """Writes a file; probabilities have six significant digits.
 
     Args:
         path: where; gzip if it ends with ``.gz``.
@@ -128,7 +128,7 @@ def _write(stream: BinaryIO, header: Header, entries: Iterable[Entry]) -> None:
 
 
 def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
-    """Opens a file.
+    """Opens a file for reading.
 
     Returns:
         The header, and the mentions as a stream.
@@ -170,7 +170,7 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
 
 
 def _check(entry: Entry, header: Header) -> None:
-    """Refuses what cannot be drawn."""
+    """Raises an error for an entry that cannot be drawn."""
     if bool(entry.probabilities) == bool(entry.unreachable):
         raise ValueError("a mention has probabilities, or a reason why it is unreachable, and not both")
     if not entry.probabilities:

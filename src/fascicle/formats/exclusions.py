@@ -30,7 +30,7 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
-    """One document to leave out.
+    """Document to leave out.
 
     Attributes:
         corpus: file that it stands in.
@@ -61,7 +61,7 @@ PROTECTED: Final = ("test", "dev")  # parts of which nothing may be learned
 
 
 def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False) -> int:
-    """Writes a list.
+    """Writes an exclusion list.
 
     Args:
         path: where; ``"-"`` is standard output.
@@ -84,7 +84,7 @@ def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: 
 
 
 def read_exclusions(source: Source) -> Iterator[Exclusion]:
-    """Streams a list.
+    """Streams the rows of an exclusion list.
 
     Args:
         source: the file.
@@ -106,7 +106,7 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
 
 
 def reasons_of(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
-    """Id and hash of each document to leave out, with the reason; the id is empty where the hash is enough.
+    """Returns id and hash of each document to leave out, with its row; the id is empty where the hash is sufficient.
 
     Args:
         rows: of a list.

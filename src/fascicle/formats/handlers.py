@@ -1,4 +1,4 @@
-"""How the files of a format are read and written: what a module of a format gives to the catalogue."""
+"""Interface between a format module and the catalogue: how files of the format are read and written."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def write_each(
 
 
 def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
-    """An id or a type as it is, if a line can hold it.
+    """Returns an id or a type unchanged; raises an error if a line cannot hold it.
 
     Args:
         value: the id or type.
@@ -96,7 +96,7 @@ def _encoded(document: Said, encode: Encode, part: WriteReport) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """How files of a format are read.
+    """Reader of files in a format.
 
     Attributes:
         read: streams the documents of a source.
@@ -121,7 +121,7 @@ def _check_file(path: str, *, overwrite: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """How files of a format are written.
+    """Writer of files in a format.
 
     Attributes:
         holds: what of a document they hold.
@@ -146,7 +146,7 @@ class Writer:
 
 
 def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
-    """Refuses options that are of another class than those of a format.
+    """Raises an error if options are not of the class that a format takes.
 
     Args:
         options: as given; ``None`` for none.
@@ -163,7 +163,7 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
 
 
 def separate_sections(document: Document, report: WriteReport) -> list[Section]:
-    """The sections that can be passages: with a name and a text, none in another; counts the others."""
+    """Returns the sections that can be passages: named, not empty, without overlap; counts the others as losses."""
     kept: list[Section] = []
     for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
         fits = section.name == section.name.strip() != "" and section.start < section.end

@@ -1,4 +1,4 @@
-"""JSON Lines (or one JSON array) of tokens or text with entities, in the shapes that corpora come in."""
+"""JSON Lines (or one JSON array) of tokens or text with entities, in the record shapes of common corpora."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
-    """Consecutive items of one key; one whose key is ``None`` is given out before the next one is read.
+    """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
 
     An error, which has no key, belongs to a group if the items before and after it are of that one; else it stands for
     itself.
@@ -75,7 +75,7 @@ def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iter
 
 
 def sound(group: Sequence[T | InputError]) -> list[T]:
-    """The items of a group.
+    """Returns the items of a group; raises its first error.
 
     Raises:
         InputError: the first error among them.
@@ -102,7 +102,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, kw_only=True)
 class JsonlOptions:
-    """How to read JSON records.
+    """Options for reading JSON records.
 
     Attributes:
         shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
@@ -118,7 +118,7 @@ class JsonlOptions:
     labels: str = ""
 
     def __post_init__(self) -> None:
-        """Checks the values that have rules."""
+        """Checks the values of the options."""
         if self.shape != "auto" and self.shape not in SHAPES:
             hint = typo_hint(self.shape, SHAPES)
             raise UsageError(
@@ -153,7 +153,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
+    """Encodes a document as one line: ``{id, text, sentences, entities: [{start, end, type, text}]}``.
 
     Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
     one with links ``links``.
@@ -193,7 +193,7 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
 
 
 def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
-    """The records that were asked for, and whatever is none."""
+    """Yields the records that match the conditions of the options, and all values that are not objects."""
     for place, value in records(source):
         if not isinstance(value, dict) or all(
             field in value and str(value[field]) == wanted for field, wanted in options.where
@@ -217,7 +217,7 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
 
 
 def records(source: Source) -> Iterator[tuple[str, Any]]:
-    """Each value of a file of JSON Lines, or of one JSON array, with its place; where one cannot be read, the error."""
+    """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
         for number, record in enumerate(value if isinstance(value, list) else [value], 1):
@@ -242,7 +242,7 @@ def _parse(text: str, place: str) -> Any:
 
 
 def _is_one_value(source: Source) -> bool:
-    """Whether a file is one array, or one object over several lines, and not JSON Lines."""
+    """True if a file is one array, or one object over several lines, and not JSON Lines."""
     with open_bytes(source.path) as stream:
         head = head_text(stream.read(256), codec=source.codec).lstrip()
     if head[:1] != "[":

@@ -1,4 +1,4 @@
-"""Tasks of the exports of Label Studio: spans of one or several annotators, and of models; and tasks to import."""
+"""Tasks in exports of Label Studio: spans from one or several annotators and from models; and tasks to import."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Region(msgspec.Struct):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """What we wrote beside it."""
+        """Links that Fascicle wrote into the ``meta`` of the region."""
         return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
 
 
@@ -56,7 +56,7 @@ class _Annotation(msgspec.Struct):
 
     @property
     def annotator(self) -> str:
-        """The number or address of the annotator."""
+        """Number or address of the annotator."""
         given = self.completed_by
         return str(given.get("email") or given.get("id") or "") if isinstance(given, dict) else str(given or "")
 
@@ -80,7 +80,7 @@ class _Task(msgspec.Struct):
 
     @property
     def ours(self) -> _Ours | None:
-        """What we wrote beside the task."""
+        """Facts that Fascicle wrote into the ``meta`` of the task."""
         told = (self.meta or {}).get(OURS)
         return None if told is None else msgspec.convert(told, _Ours)
 
@@ -89,7 +89,7 @@ _Layers = list[tuple[str, Sequence[_Region]]]  # source; what it says
 
 
 def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
-    """Makes a document of a task.
+    """Makes a document from a task.
 
     Args:
         task: one object of the export.
@@ -134,7 +134,7 @@ def _text_field(data: Mapping[str, Any], field: str) -> str:
 
 
 def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
-    """Who says what, and what is left out."""
+    """Returns the regions of each source, and events for what is left out."""
     made = [one for one in task.annotations if not one.was_cancelled]
     events = []
     if cancelled := len(task.annotations) - len(made):
@@ -161,7 +161,7 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
 
 
 def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
-    """The annotation that is gold, if there is one."""
+    """Returns the annotation that is gold, if there is one."""
     if annotator:
         found = [one for one in made if one.annotator == annotator]
     else:
@@ -177,7 +177,7 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
 
 
 def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]:
-    """Adds the mentions; what is no mention of a type is counted."""
+    """Adds the mentions to the collector; counts the regions that are not mentions with a type."""
     left: Counter[str] = Counter()
     found: list[tuple[str, _Labels, _Region]] = []
     for source, regions in layers:
@@ -202,7 +202,7 @@ _Place = Callable[[_Labels], Span]  # where a region is in the text, in code poi
 
 
 def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
-    """Code points, or UTF-16 units (of versions before 1.4) where only those give the texts of all regions."""
+    """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those match all texts."""
 
     def as_given(one: _Labels) -> Span:
         return one.start, one.end
@@ -238,12 +238,12 @@ _OF_EXPORT: Final = frozenset(
 
 
 def is_flat(names: object) -> bool:
-    """Whether these are the fields of such a record, or the columns of such a table."""
+    """True if these are the fields of such a record, or the columns of such a table."""
     return isinstance(names, dict | list | tuple) and ANNOTATION in names and ANNOTATOR in names
 
 
 def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
-    """Tasks in place of such records: consecutive records of one id and one text are one task. Others stay as they are.
+    """Merges consecutive records of one id and one text into a task; other records stay as they are.
 
     Args:
         records: each with its place.
@@ -277,7 +277,7 @@ def _are_regions(value: object) -> bool:
 
 
 def _region(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A region; the export leaves out its type, which is the name of the field with its labels."""
+    """Returns a region; the export omits its type, which is the name of the field with its labels."""
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
 
 
@@ -291,7 +291,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as a task; its id and its facts are in the ``meta`` of the task."""
+    """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
     report.mentions += len(document.mentions)
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     if lost := sum(not one.source for one in document.mentions):
@@ -329,7 +329,7 @@ def _written(mention: Mention, number: int, text: str) -> dict[str, Any]:
 
 @contextmanager
 def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens an array, to which tasks are added; it is closed at the end.
+    """Opens an array and yields the function that adds a task; the array is closed at the end.
 
     Args:
         stream: a file.

@@ -44,7 +44,7 @@ def _document(line: Line, place: str) -> Document:
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as one line; nothing is lost."""
+    """Encodes one document as one line; nothing is lost."""
     report.mentions += len(document.mentions)
     return codec.encode(document) + b"\n"
 

@@ -58,7 +58,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _files(tree: Tree) -> dict[str, str]:
-    """The text files by the ids of their documents."""
+    """Returns the text files by the ids of their documents."""
     files: dict[str, str] = {}
     for name in sorted(tree.names):
         identifier = PurePosixPath(name).stem
@@ -90,7 +90,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
 
 
 def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[_Rows, int]:
-    """The rows of each text, and how many rows are of no text."""
+    """Returns the rows of each text, and the number of rows of other texts."""
     rows: defaultdict[str, list[OffsetRow]] = defaultdict(list)
     left_out = 0
     for identifier, row in table.rows(source, files.keys()):

@@ -1,4 +1,4 @@
-"""Writing documents in any format, and predictions without their texts: each output whole, or not at all."""
+"""Writes documents in any format, and predictions without texts; each output is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     strict: bool = False,
     allow_loss: Iterable[str] = (),
 ) -> WriteReport:
-    """Writes documents to a file or folder, which takes its name only when it is complete.
+    """Writes documents to a file or folder; the output gets its final name only when it is complete.
 
     Args:
         path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of several files is written
@@ -97,7 +97,7 @@ def write_documents(
 def write_predictions(
     predictions: Iterable[Prediction], request: WriteRequest, *, report: WriteReport | None = None
 ) -> WriteReport:
-    """Writes what is known of documents without their texts: the answer of one system.
+    """Writes predictions, which have no texts: the output of one system.
 
     Args:
         predictions: may be a stream.
@@ -130,7 +130,7 @@ def _write(
     report: WriteReport | None,
     opened: Opened = output,
 ) -> WriteReport:
-    """Writes documents, or predictions for formats without texts; ``holds`` is what of each is in the output."""
+    """Writes documents, or predictions for formats without texts; ``holds`` names the fields in the output."""
     writer, path = chosen.writer, request.path
     options = request.options if isinstance(request.options, writer.options or ()) else None
     encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
@@ -152,7 +152,7 @@ def _write(
 
 
 def _held(chosen: Format, request: WriteRequest) -> Holds:
-    """What is in the file; a table or view of one source is its answer, so that its name is not lost."""
+    """Returns the fields in the file; a table or view of one source keeps the source as its own name."""
     holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:
         return replace(holds, fields=EVERYTHING, only=sources)  # to be looked at, and no file

@@ -1,4 +1,4 @@
-"""The shapes of JSON records that `fascicle.formats.jsonl` reads, a row for each, and which one a record has."""
+"""Shapes of the JSON records that `fascicle.formats.jsonl` reads, one row each, and their detection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Kind = type  # a shape has a part of this name
 
 @dataclass(frozen=True, kw_only=True)
 class JsonShape:
-    """Which field of a record holds what; an empty name: the records have no such field.
+    """Field names of a kind of record; an empty name means that the records have no such field.
 
     Attributes:
         tokens: list of tokens, or list of sentences that are lists of tokens.
@@ -75,14 +75,14 @@ class JsonShape:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The fields of a record that are read, or left out on request."""
+        """Names of the fields that are read, or ignored on request."""
         of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
         needed = [name for name, _ in self.needs]
         return frozenset((*of_record, *needed, *self.also)) | {name.strip() for name in self.ignored.split(",")}
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
-        """The fields by which records of this shape are told, with the types of their values."""
+        """Fields by which records of this shape are detected, with the types of their values."""
         if self.needs:
             return self.needs
         named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
@@ -129,7 +129,7 @@ _FIXED: Final = ("tag_names", "reader", "needs", "also", "movable")
 
 
 def _detect_shape(record: Mapping[str, Any]) -> str:
-    """The name of the first shape whose fields a record has; the empty string if there is none.
+    """Returns the name of the first shape whose fields a record has; the empty string if there is none.
 
     Where no shape fits in the types of the fields too, their names decide, so that the reader can say what is wrong.
     """
@@ -155,7 +155,7 @@ def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
 
 
 def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
-    """A shape with some fields named otherwise.
+    """Returns a shape with some field names changed.
 
     Args:
         shape: what to start from.
@@ -190,12 +190,12 @@ _PARTS: Final = ("start", "end", "type")
 
 
 class Shapes:
-    """Tells the shape of one record after the other."""
+    """Detector of the shape of one record after another."""
 
     def __init__(
         self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str, labels: str = ""
     ) -> None:
-        """Starts with no record.
+        """Creates a detector before the first record.
 
         Args:
             name: of a shape that all records have, or ``"auto"``.
@@ -211,7 +211,7 @@ class Shapes:
         self._annotated = ""
 
     def of(self, record: dict[str, Any], place: str) -> tuple[JsonShape, tuple[Event, ...]]:
-        """The shape of a record, and what is to be said of it.
+        """Returns the shape of a record, and the events about it.
 
         Raises:
             FormatError: no known shape, or annotation that the shape does not read.
@@ -247,7 +247,7 @@ class Shapes:
         self._report.shapes[self._path] = f"{before}, {name}" if before else name
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
-        """Says of texts without annotation that they have none, if others of the file do."""
+        """Returns events for texts without annotation, if other records of the file are annotated."""
         if name not in _UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0

@@ -1,4 +1,4 @@
-"""One route of the service: what it takes, what it answers, and the function that does it."""
+"""Definition of a route of the service: its inputs, its response, and the function that handles it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANY = "application/octet-stream"
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A parameter of a query.
+    """Query parameter of a route.
 
     Attributes:
         name: of it.
@@ -36,7 +36,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A route; the app, its description and its tests are made from a table of these.
+    """Route of the service; the app, its description and its tests are made from a table of these.
 
     Attributes:
         method: of HTTP.

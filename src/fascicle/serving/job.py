@@ -1,4 +1,4 @@
-"""One job, in a process of its own: a run of a pipeline over a file, and its result as one file."""
+"""Execution of one job in its own process: a run of a pipeline over a file, with one file as result."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 
 def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> None:
-    """Does a job in a process of its own, and sends how far it is.
+    """Runs a job in its own process, and sends messages about its progress.
 
     Args:
         open_pipeline: opens the pipeline, here and in the workers.
@@ -120,7 +120,7 @@ def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:
 
 
 def _write(order: JobOrder) -> dict[str, int]:
-    """Writes the documents of all parts, in order, as one file; returns what the format cannot hold."""
+    """Writes the documents of all parts, in order, as one file; returns the losses of the format."""
     request = WriteRequest(path=order.output, format=order.format, overwrite=True)
     return dict(write_documents(_documents(order), request).losses)
 

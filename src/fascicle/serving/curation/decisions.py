@@ -1,4 +1,4 @@
-"""What follows from the decisions about a document; the page has the same rules in ``code/decisions.js``.
+"""Effect of the decisions about a document; the page implements the same rules in ``code/decisions.js``.
 
 An *item* is a mention of the document, or one that a curator added. A *step* is what one key press of a curator says:
 edits of items, that a document is finished or not, or that an earlier step is undone. Steps are appended and never
@@ -34,7 +34,7 @@ class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def mention(self) -> Mention:
-        """As gold.
+        """Mention as gold.
 
         Raises:
             ValueError: it is no mention.
@@ -76,7 +76,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Item(NamedTuple):
-    """A mention and what was decided about it.
+    """Mention with the decisions about it.
 
     Attributes:
         origin: the mention of the document; ``None`` of one that a curator added.
@@ -92,7 +92,7 @@ class Item(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What was decided about a document.
+    """Document with the decisions about it.
 
     Attributes:
         document: as it came, with the mentions of its models.
@@ -108,25 +108,25 @@ class Decided(NamedTuple):
 
     @property
     def undecided(self) -> tuple[Mention, ...]:
-        """The mentions that nothing was decided about."""
+        """Mentions without a decision."""
         return tuple(item.origin for item in self.items if not item.verdict and item.origin is not None)
 
     @property
     def gold(self) -> tuple[Mention, ...]:
-        """What curators say that there is, each type and place once; what nobody decided about is not among it."""
+        """Mentions that curators confirmed, each type and place once; undecided mentions are not included."""
         found = {item.now.key: item.now for item in self.items if item.now is not None}
         return tuple(found.values())
 
     @property
     def uncertainty(self) -> float:
-        """How much a curator can teach here: entropy of what is not decided, in bits for 1,000 characters to read."""
+        """Uncertainty of the undecided mentions: their entropy in bits for 1,000 characters of text."""
         if self.finished:
             return 0.0
         return sum(map(doubt, self.undecided)) * _PER / max(len(self.document.text), 1)
 
 
 def active(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps that count: those that no later step that counts undoes."""
+    """Returns the steps that are in force: those that no later step in force undoes."""
     undone: set[int] = set()
     found = []
     for step in reversed(steps):
@@ -139,7 +139,7 @@ def active(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def key_of(item: str) -> MentionKey | str:
-    """What an item is: the key of a mention, or the name of one that was added.
+    """Returns the key of an item: the key of a mention, or the name of an added one.
 
     Raises:
         ValueError: neither.
@@ -198,7 +198,7 @@ def _meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
 
 
 def check(document: Document, steps: Sequence[Step], step: Step) -> None:
-    """Refuses a step that says nothing about a document, or more than one thing.
+    """Raises an error for a step that does not apply to a document, or that combines several actions.
 
     Args:
         document: as it came.
@@ -227,7 +227,7 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
 
 
 def check_type(given: str) -> None:
-    """Refuses what no file of gold could hold as a type: one mention with it would stop every export.
+    """Raises an error for a type that gold files cannot hold: one mention with it would stop every export.
 
     Raises:
         ValueError: with a sentence for users.
@@ -240,7 +240,7 @@ def check_type(given: str) -> None:
 
 
 def gold_document(found: Decided, *, beside: bool = False) -> Document:
-    """The gold of a document, with who decided in its meta.
+    """Makes the gold of a document, with the curators in its meta.
 
     Args:
         found: what was decided.
@@ -254,7 +254,7 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
 
 
 def doubt(mention: Mention) -> float:
-    """How unsure a mention is, in bits: of itself, or of its concept, whichever is more."""
+    """Returns the uncertainty of a mention in bits: that of the mention or of its concept, whichever is larger."""
     return max(map(_entropy, (mention.score, *(link.score for link in mention.links))))
 
 
@@ -266,5 +266,5 @@ def _entropy(probability: float | None) -> float:
 
 
 def least_sure(found: Iterable[Decided]) -> list[Decided]:
-    """Documents in the order in which a curator should read them; of equal ones, in the given order."""
+    """Sorts documents by falling uncertainty; equal ones stay in the given order."""
     return sorted(found, key=lambda one: -one.uncertainty)

@@ -1,4 +1,4 @@
-"""Gold that was made elsewhere as decisions: what a file with gold says about the documents that are curated."""
+"""Import of gold from files: converts it to decisions about the curated documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fascicle.serving.curation.store import GivenStep, Kept, Store
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What was taken from a file.
+    """Counts of an import.
 
     Attributes:
         documents: how many it has.
@@ -27,7 +27,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(store: Store, documents: list[Document], who: str) -> Imported:
-    """Adds documents, and decides about their mentions as their gold says; without gold, nothing is decided.
+    """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
 
     Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
     added. A file that is taken again changes nothing.
@@ -62,7 +62,7 @@ def _step(kept: Kept, edits: list[Edit], who: str) -> GivenStep:
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
-    """What must be decided so that gold is this."""
+    """Returns the edits that make the gold of a document equal to the given gold."""
     wanted = {one.key: one for one in gold}
     edits: list[Edit] = []
     there: set[object] = set()

@@ -1,4 +1,4 @@
-"""What a pipeline knows of concepts, and why it links as it does."""
+"""Routes for concepts, and for explanations of links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAGE: Final = "https://bioregistry.io/"  # leads to the page of a vocabulary; n
 
 
 async def concept(request: Request, service: Service) -> Response:
-    """A concept by its CURIE."""
+    """Returns a concept by its CURIE."""
     check_names(request, ("pipeline",))
     curie = request.path_params["curie"]
     if not is_curie(curie):
@@ -40,7 +40,7 @@ async def concept(request: Request, service: Service) -> Response:
 
 
 async def why(request: Request, service: Service) -> Response:
-    """Candidates of the links of a document, with their features and weights."""
+    """Returns the candidates of the links of a document, with their features and weights."""
     check_names(request, ("pipeline", "candidates"))
     pool = service.pool(request.query_params.get("pipeline", ""))
     most: int = value_of(request, "candidates", Candidates, 5)
