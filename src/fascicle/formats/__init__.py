@@ -1,7 +1,7 @@
 """Readers and writers of file formats: one module per format; readers stream documents, writers consume them.
 
-`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its own file. No format is
-imported before it is needed.
+`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its module. A format
+module is imported at its first use.
 """
 
 from __future__ import annotations

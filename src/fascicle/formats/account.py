@@ -66,24 +66,24 @@ class Account:
     """Counts of the documents of one run, with the documents that were set aside after an error.
 
     Attributes:
-        reading: the report to read with; it sets aside what cannot be read.
-        predicting: documents that a predictor could not answer.
+        reading: report for the readers; counts the documents that cannot be read.
+        predicting: documents that a predictor could not process.
         writing: documents that the output format cannot hold.
-        read: documents that the readers gave out.
+        read: documents that the readers returned.
         left_out: reason -> documents that were left out on purpose.
         written: documents that were written.
         mentions: mentions that were written.
         losses: code -> how often a format could not hold something.
-        examples: code -> the first document it happened in.
-        events: what was said of the documents on their way.
+        examples: code -> the first document with this loss.
+        events: counts of the events of the documents.
     """
 
     def __init__(self, *, tell: Callable[[str], None] | None = None) -> None:
         """Creates an account with all counts at zero.
 
         Args:
-            tell: is called with the sentence of each document that is set aside. The first one is held back until
-                something else is known of the run: where it stays the only one, `refuse_nothing` raises it.
+            tell: is called with the message of each document that is set aside. The first message is held back until
+                another document is written or set aside; if there is no other, `refuse_nothing` raises it.
         """
         self._tell = tell
         self._held: str | None = None
@@ -135,11 +135,11 @@ class Account:
         """Yields documents or predictions for a writer, and calls `passed` after each one.
 
         Args:
-            documents: passed on.
+            documents: yielded unchanged.
             report: of the writer.
 
         Raises:
-            InputError: see `refuse_nothing`; at the end, before an output file takes its name.
+            InputError: see `refuse_nothing`; at the end, before an output file is renamed.
         """
         for document in documents:
             yield document
@@ -159,7 +159,7 @@ class Account:
             report: of the file that is being written.
 
         Raises:
-            InputError: documents came in, but every one was set aside; the only one is named by its own sentence.
+            InputError: there were documents, but all were set aside; if it was one, its own message is raised.
         """
         if self.written or (report is not None and report.documents) or not self.aside:
             return
@@ -175,7 +175,7 @@ class Account:
         """Checks that the counts add up; call it at the end of a run.
 
         Raises:
-            AccountError: the documents that came in are not those that were written and set aside.
+            AccountError: the number of documents read differs from those written, set aside and left out.
         """
         self.release()
         if self.documents != self.written + self.aside + self.left_out.total():

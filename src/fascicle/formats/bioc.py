@@ -108,17 +108,17 @@ class _Piece:
 def document_of(entry: Entry, *, at: Place) -> Document:
     """Makes a document from a BioC entry.
 
-    Its text is that of the passages at their offsets, with blanks between them. Where that cannot be, or where the
-    texts of annotations show that offsets count bytes or UTF-16 units, passages stand one blank apart, and the offsets
-    are converted (``offsets-moved``). Where these texts show that offsets begin anew in each passage or sentence, its
-    own offset is added (``offsets-of-passages``).
+    Its text is that of the passages at their offsets, with blanks between them. If that is impossible, or if the
+    texts of annotations show that offsets count bytes or UTF-16 units, passages are joined by one blank, and the
+    offsets are converted (``offsets-moved``). If these texts show that offsets restart in each passage or sentence,
+    the offset of the passage or sentence is added (``offsets-of-passages``).
 
     Args:
         entry: as it was read.
         at: where in the file.
 
     Raises:
-        FormatError: no id, or what no document can be.
+        FormatError: no id, or content that cannot be a document.
     """
     identifier = "" if entry.id is None else str(entry.id).strip()
     if not identifier:
@@ -152,7 +152,7 @@ def _made(
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
         events.append(event_of("offsets-moved", step=STEP, message=message))
-    # Where some passages have no sentences, nobody knows them all.
+    # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
     return Document(
         id=identifier,
@@ -203,7 +203,8 @@ def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Ite
 def _counted(given: Sequence[_Given]) -> tuple[str, str]:
     """Detects the origin and the unit of the offsets by comparing the texts of the annotations.
 
-    It is code points from the start of the document (two empty names), unless another way fits more annotations.
+    The default is code points from the start of the document (two empty strings); another way must fit more
+    annotations.
     """
     told = [one for one in given if one[0].text and len(one[0].locations) == 1]
     if all(_fits(annotation, near, "") for annotation, near, _ in told):
@@ -328,13 +329,13 @@ def holds_of(name: str) -> Holds:
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
     """Makes the BioC entry of a document: a passage for each section, and one for the text between two sections.
 
-    Blanks alone between two sections stand in no passage; what is no simple blank among them is noted in the fact
-    ``blanks-before`` of the passage after them.
+    Text of blanks only between two sections is in no passage; unless it is a single blank, it is kept in the infon
+    ``blanks-before`` of the next passage.
 
     Args:
         document: what is to be written.
         report: receives the counts of what cannot be held.
-        can_hold: whether the file can hold a fact.
+        can_hold: true if the file can hold a given text.
 
     Raises:
         InputError: an id or a type that cannot be written.

@@ -31,7 +31,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file.
         options: none.
-        report: a document of another form costs itself.
+        report: a document of another form is set aside.
 
     Raises:
         FormatError: no JSON, or no document of BioC.

@@ -43,7 +43,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file.
         options: none.
-        report: a document with wrong numbers, or without an id, costs itself.
+        report: a document with wrong numbers, or without an id, is set aside.
 
     Raises:
         FormatError: no well-formed XML, or a document that is none of BioC.

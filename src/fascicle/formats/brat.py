@@ -1,7 +1,7 @@
 """brat standoff: each document is a text ``x.txt`` and annotation beside it, ``x.ann`` (or ``x.a1`` and ``x.a2``).
 
 A corpus is a folder of such pairs, a zip of them, or a folder inside a zip. Offsets are half-open and count the code
-points of the text file as it stands, line ends included.
+points of the text file, line ends included.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ class BratOptions:
 def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a folder or zip, sorted by name, those of folders below included.
 
-    The id of a document is the name of its text file without the suffix; with the folders, where several have the same
-    name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``). Relations,
-    events, equivalences and triggers are counted in events and left out. Where the offsets count the code points of
-    the text in another way (a byte order mark, or CRLF as one), and the texts of the mentions say so, they are moved.
+    The id of a document is the name of its text file without the suffix; the folders are added if several files have
+    the same name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``).
+    Relations, events, equivalences and triggers are counted in events and left out. Offsets that count a byte order
+    mark, or CRLF as one character, are corrected if the texts of the mentions show it.
 
     Args:
         source: the place.
         options: what counts as a mention.
-        report: a bad file costs its document.
+        report: a bad file sets its document aside.
 
     Raises:
         InputError: a place that cannot be read.

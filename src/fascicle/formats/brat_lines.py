@@ -29,7 +29,7 @@ _PAIR: Final = "-?[0-9]{1,18} -?[0-9]{1,18}"
 # Words of a type after the first may not begin with a digit: they would be offsets.
 _TYPE: Final = "[^\\t ]+(?: (?!-?[0-9])[^\\t ]+)*"
 _TEXT_BOUND: Final = re.compile(rf"(T\S*)\t({_TYPE}) +({_PAIR}(?:;{_PAIR})*) *(?:\t(.*))?", re.DOTALL)
-# Whatever a program may take for the end of a line, and TAB: in the text of a mention a blank stands for each.
+# All characters that programs treat as line ends, and TAB: in the text column of a mention each becomes a blank.
 _BREAKS: Final = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\0]")
 _NOT_IN_NAMES: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029/\\\\:*?"<>|%]|^\\.')
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-F]{2})+")
@@ -40,7 +40,7 @@ class TextBound:
     """T line (text-bound annotation) of a brat file.
 
     Attributes:
-        id: as it stands, e.g. ``"T1"``.
+        id: as in the file, e.g. ``"T1"``.
         type: entity type.
         spans: offsets in the order of the file, unchecked.
         text: of the mention, as the line gives it; ``None`` if it gives none.
@@ -76,7 +76,7 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
 
     Fragments may be joined by a blank or, as before brat 1.3, by nothing; a line break may be one blank.
     """
-    # No longer stretch can agree, and none is copied: a short file may name the whole text a thousand times.
+    # Longer spans cannot match, so their text is not copied: a short file may refer to the whole text many times.
     if sum(max(0, end - start) for start, end in spans) > 4 * len(expected) + 100:
         return False
     wanted = _BREAKS.sub(" ", expected)
@@ -90,8 +90,8 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
 def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | None:
     """Parses the middle column of an N line.
 
-    Known are ``Reference T1 Ontology:id``, where an ontology ``-`` stands for none, the form of the BioNLP shared tasks
-    ``Ontology Annotation:T1 Referent:id``, and ``Ontology:id T1``.
+    Three forms are known: ``Reference T1 Ontology:id``, where ``-`` means no ontology; the form of the BioNLP shared
+    tasks, ``Ontology Annotation:T1 Referent:id``; and ``Ontology:id T1``.
 
     Args:
         middle: the column.
@@ -154,7 +154,7 @@ def document_id(name: str) -> str:
 STEP: Final = "brat"
 _LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
 _TRIGGER: Final = re.compile(r"E\S*\t[^\s:]+:(\S+)")
-# What is counted and not kept: code -> what it is, for the message.
+# Lines that are counted and not kept: code -> name for the message.
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "relations-left-out": "relations",
@@ -210,7 +210,7 @@ class Standoff:
 
         Args:
             content: of the file.
-            name: of the file in its corpus, for events, which must not depend on where the corpus lies.
+            name: of the file in its corpus, for events, which must not depend on the place of the corpus.
             path: of the file, for errors.
             listed: whether its T lines are mentions.
 
@@ -295,7 +295,7 @@ class Standoff:
         target, link, reference = found
         if link is not None:
             self.links[target].append(link)
-        else:  # "names no entry" is a fact too, and no link
+        else:  # a reference without an entry is kept as an attribute, not as a link
             self.attributes[target].append((REFERENCE, f"{reference}\t{name}" if name else reference))
         self._references.append(_Reference(target=target, code="links-left-out", place=place))
         if len(columns) > 3:

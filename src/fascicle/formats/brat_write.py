@@ -93,7 +93,7 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], 
 def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
     """Yields the function that writes the files of one document into an empty folder.
 
-    It raises an `InputError` where the file system does not tell two ids apart; nothing of the second is written.
+    It raises an `InputError` if two ids give the same file name on the file system; the second is not written.
     """
 
     def put(files: Files) -> None:
@@ -113,9 +113,9 @@ def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
 def encoder() -> Callable[[Document, WriteReport], Files]:
     """Returns the function that encodes a document as its two files.
 
-    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are links and
-    attributes that a line cannot hold, and NUL in the text (a blank is written for it). A text that begins with U+FEFF
-    gets another one in front, since readers take the first for a byte order mark.
+    Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Counted as lost
+    are links and attributes that a line cannot hold, and NUL in the text (written as a blank). A text that begins with
+    U+FEFF gets a second one in front, because readers treat the first as a byte order mark.
 
     It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
     hold.

@@ -1,7 +1,7 @@
 """Table of the formats: one row per format, with the same names for the command line, recipes and Python.
 
-A row names the constants that read and write its files, and the modules with them are imported when they are needed. A
-new format is a module with such constants, and a row.
+A row gives the modules and constants of the reader and the writer; they are imported at their first use. To add a
+format, write a module with such constants, and add a row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Format:
         name: in options, recipes and Python.
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
-        reads: ``module:name`` of its `Reader` in this room; empty if its files hold no texts.
+        reads: ``module:name`` of its `Reader` in this package; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
@@ -102,7 +102,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
         name: of the format.
 
     Raises:
-        PluginError: it says that it holds a field that does not exist.
+        PluginError: it declares a field that does not exist.
     """
     return Writer(
         holds=plugged.holds_of(writer, name=name),
@@ -241,14 +241,14 @@ def format_of_output(path: str) -> str:
 def plugged_by_suffix(end: str, group: str) -> str:
     """Returns the name of the plug-in reader or writer for a suffix, or the empty string.
 
-    A suffix of `FORMATS` stands for none, and plug-ins that cannot be loaded are left out.
+    Suffixes of `FORMATS` are never looked up, and plug-ins that cannot be loaded are ignored.
 
     Args:
         end: the suffix; may be empty.
         group: ``"readers"`` or ``"writers"``.
 
     Raises:
-        UsageError: it stands for several.
+        UsageError: several plug-ins have this suffix.
     """
     if not end or any(end in row.suffixes for row in _ROWS):
         return ""
@@ -282,7 +282,7 @@ def format_to_write(path: str, asked: str = "auto") -> str:
         asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if that has no suffix.
 
     Raises:
-        UsageError: there is no such format, or a suffix stands for none.
+        UsageError: there is no such format, or the suffix belongs to no format.
     """
     if asked != "auto":
         return format_named(asked).name

@@ -10,7 +10,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
-_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # what tools put between two fragments
+_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
 
 class TokenMention(NamedTuple):
@@ -63,9 +63,9 @@ class MentionCollector:
         Args:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
-            expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
-                several fragments, blanks or dots may stand between two.
-            facts: what else its source says of it.
+            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
+                Fragments may be joined by blanks or dots.
+            facts: further facts from the source.
         """
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
@@ -130,7 +130,7 @@ def joined_document(
         mentions: mentions of tokens.
         step: name of the reader, for the events.
         meta: further facts; ``text`` = ``joined`` is added.
-        keep_sentences: whether the source said where sentences end.
+        keep_sentences: whether the source marks the ends of sentences.
 
     Raises:
         ValueError: an empty token.

@@ -1,7 +1,7 @@
 """CoNLL files: one token per line with its tags, sentences separated by blank lines.
 
-Every tag scheme in use (IO, IOB1, IOB2, BIOES, BILOU) is read by the one rule of `decode_tags`; the report says which
-one it was. The text of a document is its tokens joined by one space, also across sentences.
+All common tag schemes (IO, IOB1, IOB2, BIOES, BILOU) are read by the one rule of `decode_tags`; the report names the
+scheme. The text of a document is its tokens joined by one space, also across sentences.
 """
 
 from __future__ import annotations
@@ -92,17 +92,17 @@ def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
 def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a CoNLL file.
 
-    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are
-    ``<name>`` for a file that is one document, else ``<name>:1`` and so on. A row whose token is missing but whose tag
-    is there gets the token U+FFFD (the replacement character), so that the rows keep their count; an event says so.
+    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are ``<name>``
+    for a file that is one document, else ``<name>:1`` and so on. A row with a tag but without a token gets the token
+    U+FFFD (the replacement character), so that the number of rows stays the same; an event reports it.
 
     Args:
         source: the file.
         options: columns, and what is a document.
-        report: receives the census of the tags. A bad row costs the document that it is in.
+        report: receives the census of the tags. A bad row sets its document aside.
 
     Raises:
-        FormatError: a line without a tag column, or with a tag of no scheme.
+        FormatError: a line without a tag column, or with a tag that belongs to no scheme.
     """
     mode = _mode(source, options)
     census = report.tags.setdefault(source.path, TagCensus())
@@ -284,13 +284,13 @@ def _mode(source: Source, options: ConllOptions) -> str:
             if marks > 1:
                 return "docstart"
     except FormatError:
-        pass  # the reading proper comes to the same place, and gives out what is before it
+        pass  # the main reading raises the same error, after the documents before it
     return "sentence"
 
 
 def _marks(source: Source) -> Iterator[bool]:
     mark = _MARK.encode()
-    with open_bytes(source.path) as stream:  # bytes are faster; the reading proper decodes and checks them
+    with open_bytes(source.path) as stream:  # bytes are faster; the main reading decodes and checks them
         line = stream.readline(MAX_LINE)
         if source.is_utf8 and not by_mark(line):
             while line:

@@ -49,7 +49,7 @@ class ConllWriteOptions:
 def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
     """Returns the function that encodes one document as lines.
 
-    It counts mentions that do not begin and end with a word, that reach across sentences, or that find no layer. It
+    It counts mentions that do not begin and end with a word, that reach across sentences, or that fit in no layer. It
     raises an `InputError` for a document with a word or a type that a line cannot hold.
     """
     return partial(_encoded, options=options)
@@ -88,7 +88,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
             found.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
     for kind, start, end in _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document)):
-        # In the order of the text, each finds a column: at its first word no more than that overlap.
+        # In text order a free column always exists: at most ``layers`` mentions overlap at the first word of each.
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
         report.mentions += 1

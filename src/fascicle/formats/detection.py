@@ -69,7 +69,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
 def detect(path: str) -> str:
     """Detects the format of a file and returns its name.
 
-    The first 64 kB decide if they can: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
+    The first 64 kB decide if possible: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
     ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
     ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
 
@@ -83,7 +83,7 @@ def detect(path: str) -> str:
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: a prediction file, which holds no documents, or nothing that is known.
+        FormatError: a prediction file, which holds no documents, or an unknown format.
     """
     found = _told(path)
     if found is None:
@@ -121,7 +121,7 @@ def _told(path: str) -> str | None:
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     told = by_suffix(path)
-    # A file that is not what Fascicle writes has records, whatever its suffix stands for: its first line tells so.
+    # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
     found = _by_content(_lines(head, is_whole=is_whole), path) or ("records" if told == "jsonl" else told)
     return found if found or head else None
 
@@ -134,8 +134,8 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
         encoding: of the file.
 
     Returns:
-        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever in its
-        object the key stands, else the empty string, as for what cannot be read.
+        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever the key
+        is in the object; else, and for an unreadable file, the empty string.
     """
     if not Path(path).is_file():
         return ""
@@ -143,7 +143,7 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
         with open_bytes(path) as stream:
             head, is_whole = _head(stream)
     except InputError:
-        return ""  # whoever reads the file says what is wrong with it
+        return ""  # the reader of the file reports the error
     lines = _lines(head, is_whole=is_whole, codec=Source(path=path, encoding=encoding).codec)
     if columns_of(_first(lines)):
         return "tsv"
@@ -158,8 +158,8 @@ def by_suffix(path: str) -> str:
 def format_to_read(path: str, asked: str) -> str:
     """Returns the name of the format in which to read a file.
 
-    Both formats of JSON are told apart by the file, whichever was asked for: what Fascicle wrote would lose its
-    mentions if it were read as records of others, and what others wrote was called ``jsonl`` before.
+    The content of the file decides between the two JSON formats, whichever was requested: files of Fascicle would lose
+    their mentions if they were read as records of other tools, and those records were called ``jsonl`` before.
 
     Args:
         path: as `detect` takes it.
@@ -194,7 +194,7 @@ def _of_stdin() -> str:
         try:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
-            return "plain"  # the reader says what is wrong with it
+            return "plain"  # the reader reports the error
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
     if is_html(head_text(head[:_MARKUP]), ""):

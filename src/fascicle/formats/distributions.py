@@ -1,7 +1,7 @@
 """Distributions files: the probabilities that a model gives to each gold mention, type by type, without the text.
 
-JSON Lines. The first line names the model, its types and what its numbers mean; each line after it is a mention: with
-the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
+JSON Lines. The first line names the model, its types and the meaning of its numbers. Each line after it is a mention,
+with the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def open_headed(
 
     Args:
         path: of the file.
-        header_of: the first line -> what it says.
-        what: such a file is called in sentences, with its article.
-        make: how one is made, for sentences.
+        header_of: parses the first line.
+        what: name of such a file in messages, with its article.
+        make: how to make such a file, for messages.
 
     Returns:
-        What the first line says, and the others with their numbers.
+        The parsed first line, and the other lines with their numbers.
 
     Raises:
         InputError: the file cannot be read, or is empty.
@@ -79,7 +79,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         document: its id.
         spans: of the mention, in characters.
         type: of the gold.
-        found: whether the answer of the model holds exactly this mention.
+        found: whether the model predicted exactly this mention.
         probabilities: of none, then of each type; nothing where the model has no number for the span.
         unreachable: why it has none.
     """

@@ -1,10 +1,10 @@
 r"""Exclusion lists: documents that training must leave out, because they are copies of others. They hold no text.
 
-TSV with a header, one row for each document. Whoever trains honours a list in this way:
+TSV with a header, one row for each document. Training applies a list in this way:
 
 * A document is left out if a row has its id and the SHA-256 of its text.
 * If the row says that it is a copy of a document of test or dev (``of_part``), the hash is enough, whatever the id:
-  nothing with this text may be learned from. (Of two copies inside the training data, one may stay.)
+  no document with this text may be used for training. (Of two copies inside the training data, one may remain.)
 
 TABs, line breaks and backslashes in names are written ``\t``, ``\n``, ``\r`` and ``\\``.
 """
@@ -33,7 +33,7 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
     """Document to leave out.
 
     Attributes:
-        corpus: file that it stands in.
+        corpus: file of the document.
         part: ``"train"``, ``"dev"`` or ``"test"``; ``"corpus"`` for a corpus without parts; ``"against"`` for another
             one that was compared.
         document: its id.
@@ -57,7 +57,7 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 HEADER: Final = Exclusion.__struct_fields__
-PROTECTED: Final = ("test", "dev")  # parts of which nothing may be learned
+PROTECTED: Final = ("test", "dev")  # parts that may not be used for training
 
 
 def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False) -> int:

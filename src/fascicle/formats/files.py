@@ -23,13 +23,13 @@ from fascicle.formats.seen import Seen
 from fascicle.formats.sources import places_of, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
-_FEW: Final = 2  # misfits that say nothing of the whole file
+_FEW: Final = 2  # number of misfits that is ignored
 
 
 def judged(documents: Iterable[Document]) -> Iterator[Document]:
     """Streams the documents of one file; the last one gets an event if most mentions of the file do not fit the text.
 
-    Only documents after the first misfit are held back, each until the next one comes.
+    From the first misfit on, each document is yielded only when the next one has been read.
 
     Args:
         documents: of one file.
@@ -75,7 +75,7 @@ def read(
     """Streams the documents of one or several files; their ids are unique.
 
     A second document with an id becomes ``id#2`` and so on: the id of the source is kept in
-    ``meta["original-id"]``, and an event with the code ``duplicate-id`` says so.
+    ``meta["original-id"]``, and an event with the code ``duplicate-id`` reports it.
 
     Args:
         paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files, but a folder, a
@@ -131,7 +131,7 @@ def documents_of(
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique, for which all of them are noted, see `fascicle.formats.seen`.
+        are_unique: whether ids are made unique; all ids are then kept in memory, see `fascicle.formats.seen`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)

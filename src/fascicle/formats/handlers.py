@@ -35,7 +35,7 @@ def write_each(
     """Writes documents one by one.
 
     Nothing of a document is written before all of it is encoded. A document that cannot be encoded is set aside if the
-    report says so; errors of reading the documents are never caught here.
+    report allows it; errors of reading the documents are never caught here.
 
     Args:
         documents: may be a stream; predictions are written in the same way.
@@ -124,15 +124,15 @@ class Writer:
     """Writer of files in a format.
 
     Attributes:
-        holds: what of a document they hold.
-        encoder: takes options, and gives the function that makes of one document what is written of it.
+        holds: fields of a document that the files hold.
+        encoder: takes options, and returns the function that encodes one document.
         options: class of the options, if there are any.
         into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
             default.
         into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
-        check: says early whether a path can be written.
-        prepare: gives a document what the format needs, if it lacks it.
-        grows: whether a later run can go on with a file, since nothing stands between two documents.
+        check: raises early an error if a path cannot be written.
+        prepare: adds to a document what the format needs and the document lacks.
+        grows: whether a later run can append to a file, because documents need no separator or closing part.
     """
 
     holds: Holds

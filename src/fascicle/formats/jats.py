@@ -23,7 +23,7 @@ from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
-# What ends the paragraph that it lies in; those after the first line only stand around others.
+# Elements that end the paragraph around them; those after the first line are only containers of others.
 _BLOCKS: Final = frozenset(
     {
         *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
@@ -60,7 +60,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "trans-abstract": "abstract-other",
     }
 )
-# What is left out -> what the event calls it.
+# Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tex-math": "formulas as TeX",
@@ -109,7 +109,7 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
     Args:
         source: the file.
         options: what the text consists of.
-        report: not used; a file that is damaged costs the articles from there on.
+        report: not used; of a damaged file, the articles after the damage are lost.
 
     Raises:
         FormatError: no well-formed XML, or an article that is too large.

@@ -38,11 +38,10 @@ T = TypeVar("T")
 def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
     """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
 
-    An error, which has no key, belongs to a group if the items before and after it are of that one; else it stands for
-    itself.
+    An error has no key: it belongs to a group if the items before and after it do; else it is a group of its own.
 
     Args:
-        items: what was read, or why it could not be read.
+        items: what was read, or the errors of reading.
         key: of an item.
     """
     group: list[T | InputError] = []
@@ -51,7 +50,7 @@ def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iter
     for item in items:
         if isinstance(item, InputError):
             if group:
-                errors.append(item)  # until it is known what comes after it
+                errors.append(item)  # until the next item is known
             else:
                 yield [item]
             continue
@@ -133,15 +132,15 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a JSON file.
 
     Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
-    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A field that looks like
-    annotation and that the shape does not read is never passed over: its record is refused. A text without annotation
+    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A record with a field
+    that looks like annotation and that the shape does not read is an error. A text without annotation
     among annotated ones is a document without mentions, with an event.
 
     Args:
         source: the file.
         options: shape, and which records.
-        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record costs
-            the document that it belongs to, and what is no record itself alone.
+        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record
+            sets its document aside.
 
     Raises:
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not

@@ -22,11 +22,11 @@ def label_names(given: str, *, field: str) -> tuple[str, ...]:
 
     Args:
         given: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a list of names.
-        field: of the records, whose names the file tells.
+        field: name of the field of the records whose tag names the file holds.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: it does not tell the names.
+        FormatError: it does not hold the names.
         UsageError: less than two names, or one that is empty.
     """
     if given.lower().endswith(".json"):

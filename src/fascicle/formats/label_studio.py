@@ -23,7 +23,7 @@ from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
-OURS: Final = "fascicle"  # in the meta of a task or region that we wrote: what Label Studio has no place for
+OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _META_LENGTH: Final = 200  # characters of a fact about a text
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -74,7 +74,7 @@ class _Ours(msgspec.Struct):
 class _Task(msgspec.Struct):
     data: dict[str, Any]
     annotations: tuple[_Annotation, ...]
-    predictions: tuple[_Prediction | int, ...] = ()  # a number is all that some exports have of one
+    predictions: tuple[_Prediction | int, ...] = ()  # some exports hold only the number of a prediction
     drafts: tuple[dict[str, Any] | int, ...] = ()
     meta: dict[str, Any] | None = None
 
@@ -85,7 +85,7 @@ class _Task(msgspec.Struct):
         return None if told is None else msgspec.convert(told, _Ours)
 
 
-_Layers = list[tuple[str, Sequence[_Region]]]  # source; what it says
+_Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
 
 
 def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
@@ -93,7 +93,7 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
 
     Args:
         task: one object of the export.
-        identifier: id of the document, unless the task has the one that we wrote.
+        identifier: id of the document, unless the task has an id that Fascicle wrote.
         field: of ``data`` with the text; by default ``text``, or the only field that is a string.
         annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a source of their own,
             ``annotator-`` and the number or address. By default the only annotation of a task is gold, or the only one
@@ -103,7 +103,7 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
         The document; mentions of ``predictions`` have the version of the model as their source.
 
     Raises:
-        ValueError: a part has another form, or nothing says which of several annotations is gold.
+        ValueError: a part has another form, or it is not known which of several annotations is gold.
     """
     given = msgspec.convert(task, _Task)
     name = _text_field(given.data, field)
@@ -228,7 +228,7 @@ def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
 P = TypeVar("P", bound=str)
 ANNOTATION: Final = "annotation_id"
 ANNOTATOR: Final = "annotator"
-# What the export itself says of an annotation; all other fields are the data of the task, or what was annotated.
+# Fields of the export about an annotation; all other fields are the data of the task, or annotations.
 _OF_EXPORT: Final = frozenset(
     {
         *("id", ANNOTATION, ANNOTATOR, "created_at", "updated_at", "lead_time"),
@@ -248,7 +248,7 @@ def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
     Args:
         records: each with its place.
     """
-    waiting: list[tuple[P, Any]] = []  # one task, until it is known what comes after it
+    waiting: list[tuple[P, Any]] = []  # records of one task, until the next record is known
     for place, value in records:
         if not isinstance(value, dict) or not is_flat(value):
             yield from waiting

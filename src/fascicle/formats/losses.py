@@ -1,7 +1,8 @@
 """Losses of the output formats: which fields of a document a format holds, and what is lost when writing.
 
-A format says which fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold. What
-a format holds in part (a text without its line breaks) its writer counts, under the codes of `LOSSES` too.
+A format declares the fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold.
+For fields held in part (a text without its line breaks), the writer counts the losses, also under the codes of
+`LOSSES`.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ class Holds:
     """Fields that a format holds.
 
     Attributes:
-        format: what it is called in sentences.
+        format: its name in messages.
         fields: names of `FIELDS`.
         partly: those of them that it holds in part; its writer counts what it does not hold.
         by_reference: fields that are no loss, since the file only refers to the text.
-        source: whose the mentions are when the file is read.
+        source: source of the mentions when the file is read.
         only: the sources whose mentions are written; ``None`` for all.
     """
 
@@ -122,7 +123,7 @@ _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
         "link-tiers": ("tier", ""),
         "link-curies": ("curie", ""),
     }
-)  # the attribute of each field, and what stands there if it is not held
+)  # the attribute of each field, and its value if it is not held
 OF_LINKS: Final = frozenset({"links", "nil-links", *_OF_LINK})
 _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
     {
@@ -152,7 +153,7 @@ _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
 
 
 class Annotated(Named, Protocol):
-    """A document, or a prediction about one."""
+    """Document, or prediction about one."""
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
@@ -261,9 +262,9 @@ class Strictness:
     """Policy for losses: whether a document is refused if writing would lose something.
 
     Attributes:
-        refuse: whether it is.
-        allowed: codes of `LOSSES` that are no reason.
-        advice: what to do, with ``{codes}`` or ``{quoted}`` for what is lost.
+        refuse: true to raise an error for such a document.
+        allowed: codes of `LOSSES` that are accepted.
+        advice: text about what to do, with ``{codes}`` or ``{quoted}`` in place of the lost fields.
     """
 
     refuse: bool = False

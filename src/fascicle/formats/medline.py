@@ -67,7 +67,7 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
     Args:
         source: the file.
         options: what the text consists of.
-        report: a citation without a PMID costs itself.
+        report: a citation without a PMID is set aside.
 
     Raises:
         FormatError: no well-formed XML, or a citation without a PMID.

@@ -1,6 +1,6 @@
 """Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
 
-The header names the columns. The tasks agree on what the columns are, and not on their names, so a column has several.
+The header names the columns. Tasks use the same columns under different names, so each column has several names.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class OffsetTable:
 def columns_in(header: str) -> dict[str, int]:
     """Returns the positions of the columns of `NAMES`, from the first line; empty if this is no table of offsets.
 
-    A TSV of predictions is none: nobody knows whether it is gold.
+    A TSV of predictions does not count, because it may not be gold.
     """
     if columns_of(header):
         return {}
@@ -138,8 +138,8 @@ def columns_in(header: str) -> dict[str, int]:
 def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
     """Returns the tables of offsets that name some of the texts in a folder or zip.
 
-    They are looked for in the place itself, then in the folder above it, then in the one above that. The first of these
-    with such a table ends the search.
+    The place itself is searched first, then the folder above it, then the one above that. The search ends at the first
+    of these that has such a table.
 
     Args:
         path: a folder, a zip, or a folder inside a zip.
@@ -163,7 +163,7 @@ def _tables_in(level: Path) -> Iterator[OffsetTable]:
         return
     if not level.is_dir():
         return
-    with suppress(OSError):  # a folder above may be closed to us
+    with suppress(OSError):  # a folder above may not be readable
         files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == SUFFIX and file.is_file())
         for name in files:
             if not name.startswith(".") and columns_in(_first_line(_head(level / name))):

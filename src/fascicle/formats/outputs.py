@@ -40,7 +40,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the class of the format's writer; defaults by default.
-        overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
+        overwrite: replace an existing file, or a folder that was written in the format and has not changed since.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         strict: refuse a document of which the format would lose something.
@@ -77,7 +77,7 @@ def write_documents(
 
     Args:
         documents: may be a stream.
-        request: where and how. Options of another format than the one that is written are left alone.
+        request: where and how. Options of another format than the written one are ignored.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         opened: opens a format of one file for writing.
@@ -114,7 +114,9 @@ def write_predictions(
     """
     chosen = request.chosen
     holds = chosen.writer.holds
-    holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
+    holds = replace(
+        holds, by_reference=holds.by_reference | {"sources"}
+    )  # a table of one system has the name of the system
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
         holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them
@@ -155,7 +157,7 @@ def _held(chosen: Format, request: WriteRequest) -> Holds:
     """Returns the fields in the file; a table or view of one source keeps the source as its own name."""
     holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:
-        return replace(holds, fields=EVERYTHING, only=sources)  # to be looked at, and no file
+        return replace(holds, fields=EVERYTHING, only=sources)  # output for a person, not a file
     if holds.fields == EVERYTHING or sources is None:
         return holds
     return replace(holds, only=sources, source=sources[0] if holds.by_reference else holds.source)

@@ -101,7 +101,9 @@ def encode(document: Document, report: WriteReport) -> Rows:
         tuple(document.meta.items()),
     )
     rows = [_cells(document, mention) for mention in document.mentions]
-    msgspec.json.encode((row, rows))  # half of a character anywhere is an error of this document, not of the table
+    msgspec.json.encode(
+        (row, rows)
+    )  # raises for a lone surrogate here, so that the error belongs to the document and not to the table
     return row, rows
 
 
@@ -205,7 +207,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the folder.
         options: none.
-        report: a document whose rows make none costs itself.
+        report: a document whose rows are not valid is set aside.
 
     Raises:
         InputError: no folder with the two tables.

@@ -44,9 +44,9 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: of the document.
-        sha256: of its text in UTF-8, in hexadecimal; ``None`` if the file does not say (TSV).
+        sha256: of its text in UTF-8, in hexadecimal; ``None`` if the file has no hashes (TSV).
         mentions: in canonical order, without attributes, which may hold text.
-        events: what was not done.
+        events: problems in the processing of the document.
     """
 
     id: str
@@ -136,9 +136,9 @@ def read(source: Source, *, mention_source: str = "", aside: SetAside | None = N
 
     Args:
         source: the file.
-        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for a table.
-        aside: takes the documents whose predictions cannot be read, if it keeps going; by default the first error is
-            raised.
+        mention_source: source of the mentions; by default that in the file, or ``"predictions"`` for a table.
+        aside: counts the documents whose predictions cannot be read, if it keeps going; by default the first error
+            is raised.
 
     Raises:
         FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.

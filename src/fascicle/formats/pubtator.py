@@ -36,15 +36,15 @@ _NO_ID: Final = frozenset({"", "-", "-1"})
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a PubTator file.
 
-    Links hold the ids as they stand; a CURIE is divided into its vocabulary and the id. A composite id (parts joined by
-    ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
+    Links hold the ids as in the file; a CURIE is divided into its vocabulary and the id. A composite id (parts joined
+    by ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
     (``c|SUB|A|123|T``) stay whole; the attribute ``pubtator-id`` keeps the column where the links do not. Relation
     lines are counted in an event and left out.
 
     Args:
         source: the file.
         options: none.
-        report: a bad line costs the document that it is in, which ends before a blank line or the next title.
+        report: a bad line sets its document aside, which ends before a blank line or the next title.
 
     Raises:
         FormatError: a line that is none of the four kinds, or that belongs to another document.
@@ -92,7 +92,7 @@ class _Block:
         """True if a title or abstract belongs to another document."""
         if match[2] == "t":
             return True
-        # After a bad line, which may have been the title of the next document, its abstract alone is no document.
+        # The bad line may have been the title of the next document; its abstract alone is not a document.
         return self.error is None and match[1].strip() != self.identifier
 
     def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:

@@ -1,7 +1,7 @@
 """Reports of reading and writing: facts that are not part of the documents themselves.
 
-What concerns one document is an `Event` on that document. What is known only when a file has been read to its end
-(which tag scheme it follows, how many documents it held) goes into a report that the caller may pass in.
+A fact about one document is an `Event` of that document. Facts about a whole file (its tag scheme, its number of
+documents) go into a report, which the caller may pass in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SetAside:
 
     Attributes:
         keep_going: whether an error sets its document aside; by default it is raised.
-        tell: is called with the sentence of each error.
+        tell: is called with the message of each error.
         count: number of documents that were set aside.
         errors: the first errors; each names the file and the line, or the document.
     """
@@ -69,7 +69,9 @@ class SetAside:
             raise error
         self.count += 1
         if len(self.errors) < _REMEMBERED:
-            self.errors.append(error.saying(str(error)))  # the traceback would hold what was read
+            self.errors.append(
+                error.saying(str(error))
+            )  # without the traceback, which would keep the read data in memory
         if self.tell is not None:
             self.tell(str(error))
 
@@ -83,7 +85,7 @@ class ReadReport:
         shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
         encodings: file -> its encoding, where that was found in the file and is not UTF-8.
         tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
-        documents: number of documents given out.
+        documents: number of documents yielded.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         first: ``(kind, code)`` -> message of the first one, and where it was.
@@ -172,7 +174,7 @@ class Named(Protocol):
 
     @property
     def id(self) -> str:
-        """The id."""
+        """Id of the object."""
         ...
 
 
@@ -188,7 +190,7 @@ class WriteReport:
         documents: number of documents written.
         mentions: number of mentions written.
         losses: code -> number of mentions (or other things) that the file does not hold.
-        examples: code -> the first document it happened in.
+        examples: code -> the first document with this loss.
         aside: documents that the format cannot hold at all.
     """
 

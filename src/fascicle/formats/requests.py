@@ -151,7 +151,7 @@ class WriteRequest:
         """Format of the output.
 
         Raises:
-            UsageError: there is no such format, or the name of the output stands for none.
+            UsageError: there is no such format, or the name of the output belongs to no format.
         """
         return format_named(format_to_write(self.path, self.format))
 
@@ -175,8 +175,8 @@ def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, s
 
     Args:
         texts: as a user writes them.
-        key: what a user calls them; for the sentence of an error.
-        example: for the same.
+        key: name of the option; for error messages.
+        example: for error messages.
 
     Raises:
         UsageError: a text without a name or without ``=``.
@@ -196,7 +196,7 @@ class Resolved:
 
     Attributes:
         inputs: files, those of folders of texts in place of the folders, each once; or texts.
-        places: what each path that was given stands for.
+        places: the files of each given path.
         reading: how files are read.
     """
 
@@ -314,13 +314,13 @@ def read_inputs(
 ) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
-    What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
-    the other files.
+    Unreadable documents are set aside in the report; reading continues with the rest of the file, where possible, and
+    with the other files.
 
     Args:
         inputs: in order.
         request: how to read them.
-        report: collects what is known about the files; its ``aside`` goes on or does not.
+        report: collects facts about the files; its ``aside`` decides whether reading continues after an error.
         are_unique: whether ids are made unique, see ``formats.files.documents_of``.
     """
     pairs = _each(inputs, request, report, are_unique=are_unique)
@@ -382,7 +382,7 @@ def _format_of(path: str, request: ReadRequest) -> str:
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
         )
     if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
-        return "plain"  # nothing tells its format, and nothing is all that it holds
+        return "plain"  # its format is unknown, and it is empty
     try:
         return format_to_read(path, request.format)
     except (FormatError, UsageError) as error:

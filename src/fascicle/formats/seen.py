@@ -7,7 +7,7 @@ from array import array
 from hashlib import blake2b
 from typing import Final
 
-_FEW: Final = 1 << 16  # ids that are kept as they are
+_FEW: Final = 1 << 16  # ids that are stored as text
 _TABLES: Final = 256  # they grow one after the other, so that no growth needs twice the memory
 _FIRST: Final = 64  # places in a new table
 _HALVES: Final = struct.Struct("<QQ")
@@ -16,7 +16,7 @@ _HALVES: Final = struct.Struct("<QQ")
 class Seen:
     """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for PMIDs.
 
-    Of many ids, those with the same hash of 128 bits are taken for the same; among 38 million ids this happens with a
+    If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this happens with a
     probability of 2 in 10^24 (birthday bound, n^2 / 2^129).
     """
 
@@ -24,7 +24,7 @@ class Seen:
         """Creates an empty set.
 
         Args:
-            few: how many ids are kept as they are.
+            few: number of ids that are stored as text.
         """
         self._limit = few
         self._few: set[str] = set()
@@ -34,7 +34,7 @@ class Seen:
         """Adds an id.
 
         Returns:
-            Whether it was not there before.
+            True if it was not in the set before.
         """
         if self._tables:
             return self._note(identifier)

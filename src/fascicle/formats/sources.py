@@ -19,12 +19,12 @@ from fascicle.formats.offset_tables import OffsetTable, tables_of
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
-# Of the format parquet. Whoever reads the folder as one table finds the mentions alone: pandas and datasets pass over a
-# folder of such a name.
+# Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
+# datasets ignore folders of such a name.
 DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
-_DEPTH: Final = 12  # folders below a folder in which annotation is looked for
+_DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
 def format_of_folder(folder: Path) -> str:
@@ -140,7 +140,7 @@ def source_sha256(path: str) -> str:
     """Returns the hash of a file, or of the names and contents of a folder's text files (of brat: annotation too).
 
     A table of offsets that names texts of a folder or zip without annotation is part of the hash.
-    Of the folder of a model it is that of the file in it which has the hashes of all others.
+    For the folder of a model it is the hash of the file that lists the hashes of all others.
 
     Raises:
         InputError: a corpus that cannot be read, or a folder without texts.
@@ -169,7 +169,7 @@ def _with_tables(digest: str, path: str) -> str:
 
 def _state_of_tables(path: str) -> str:
     """Returns the state of the tables beside texts; a table inside a zip has the state of the zip."""
-    with suppress(InputError):  # whoever reads the place says what is wrong with it
+    with suppress(InputError):  # the reader of the place reports the error
         tables = [table.path for table in _tables_of_texts(path) if archive_of(table.folder) is None]
         return "".join(f" {state_of(table)}" for table in tables)
     return ""

@@ -44,7 +44,7 @@ class Tokens:
     Attributes:
         texts: of the tokens.
         spaces: whether a blank follows each.
-        starts: whether each begins a sentence; ``None`` where nobody knows.
+        starts: whether each begins a sentence; ``None`` if not known.
     """
 
     texts: Sequence[str]
@@ -88,7 +88,7 @@ _MASK: Final = 2**64 - 1
 _MULTIPLY: Final = 0xC6A4A7935BD1E995
 _SHIFT: Final = 47
 _SEED: Final = 1
-# The names of the symbols in their order; ``FLAG19-63`` stands for FLAG19, FLAG20, ... FLAG63.
+# The names of the symbols in their order; ``FLAG19-63`` means FLAG19, FLAG20, ... FLAG63.
 _NAMES: Final = """
 IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_PUNCT IS_SPACE IS_TITLE IS_UPPER LIKE_URL LIKE_NUM LIKE_EMAIL IS_STOP
 IS_OOV_DEPRECATED IS_BRACKET IS_QUOTE IS_LEFT_PUNCT IS_RIGHT_PUNCT IS_CURRENCY FLAG19-63 ID ORTH LOWER NORM SHAPE
@@ -122,7 +122,7 @@ def number_of(text: str) -> int:
     """Returns the number of a string: that of the symbol, or the hash of its UTF-8.
 
     Raises:
-        UnicodeEncodeError: half of a character.
+        UnicodeEncodeError: a lone surrogate.
     """
     found = symbols().get(text)
     return murmur64(text.encode()) if found is None else found
@@ -184,13 +184,13 @@ _GROUP: Final = msgspec.msgpack.Decoder(_Group)
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the documents of a file, which is read as a whole.
 
-    Entities are mentions of gold, unless the document has groups of spans that hold them; the group ``sc`` is gold, and
-    any other a source of its name. The user data tell the id and further facts.
+    Entities are gold mentions, unless groups of spans of the document hold them. The group ``sc`` is gold; each other
+    group is a source with its name. The user data hold the id and further facts.
 
     Args:
         source: the file.
         options: none.
-        report: a document whose columns make none costs itself.
+        report: a document whose columns are not valid is set aside.
 
     Raises:
         FormatError: no such file, or one that is too large.

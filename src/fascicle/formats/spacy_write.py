@@ -1,8 +1,8 @@
 """Writer for the binary files of spaCy (``DocBin``), without spaCy.
 
 A file is one message of MessagePack, packed with zlib: columns of numbers over the tokens of all documents, and a list
-of strings. The columns are kept in temporary files until the last document is there, so that memory grows with the
-strings alone.
+of strings. The columns are kept in temporary files until the last document is encoded, so that memory grows only
+with the strings.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def encode(document: Document, report: WriteReport) -> Entry:
     """Encodes one document as columns.
 
     Raises:
-        InputError: a source that is called like the group of gold.
+        InputError: a source with the name of the group for gold.
     """
     tokens, ranges = _tokens(document)
     _count(document, tokens, report)
@@ -125,7 +125,7 @@ def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) ->
     words = [at for at, text in enumerate(texts) if text.strip()]
     places = [ranges[at][0] for at in words]
     found = (bisect_left(places, start) for start, _ in document.sentences)
-    # What stands before the first word belongs to its sentence: for spaCy the first token always begins one.
+    # Text before the first word belongs to its sentence: in spaCy the first token always begins a sentence.
     firsts = {words[at] if at else 0 for at in found if at < len(words)}
     return [at in firsts for at in range(len(texts))]
 

@@ -64,7 +64,7 @@ class CorpusStats:
         longest_mention: in characters, from its first to its last.
         formats: file -> format.
         schemes: file -> tag scheme.
-        repairs: invalid tag sequences that were mended.
+        repairs: invalid tag sequences that were repaired.
         events: ``"kind code"`` -> how often.
     """
 
@@ -150,7 +150,7 @@ def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None
 
     Args:
         documents: read once.
-        report: the one that was given to the reader; tells formats, tag schemes and repairs.
+        report: of the reader; the source of formats, tag schemes and repairs.
     """
     stats = CorpusStats()
     for document in documents:

@@ -1,7 +1,7 @@
 """Tables of mentions, one row each: TSV and CSV.
 
 A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
-such a cell of a text, an id or a type gets a ``'`` in front, which the reader takes away again.
+such a cell with a text, an id or a type gets a ``'`` in front, which the reader removes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Table:
     """Kind of table: TSV or CSV.
 
     Attributes:
-        holds: what of a document is in it.
+        holds: fields of a document that the table holds.
         row: makes a row of cells.
         cell: makes a cell of a name or a text.
         mark: at the beginning of the file.
@@ -69,7 +69,7 @@ class Table:
             mentions: its mentions.
             text: of the document, for columns with the text of each mention, its links and their names; in the text a
                 blank is written for each TAB and line break, and for what is between fragments.
-            lose: is called with the code of what a row cannot hold of the links of a mention.
+            lose: is called with the code of each part of the links that a row cannot hold.
 
         Raises:
             InputError: an id or a type that a row cannot hold.

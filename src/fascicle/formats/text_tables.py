@@ -103,7 +103,7 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     Args:
         source: the file.
         options: which columns.
-        report: a row with another number of cells costs itself.
+        report: a row with another number of cells is set aside.
 
     Raises:
         FormatError: a column that is not there, or quotes that do not match.
@@ -200,7 +200,7 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
             at=place,
         )
     if is_tool:
-        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: nobody annotated the text
+        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: the text has no annotation
     identifier = {"id": cells[columns.id]} if columns.id is not None else {}
     return {**others, "text": cells[columns.texts[0]], **identifier}
 

@@ -30,7 +30,7 @@ _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
-# A text may hold control characters, which a terminal would obey: they are shown as pictures (U+2400 ff.), one for one.
+# Control characters of a text would act on the terminal: each is shown as its picture (U+2400 ff.) instead.
 _HARMLESS = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r\f\v"},
     0x7F: 0x2421,

@@ -12,7 +12,7 @@ from fascicle.core.tags import is_tag
 
 _FIELD: Final = re.compile(r'\("(\w+)", "([^"]*)"\)')
 _FIELDS: Final = re.compile(rf"\bfields=\[{_FIELD.pattern}(?:, {_FIELD.pattern})*\]")
-# Names that stand for annotation in the files of some tool or corpus.
+# Names of annotation in the files of some tool or corpus.
 _NAMES: Final = frozenset(
     {
         *("spans", "span", "ents", "ent", "entities", "entity", "entity_mentions", "named_entities", "gold_entities"),
@@ -20,7 +20,7 @@ _NAMES: Final = frozenset(
         *("denotations", "passages", "completions", "predictions"),
     }
 )
-# Names that stand for annotation as well as for a fact about the whole text; the value tells.
+# Names of annotation or of facts about the whole text; the value decides.
 _PERHAPS: Final = frozenset(
     {
         *("label", "labels", "tag", "tags", "class", "classes", "category", "categories"),
@@ -98,7 +98,7 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
     Args:
         name: of the field.
         value: of the field.
-        spelt: part of a shape -> its name where nothing else is said.
+        spelt: part of a shape -> its default name.
     """
     wanted = {"entities": name}
     if name.lower().endswith("tags") and not any(_objects(value)):
@@ -126,7 +126,7 @@ def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) ->
 
     Args:
         text: the sentence.
-        shown: makes the spelling of the pairs of an argument.
+        shown: formats the pairs of an argument.
     """
     return _FIELDS.sub(lambda found: shown(_FIELD.findall(found[0])), text)
 

@@ -28,14 +28,14 @@ def latest(
 ) -> Iterator[Document]:
     """Streams each document in its latest state, in the order of the files.
 
-    Of several versions of a citation in one file the highest counts, and of equal ones the last. A document that a file
-    withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of all
-    documents.
+    Of several versions of a citation in one file the highest is used, and of equal ones the last. A document that a
+    file withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of
+    all documents.
 
     Args:
         paths: of files, the oldest first.
         format: a name of `FORMATS`, or ``"auto"``.
-        report: counts what is given out, and has the ids that are withdrawn.
+        report: counts the yielded documents, and collects the withdrawn ids.
 
     Returns:
         An iterator; each id occurs once.

@@ -1,9 +1,9 @@
 """Label files: predictions for every word of texts, as hard tags and as probabilities, without the text.
 
 A file is gzip, of JSON Lines. The first line names the predictor, its types and the tags; each line after it is a
-document; the last one counts them, so that a file that was cut off is never taken for a whole one. A document has its
-id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (at most 1/510 away from what
-was said), plus 256 where the tag is one of the answer. A probability below the floor is left out, and read as 0.
+document; the last one counts them, so that a truncated file is detected. A document has its
+id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (an error of at most
+1/510), plus 256 if the predictor chose the tag. A probability below the floor is not stored, and is read as 0.
 
 The words are those that the document marks, else those of the segmenter that the first line names.
 """
@@ -43,14 +43,14 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         model: name of the predictor.
-        sha256: of what decides its answers.
+        sha256: hash of all that determines its predictions.
         release: of Fascicle, that wrote the file.
         types: of the predictor, in the order of the tags.
         scheme: of the tags, ``"BIO"`` or ``"IO"``.
         meaning: of a probability, see ``text.annotator.Meaning``.
-        segmenter: name and version of what cuts texts into words, where they mark none.
+        segmenter: name and version of the segmenter for texts without marked words.
         floor: least probability that is kept.
-        note: what the user said of the licence of texts and model.
+        note: note of the user on the licences of texts and model.
         options: of the run, by name.
     """
 
@@ -242,11 +242,11 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
             were not given) are passed over.
 
     Yields:
-        What is said of each document of the file, in order.
+        The labels of each document of the file, in order.
 
     Raises:
         InputError: the file cannot be read; or it was made for other texts.
-        FormatError: see `read_entries`; what was given out before is whole.
+        FormatError: see `read_entries`; documents yielded before are valid.
     """
     header, entries = read_entries(path)
     rules, tags = segmenter(header.segmenter).name, len(header.tags)
@@ -304,7 +304,7 @@ def _check(entry: Entry | End, *, tags: int, before: int) -> None:
     """Raises an error for an entry that cannot be unpacked.
 
     Raises:
-        ValueError: says why.
+        ValueError: the entry breaks a rule; the message names it.
     """
     if isinstance(entry, End):
         if entry.documents != before:

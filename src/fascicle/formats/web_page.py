@@ -35,7 +35,7 @@ _WESTERN: Final = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "asc
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _TEXT: Final = "-text"
 _ROOT: Final = "html"
-# What is no part of the text -> what the event calls it; empty: nothing that anyone would miss.
+# Elements that are not part of the text -> their name in the event; empty: not reported.
 _OUT: Final = MappingProxyType(
     {
         **dict.fromkeys(("script", "noscript", "template"), "scripts"),
@@ -67,7 +67,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """Yields the one document of a page; its id is the name of the file.
 
     Args:
-        source: the file. The page itself says what its encoding is, if the source says ``"auto"``.
+        source: the file. If its encoding is ``"auto"``, the page declares its encoding.
         options: none.
         report: not used.
 
@@ -119,7 +119,7 @@ def _declared(source: Source) -> Source:
     try:
         return replace(source, encoding="cp1252" if name in _WESTERN else name, meter=None)
     except UsageError:
-        return source  # no encoding that anyone knows
+        return source  # an unknown encoding
 
 
 @dataclass(kw_only=True)
@@ -225,7 +225,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
     report.mentions += len(document.mentions)
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
-    names.encode()  # half of a character in a name is an error, as in every other format
+    names.encode()  # a lone surrogate in a name is an error, as in every other format
     if unheld := len(FORBIDDEN.findall(document.text + names)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", faithful(document.id)))

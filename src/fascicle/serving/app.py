@@ -160,10 +160,10 @@ def create_app(
     Args:
         pipelines: by the names under which they are served, or an open one under its own name. Functions that open
             pipelines are called in processes of their own; they may have ``limits`` of these, and ``examples``. An open
-            pipeline runs in this process, which texts that crash it crash.
-        settings: what the service may cost, and whom it answers.
+            pipeline runs in this process, so a text that crashes it crashes the service.
+        settings: limits of the service, and its access rules.
         routes: of the service.
-        log: is told of every request; by default the logger ``fascicle.serving`` is, in JSON.
+        log: is called for every request; by default the logger ``fascicle.serving`` is, in JSON.
 
     Raises:
         UsageError: no pipeline.

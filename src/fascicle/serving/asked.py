@@ -16,8 +16,8 @@ from fascicle.serving.problems import ProblemError
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
-_SLOWEST: Final = 4_096  # bytes a second that a client sends at least, beside the seconds that it may be silent
-_GRACE: Final = 0.1  # seconds of silence before a request gives way
+_SLOWEST: Final = 4_096  # minimum bytes per second from a client, in addition to the allowed seconds of silence
+_GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 
 
@@ -38,12 +38,12 @@ class Waiting:
         """Yields the pieces of a content; only the time spent on waiting for the client counts for the limit.
 
         Args:
-            stream: that gives them.
+            stream: source of the pieces.
             idle: seconds that the client may be silent.
-            paced: whether the whole has a limit, which grows with the bytes that came.
+            paced: whether the whole content has a time limit, which grows with the bytes received.
 
         Raises:
-            SlowError: it did not come in time.
+            SlowError: the content did not arrive in time.
         """
         loop, waited, size = asyncio.get_running_loop(), 0.0, 0
         async with aclosing(stream):
@@ -94,7 +94,7 @@ async def chunks_of(
         paced: whether the whole content has a limit in time.
 
     Raises:
-        ProblemError: it is too long, packed, or does not come.
+        ProblemError: it is too long, compressed, or does not arrive.
     """
     if coding := request.headers.get("content-encoding", "").strip():
         raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is")
@@ -205,7 +205,7 @@ def accepted(request: Request, offered: Sequence[str]) -> str:
     """Returns the media type of the response that the client prefers; the first one if it has no preference.
 
     Raises:
-        ProblemError: it takes none of them.
+        ProblemError: the client accepts none of them.
     """
     given = request.headers.get("accept", "").lower()
     if not given.strip():

@@ -22,9 +22,9 @@ class Query:
     """Query parameter of a route.
 
     Attributes:
-        name: of it.
+        name: of the parameter.
         type: class of its value, for the schema.
-        means: what it is for.
+        means: its purpose.
         needed: whether it must be there.
     """
 
@@ -41,8 +41,8 @@ class Endpoint:
     Attributes:
         method: of HTTP.
         path: with the names of its parts in braces.
-        handle: does it.
-        means: one line.
+        handle: function that handles a request.
+        means: description in one line.
         query: its parameters.
         body: class of the content of a request, ``bytes`` for a file; ``None`` for none.
         takes: media types of this content; empty for any.

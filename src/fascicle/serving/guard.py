@@ -26,8 +26,8 @@ class CutError(Exception):
 class Pieces(Response):
     """Response that sends pieces as they are made.
 
-    The class of Starlette for this reads the messages of the server meanwhile, to see whether the client went away;
-    but these are the content of the request, which is read elsewhere.
+    The streaming response of Starlette reads the messages of the server, to detect a lost client; here these messages
+    are the content of the request, which is read elsewhere.
     """
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], *, media_type: str, idle: float) -> None:
@@ -91,9 +91,9 @@ class Guard:
 
         Args:
             app: that is guarded.
-            current: gives whom the service answers now.
+            current: returns the current settings.
             open_paths: that are there without the token.
-            log: is told of every request.
+            log: is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
         self._running, self._waiting = 0, Waiting()
@@ -107,7 +107,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here speaks WebSocket
+        if scope["type"] != "http":  # WebSocket is not supported
             return
         begun, status, number = time.perf_counter(), 500, secrets.token_hex(8)
         scope.setdefault("state", {}).update(told={}, waiting=self._waiting)
@@ -135,7 +135,7 @@ class Guard:
             await self._app(scope, receive, answer)
         except CutError:
             scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
-        except Exception as error:  # told here, by its kind and place: its message may hold text or names
+        except Exception as error:  # logged by class and place only: its message may hold text or names
             scope["state"]["told"].update(fault=type(error).__name__, at=places_of(error))
             if begins:
                 await answer_of(problem_of(500, _FAULT))(scope, receive, answer)

@@ -27,7 +27,7 @@ RUN: Final = "run"
 
 
 class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job is to do.
+    """Order for a job.
 
     Attributes:
         input: path of the file.
@@ -49,7 +49,7 @@ class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
-    """How far a job is: documents that are through, of how many."""
+    """Progress message of a job: documents that are processed, and the total."""
 
     documents: int
     of: int
@@ -57,7 +57,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
-    """The job is done.
+    """Message that a job is done.
 
     Attributes:
         documents: that came in.
@@ -74,7 +74,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
-    """The job cannot be done."""
+    """Message that a job has failed."""
 
     message: str
 

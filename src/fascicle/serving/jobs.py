@@ -1,6 +1,6 @@
 """Jobs that annotate files in the background: one at a time, in order of arrival, with their progress.
 
-Each job has a folder. If the folder of all jobs is kept, a service goes on with what an earlier one had accepted.
+Each job has a folder. If the folder of all jobs is persistent, a service resumes the jobs that an earlier one accepted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fascicle.settings.serving import ServeSettings
 _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
-_WAIT: Final = 0.2  # seconds between two looks at a job that may have been cancelled
+_WAIT: Final = 0.2  # seconds between two checks whether a job was cancelled
 State = Literal["receiving", "waiting", "running", "done", "failed"]
 _OPEN: Final = ("receiving", "waiting", "running")
 
@@ -224,7 +224,7 @@ class Jobs:
         while (one := self._next()) is not None:
             try:
                 self._do(one)
-            except Exception as error:  # such as a full disk: it costs this job
+            except Exception as error:  # such as a full disk: only this job fails
                 self._end(one.id, Broken(message=f"{type(error).__name__}: {error}"))
 
     def _next(self) -> Job | None:

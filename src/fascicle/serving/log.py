@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-_EVERY: Final = 10.0  # seconds between two lines that are alike
+_EVERY: Final = 10.0  # seconds between two similar lines
 _REFUSED: Final = (400, 401, 403, 408, 421, 429, 503)
 
 

@@ -35,7 +35,7 @@ class Metrics:
         """Counts a request.
 
         Args:
-            told: as `fascicle.serving.guard.Guard` tells it.
+            told: facts that `fascicle.serving.guard.Guard` logs.
         """
         route = told["route"] or "none"
         seconds = told["ms"] / 1000

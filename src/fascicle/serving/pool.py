@@ -1,7 +1,7 @@
 """Pool of the workers of a pipeline, and the queue of waiting tasks.
 
-A worker takes what waits as soon as it is free, up to a number of characters. So the documents of many clients share a
-batch exactly when they would wait anyway, and a client that is alone waits for nobody.
+A free worker takes the waiting tasks at once, up to a number of characters. So documents of several clients share a
+batch only when they would have to wait anyway, and a single client never waits for others.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from fascicle.serving.messages import (
 )
 from fascicle.serving.worker import Worker
 
-_DIES: Final = 2  # deaths at a document alone that make it the culprit
-_SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
+_DIES: Final = 2  # deaths with a document alone after which the document is blamed
+_SURE: Final = ("killed:time", "killed:memory")  # one death is enough if the limits ended the worker
 _LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
 _SMOOTH: Final = 0.2  # weight of the last batch in the rate
 _REMEMBERED: Final = 1_000  # documents that workers died at, ...
@@ -47,7 +47,7 @@ class FullError(Exception):
     """Error raised if the queue is full.
 
     Attributes:
-        seconds: after which there will be room, by the rate of the workers.
+        seconds: estimated time until there is room, from the speed of the workers.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -68,10 +68,10 @@ class Task:
     """Task for a worker: a document, or another order, with the future of its result.
 
     Attributes:
-        order: what is asked; of documents with equal options several are done together.
+        order: what to do; documents with equal options are done together.
         characters: of its text.
         future: of the answer; cancelled if nobody waits for it any more.
-        deaths: of workers that were at it alone.
+        deaths: number of workers that died while they processed this task alone.
     """
 
     order: messages.Order
@@ -95,7 +95,7 @@ class Pool:
     """Pool of workers of one pipeline.
 
     Attributes:
-        facts: what the pipeline is; ``None`` until a worker has opened it.
+        facts: about the pipeline; ``None`` until a worker has opened it.
         deaths: of workers so far.
     """
 
@@ -103,10 +103,10 @@ class Pool:
         """Creates the pool; no worker is started yet.
 
         Args:
-            make_worker: makes one; starting it is up to the pool.
+            make_worker: makes a worker; the pool starts it.
             workers: how many there are.
-            batch: characters that a worker takes at once, unless one document is longer.
-            queue: characters that may wait.
+            batch: maximum characters of a batch, unless one document is longer.
+            queue: maximum characters of the waiting tasks.
         """
         self._make_worker, self._batch, self._queue = make_worker, batch, queue
         self._condition = threading.Condition()
@@ -154,7 +154,7 @@ class Pool:
 
         Args:
             tasks: in order.
-            waits: they may wait where others would be refused, as whoever gives them holds back the next ones.
+            waits: true to accept them even if the queue is full; the caller limits its own tasks.
 
         Raises:
             FullError: there is no room for their text.
@@ -214,7 +214,7 @@ class Pool:
             while batch := self._take():
                 try:
                     self._do(worker, batch)
-                except Exception as error:  # a fault of ours, or half a message: it costs this batch
+                except Exception as error:  # a bug, or an incomplete message: only this batch fails
                     self._give_up(batch, error)
                     self._open(worker)
                 if worker.is_spent:

@@ -33,9 +33,9 @@ from fascicle.settings.serving import ServeSettings
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 
-_BATCH: Final = 32  # connections that are taken at once, before any of them can be refused
-_QUEUE: Final = 4_096  # connections that the system keeps until they are taken
-_SPARE: Final = 256  # descriptors for workers, files, and connections that are taken or closed at this moment
+_BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
+_QUEUE: Final = 4_096  # connections that the system queues until they are accepted
+_SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
 
 
 def _most_connections(wanted: int) -> int:
@@ -56,7 +56,7 @@ class Connections:
         most: in all.
         each: of one address.
         seconds: that a client has for the headers of a request.
-        drop: is told why a connection is given up.
+        drop: is called with the reason when a connection is closed.
     """
 
     most: int

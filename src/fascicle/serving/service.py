@@ -32,10 +32,10 @@ class Service:
     """Set of pipelines with their workers.
 
     Attributes:
-        settings: what the service may cost.
-        metrics: what it did.
+        settings: limits of the service.
+        metrics: counts of its work.
         pools: the workers of each pipeline, by name, in order.
-        jobs: files that are annotated meanwhile.
+        jobs: files that are annotated in the background.
         files: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
     """
@@ -46,7 +46,7 @@ class Service:
         Args:
             pipelines: by the names under which they are served: functions that open them, for workers in processes of
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
-            settings: what the service may cost.
+            settings: limits of the service.
         """
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
@@ -150,7 +150,7 @@ class Service:
         """Returns documents from a client; raises an error for the first that is not valid.
 
         Raises:
-            ProblemError: one is refused.
+            ProblemError: a document is refused.
         """
         documents = []
         for at, one in enumerate(given, start=1):
@@ -180,7 +180,7 @@ class Service:
         Args:
             pool: of the pipeline.
             given: documents, and answers for those that were refused.
-            options: what is asked for.
+            options: of the annotation.
             waits: as of `Pool.submit`.
 
         Raises:

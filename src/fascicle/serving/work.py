@@ -46,7 +46,7 @@ OpenPipeline = Callable[[], Pipeline]
 Served = Pipeline | OpenPipeline
 Given = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
-_PORTION: Final = 50  # names of a concept that are told
+_PORTION: Final = 50  # names of a concept that are sent
 
 
 def unseen(documents: Sequence[Document]) -> None:
@@ -151,7 +151,7 @@ class PipelineWork:
     @cached_property
     def facts(self) -> PipelineFacts:
         """Facts about the pipeline."""
-        steps = self.pipeline.steps[1:]  # the first one cuts texts into words for the others
+        steps = self.pipeline.steps[1:]  # the first one splits texts into words for the others
         types = [kind for step in steps for kind in _types_of(step)]
         sources = [one for step in steps for one in sorted(getattr(step, "sources", None) or ())]
         made_by = msgspec.json.encode(self.pipeline.made_by(), order="sorted")
@@ -190,7 +190,7 @@ class FileWork:
         try:
             return _read(order) if isinstance(order, ReadFile) else _write(order)
         except FascicleError as error:
-            message = str(error).replace(f"{Path(order.path).parent}/", "")  # where it lies concerns nobody
+            message = str(error).replace(f"{Path(order.path).parent}/", "")  # clients must not see where the file is
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 

@@ -51,7 +51,7 @@ class ProcessWorker:
         Args:
             open_work: is called in the process, which it must reach by pickling.
             limits: of time, memory and work.
-            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+            longest: maximum seconds for a step, since nobody waits longer for it.
         """
         self._start: Callable[[], Process[Message]] = partial(
             Process, partial(_do_orders, open_work), MESSAGES, limits=limits, longest=longest
@@ -125,7 +125,7 @@ def _do_orders(open_work: OpenWork, channel: Channel) -> None:
     """Executes orders, in its own process.
 
     Args:
-        open_work: opens the pipeline, or what else does orders.
+        open_work: opens the pipeline, or other work.
         channel: of orders and messages.
     """
     work = open_work()
@@ -149,6 +149,6 @@ def _result(work: Work, order: Order, channel: Channel) -> Result:
     channel.send(Working(step="", places=tuple(range(count)), characters=0))
     try:
         return work.do(order, watch=watch, given=given)
-    except Exception as error:  # a fault, which costs this order
+    except Exception as error:  # a bug: only this order fails
         log_fault(error)
         return Wrong(error=type(error).__name__, message=str(error))

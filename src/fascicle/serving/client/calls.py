@@ -140,7 +140,7 @@ def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
     """Decodes the results for documents: each as an annotated document or as an error.
 
     Raises:
-        ServiceError: this is no answer to them.
+        ServiceError: the response does not match them.
     """
     found = decoded(content, RawAnswers).documents
     if len(found) != len(given):
@@ -176,7 +176,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
     """Decodes the content of a response.
 
     Raises:
-        ServiceError: it is none of a service of Fascicle.
+        ServiceError: it is not from a service of Fascicle.
     """
     try:
         return msgspec.json.decode(content, type=kind)
@@ -195,8 +195,8 @@ def error_of(status: int, content: bytes) -> ServiceError:
 def asked_again(call: Call, status: int, content: bytes) -> bool:
     """True if a failed request is sent again.
 
-    A service that refuses has not begun. Where something before the service lost it, such as a proxy whose service
-    died, the request may have been begun; a fault of the service itself would come again.
+    A service that refuses a request has not started it. If a proxy lost the service, the request may have been started,
+    so it is sent again only if it is repeatable. An internal error of the service would occur again.
 
     Args:
         call: the request.
@@ -221,8 +221,8 @@ def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.
 
     Args:
         attempt: that failed, from 1.
-        retry_after: what the service says, or empty.
-        draw: a number from 0 to 1, so that clients that were refused together do not come back together.
+        retry_after: value of the header ``Retry-After``, or empty.
+        draw: returns a random number from 0 to 1, so that clients refused together do not return together.
     """
     own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
     told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0

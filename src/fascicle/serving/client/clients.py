@@ -31,8 +31,8 @@ class ClientSettings:
 
     Attributes:
         attempts: of a request, the first one among them; with pauses between them, eight take about half a minute.
-        seconds: for an answer.
-        ahead: portions of documents that are on their way at a time.
+        seconds: timeout for a response.
+        ahead: number of portions of documents that are sent in parallel.
     """
 
     attempts: int = 8
@@ -43,8 +43,8 @@ class ClientSettings:
 class Client:
     """Client of a service; a context manager that closes its connections.
 
-    Requests are sent again, later and later, where the service is busy or the connection is lost: nothing that a client
-    asks for but jobs changes anything, so doing it twice does no harm.
+    Requests are sent again with growing pauses if the service is busy or the connection is lost. All requests except
+    jobs change nothing, so they can be repeated safely.
     """
 
     def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
@@ -53,7 +53,7 @@ class Client:
         Args:
             url: address of the service, such as ``"http://127.0.0.1:8080"``.
             token: of the service; by default that of the environment variable ``FASCICLE_TOKEN``.
-            settings: how often requests are sent, and how long answers are waited for.
+            settings: number of attempts and timeout of requests.
 
         Raises:
             UsageError: an argument of another type, or an address that is none.
@@ -99,14 +99,14 @@ class Client:
         """Annotates any number of documents, in order and in bounded memory.
 
         Args:
-            documents: texts, pairs ``(id, text)``, or documents; several portions of them are on their way at a time.
+            documents: texts, pairs ``(id, text)``, or documents; several portions are sent in parallel.
             aside: is called with an error for each document that is not done, and the others go on; by default the
                 error is raised.
             choice: fields of `fascicle.serving.client.calls.Choice`: ``pipeline``, ``min_score``, ``types``, ``link``.
 
         Raises:
             InputError: see ``aside``.
-            ServiceError: the service refuses, or does not answer, again and again.
+            ServiceError: the service refuses, or does not respond, at every attempt.
         """
         asked = Choice(**choice)
         yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
@@ -136,7 +136,7 @@ class Client:
         """Sends a request and returns the content of the response.
 
         Raises:
-            ServiceError: it is refused, or there is none, again and again.
+            ServiceError: the request is refused, or gets no response, at every attempt.
         """
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts

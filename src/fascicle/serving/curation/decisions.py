@@ -1,7 +1,7 @@
 """Effect of the decisions about a document; the page implements the same rules in ``code/decisions.js``.
 
-An *item* is a mention of the document, or one that a curator added. A *step* is what one key press of a curator says:
-edits of items, that a document is finished or not, or that an earlier step is undone. Steps are appended and never
+An *item* is a mention of the document, or one that a curator added. A *step* is the effect of one key press of a
+curator: edits of items, marking a document as finished or not, or undoing an earlier step. Steps are appended and never
 changed, so that an undone step stays readable.
 """
 
@@ -18,7 +18,7 @@ from fascicle.core.mention import Link, Mention, MentionKey
 from fascicle.core.spans import Fragments
 
 Verdict = Literal["", "accepted", "changed", "rejected", "added"]
-ADDED: Final = "added-"  # how items begin that no mention of the document is behind
+ADDED: Final = "added-"  # prefix of items that are not mentions of the document
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
 _MOST_TYPE: Final = 200  # characters
@@ -95,10 +95,10 @@ class Decided(NamedTuple):
     """Document with the decisions about it.
 
     Attributes:
-        document: as it came, with the mentions of its models.
+        document: as it was added, with the mentions of its models.
         items: in the order of its mentions, then those that were added.
-        finished: whether a curator says so.
-        steps: that count.
+        finished: whether a curator marked it as finished.
+        steps: those in force.
     """
 
     document: Document
@@ -158,7 +158,7 @@ def decided(document: Document, steps: Sequence[Step]) -> Decided:
     """Applies steps to a document.
 
     Args:
-        document: as it came.
+        document: as it was added.
         steps: about it, in order.
 
     Raises:
@@ -201,7 +201,7 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     """Raises an error for a step that does not apply to a document, or that combines several actions.
 
     Args:
-        document: as it came.
+        document: as it was added.
         steps: about it so far.
         step: the next one.
 
@@ -244,7 +244,7 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
 
     Args:
         found: what was decided.
-        beside: keep what models said, each as a layer of its own.
+        beside: keep the mentions of models, with one source per model.
     """
     document = found.document
     others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()

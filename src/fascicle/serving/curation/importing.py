@@ -13,7 +13,7 @@ from fascicle.serving.curation.store import GivenStep, Kept, Store
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of an import.
+    """What was taken from a file.
 
     Attributes:
         documents: how many it has.
@@ -30,12 +30,12 @@ def take(store: Store, documents: list[Document], who: str) -> Imported:
     """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
 
     Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
-    added. A file that is taken again changes nothing.
+    added. Importing the same file again changes nothing.
 
     Args:
         store: of decisions.
         documents: whose gold is complete.
-        who: takes them.
+        who: the curator who imports them.
 
     Raises:
         ConflictError: a document has the id of another text; then none is taken.
@@ -68,7 +68,7 @@ def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
     there: set[object] = set()
     for item in now.items:
         if item.origin is None:
-            continue  # what a curator added stays, unless the file says the same
+            continue  # a mention that a curator added stays, unless it is in the file too
         key = (GOLD, item.origin.type, item.origin.spans)
         if (found := wanted.get(key)) is not None:
             there.add(key)

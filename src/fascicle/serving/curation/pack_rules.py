@@ -17,10 +17,10 @@ class _Evidence:
     """Decisions about the mentions with one surface.
 
     Attributes:
-        accepted: how many stand, with whatever concept.
-        rejected: how many are none.
-        meant: concepts that curators gave, beside what was there.
-        left: concepts that curators took away.
+        accepted: number of accepted ones, with any concept.
+        rejected: number of rejected ones.
+        meant: concepts that curators added.
+        left: concepts that curators removed.
         who: who decided.
     """
 

@@ -134,7 +134,7 @@ class Store:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # where the disk is full, SQLite has gone back by itself
+                if self._connection.in_transaction:  # if the disk is full, SQLite has rolled back by itself
                     self._connection.execute("ROLLBACK")
                 raise
 
@@ -147,7 +147,7 @@ class Store:
 
         Raises:
             ConflictError: one has the id of another text; then none is added.
-            ValueError: one has an id that no page could ask for; then none is added.
+            ValueError: one has an id that is empty or too long; then none is added.
         """
         for one in documents:
             if not 0 < len(one.id) <= _MOST_ID:
@@ -203,8 +203,8 @@ class Store:
 
         Raises:
             UnknownDocumentError: the document is not there.
-            ConflictError: others have saved steps that the curator has not seen, or this id stands for another step.
-            ValueError: the step says nothing about the document.
+            ConflictError: others have saved steps that the curator has not seen, or the id belongs to another step.
+            ValueError: the step does not apply to the document.
         """
         with self._writing() as connection:
             kept = self.document(new.document)
@@ -265,7 +265,7 @@ def _prepare(connection: sqlite3.Connection, place: str) -> None:
             file=place,
             code="version",
         )
-    connection.execute("PRAGMA synchronous = FULL")  # with WAL, else the last decisions go when the power does
+    connection.execute("PRAGMA synchronous = FULL")  # with WAL; otherwise a power failure loses the last decisions
 
 
 def _now() -> str:

@@ -22,7 +22,7 @@ from fascicle.serving.problems import MEDIA_TYPE, ProblemError
 from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
 from fascicle.serving.service import Service
 
-_AHEAD: Final = 64  # documents of a stream that wait or are worked on
+_AHEAD: Final = 64  # documents of a stream that are waiting or being processed
 _ENCODER: Final = msgspec.json.Encoder()
 _QUERY: Final = (
     Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),

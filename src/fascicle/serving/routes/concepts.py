@@ -21,7 +21,7 @@ from fascicle.serving.records import ConceptAnswer, Decisions
 from fascicle.serving.service import Service, failure_of
 
 _PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
-_PAGE: Final = "https://bioregistry.io/"  # leads to the page of a vocabulary; nothing here ever asks for it
+_PAGE: Final = "https://bioregistry.io/"  # base of links to the page of a vocabulary; never requested by this program
 
 
 async def concept(request: Request, service: Service) -> Response:

@@ -1,7 +1,7 @@
 """Routes compatible with clients of Kazu's web service, with its documents in and out.
 
-See https://github.com/AstraZeneca/KAZU, ``kazu.web``. Of its groups of steps there are those that a pipeline here has
-too: all of it, and all but links.
+See https://github.com/AstraZeneca/KAZU, ``kazu.web``. Two of its groups of steps exist here: the whole
+pipeline, and the pipeline without links.
 """
 
 from __future__ import annotations
