@@ -1,7 +1,7 @@
-"""One file per format: readers stream documents, writers take them.
+"""Readers and writers of file formats: one module per format; readers stream documents, writers consume them.
 
-`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its own file. No format is
-imported before it is needed.
+`read` and `write` handle any format of the table `FORMATS`; the options of a format are in its module. A format
+module is imported at its first use.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports the module of a public name when it is first asked for."""
+    """Imports the module of a public name at the first access to the name."""
     for module, names in _NAMES.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,4 @@
-"""Where the documents of one run went: those that came in were written, set aside, or left out because they must be."""
+"""Account of one run: each document read was written, set aside after an error, or left out for a stated reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTS: Final = ("written", "mentions")
 
 
 class AccountError(RuntimeError):
-    """Documents are missing from the account, or are counted twice: a fault of the program, never of its input."""
+    """Error raised if documents are missing from the account or counted twice: a bug in the program, not bad input."""
 
 
 class EventCounts:
@@ -28,12 +28,12 @@ class EventCounts:
     """
 
     def __init__(self) -> None:
-        """Starts with nothing."""
+        """Creates an empty count."""
         self.counts: Counter[tuple[str, str]] = Counter()
         self.first: dict[tuple[str, str], str] = {}
 
     def observe(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Counts the events of documents that pass by."""
+        """Counts the events of each document in a stream and yields the document unchanged."""
         for document in documents:
             self.see(document)
             yield document
@@ -48,42 +48,42 @@ class EventCounts:
         self.count((event.kind, event.code), 1, f"{event.message}; first in {shortened(where)}")
 
     def count(self, key: tuple[str, str], count: int, first: str) -> None:
-        """Counts something that happened several times."""
+        """Counts an event that occurred several times."""
         self.counts[key] += count
         self.first.setdefault(key, first)
 
     def state(self) -> list[tuple[str, str, int, str]]:
-        """All counts, as `restore` takes them."""
+        """Returns all counts in the form that `restore` takes."""
         return [(kind, code, count, self.first[kind, code]) for (kind, code), count in self.counts.items()]
 
     def restore(self, state: Iterable[tuple[str, str, int, str]]) -> None:
-        """Adds what `state` gave."""
+        """Adds counts that `state` returned."""
         for kind, code, count, first in state:
             self.count((kind, code), count, first)
 
 
 class Account:
-    """Counts the documents of one run, and names those that were set aside.
+    """Counts of the documents of one run, with the documents that were set aside after an error.
 
     Attributes:
-        reading: the report to read with; it sets aside what cannot be read.
-        predicting: documents that a predictor could not answer.
+        reading: report for the readers; counts the documents that cannot be read.
+        predicting: documents that a predictor could not process.
         writing: documents that the output format cannot hold.
-        read: documents that the readers gave out.
+        read: documents that the readers returned.
         left_out: reason -> documents that were left out on purpose.
         written: documents that were written.
         mentions: mentions that were written.
         losses: code -> how often a format could not hold something.
-        examples: code -> the first document it happened in.
-        events: what was said of the documents on their way.
+        examples: code -> the first document with this loss.
+        events: counts of the events of the documents.
     """
 
     def __init__(self, *, tell: Callable[[str], None] | None = None) -> None:
-        """Starts with nothing.
+        """Creates an account with all counts at zero.
 
         Args:
-            tell: is called with the sentence of each document that is set aside. The first one is held back until
-                something else is known of the run: where it stays the only one, `refuse_nothing` raises it.
+            tell: is called with the message of each document that is set aside. The first message is held back until
+                another document is written or set aside; if there is no other, `refuse_nothing` raises it.
         """
         self._tell = tell
         self._held: str | None = None
@@ -101,20 +101,20 @@ class Account:
 
     @property
     def aside(self) -> int:
-        """Documents (or files that could not be read to their end) that were set aside."""
+        """Number of documents set aside after an error (or files that could not be read to the end)."""
         return self.reading.aside.count + self.predicting.count + self.writing.count
 
     @property
     def documents(self) -> int:
-        """Documents that came in: those that were read, and those that could not be."""
+        """Number of input documents: those that were read, and those that could not be read."""
         return self.read + self.reading.aside.count
 
     def open_report(self) -> WriteReport:
-        """A report for one output file; `add` counts it when the file is complete."""
+        """Returns a report for one output file; pass it to `add` when the file is complete."""
         return WriteReport(aside=self.writing)
 
     def add(self, report: WriteReport) -> None:
-        """Counts one output file."""
+        """Adds the counts of one output file."""
         self.written += report.documents
         self.mentions += report.mentions
         self.losses.update(report.losses)
@@ -122,7 +122,7 @@ class Account:
             self.examples.setdefault(code, example)
 
     def passed(self, report: WriteReport) -> None:
-        """To be called when a document went to the writer: if it was written, what was set aside is not all there is.
+        """Notes a document that the writer has handled; the first written document releases the message held back.
 
         Args:
             report: of the writer.
@@ -132,14 +132,14 @@ class Account:
             self.release()
 
     def passing(self, documents: Iterable[T], report: WriteReport) -> Iterator[T]:
-        """Documents, or predictions, on their way to a writer.
+        """Yields documents or predictions for a writer, and calls `passed` after each one.
 
         Args:
-            documents: passed on.
+            documents: yielded unchanged.
             report: of the writer.
 
         Raises:
-            InputError: see `refuse_nothing`; at the end, before an output file takes its name.
+            InputError: see `refuse_nothing`; at the end, before an output file is renamed.
         """
         for document in documents:
             yield document
@@ -147,19 +147,19 @@ class Account:
         self.refuse_nothing(report)
 
     def release(self) -> None:
-        """Tells the sentence that is held back, if there is one."""
+        """Reports the message that is held back, if there is one."""
         if self._held is not None:
             sentence, self._held = self._held, None
             self._say(sentence)
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
-        """To be called when all documents have gone by, and before an output file takes its name.
+        """Raises an error if every document was set aside; call it after the last one, before the output is renamed.
 
         Args:
             report: of the file that is being written.
 
         Raises:
-            InputError: documents came in, but every one was set aside; the only one is named by its own sentence.
+            InputError: there were documents, but all were set aside; if it was one, its own message is raised.
         """
         if self.written or (report is not None and report.documents) or not self.aside:
             return
@@ -172,10 +172,10 @@ class Account:
         )
 
     def check(self) -> None:
-        """Holds the account against itself; to be called at the end of a run.
+        """Checks that the counts add up; call it at the end of a run.
 
         Raises:
-            AccountError: the documents that came in are not those that were written and set aside.
+            AccountError: the number of documents read differs from those written, set aside and left out.
         """
         self.release()
         if self.documents != self.written + self.aside + self.left_out.total():
@@ -185,7 +185,7 @@ class Account:
             )
 
     def sentence(self, where: str = "", *, done: str = "written") -> str:
-        """The account in one line.
+        """Returns the account as one line of text.
 
         Args:
             where: the output that was written to.
@@ -198,7 +198,7 @@ class Account:
         return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}"
 
     def state(self) -> dict[str, Any]:
-        """What a run that goes on needs to know of the part that is done; what reading counts is counted anew."""
+        """Returns what a resumed run needs from the finished part; the counts of reading are not included."""
         return {
             **{name: getattr(self, name) for name in _COUNTS},
             "left_out": dict(self.left_out),
@@ -210,7 +210,7 @@ class Account:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Adds what `state` gave in an earlier run."""
+        """Adds the counts that `state` returned in an earlier run."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + state[name])
         self.left_out.update(state.get("left_out", {}))

@@ -42,7 +42,7 @@ class _Record(msgspec.Struct):
 
 
 def document_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
-    """Makes a document of a record.
+    """Makes a document from a BigBIO record.
 
     The text is made of the passages at their offsets, with blanks between them.
 
@@ -99,7 +99,7 @@ def _text(passages: Sequence[_Passage]) -> str:
 
 
 def _left_out(record: Mapping[str, Any]) -> list[Event]:
-    """What a record says beside its mentions."""
+    """Returns events that count what a record has beside its mentions (events, relations and similar lists)."""
     counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
     return [
         event_of(f"{name}-left-out", step=STEP, message=f"{name} are not read ({count:,})")

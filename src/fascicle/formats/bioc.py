@@ -1,4 +1,4 @@
-"""BioC: a collection of documents of passages with annotations; what reading and writing XML and JSON have in common.
+"""BioC: a collection of documents of passages with annotations; code shared by the XML and JSON formats.
 
 Comeau et al. (2013), BioC: a minimalist approach to interoperability for biomedical text processing, Database 2013,
 bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
@@ -31,14 +31,14 @@ _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has
 
 
 class Location(msgspec.Struct):
-    """Where an annotation is, or a part of it; in whatever units the file has."""
+    """Location of an annotation or of a part of it, in the units of the file."""
 
     offset: int
     length: int
 
 
 class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
-    """One annotation."""
+    """Annotation of a passage or a sentence."""
 
     id: str | int | None = None
     infons: dict[str, Any] = {}
@@ -47,7 +47,7 @@ class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
 
 
 class Sentence(msgspec.Struct, kw_only=True):
-    """A sentence of a passage; its text and annotations are not those of the passage."""
+    """Sentence of a passage; its text and annotations are separate from those of the passage."""
 
     offset: int = 0
     infons: dict[str, Any] = {}
@@ -57,13 +57,13 @@ class Sentence(msgspec.Struct, kw_only=True):
 
 
 class Passage(Sentence, kw_only=True):
-    """A passage: it has a text, or sentences."""
+    """Passage of a document: it has a text, or sentences."""
 
     sentences: list[Sentence] = []
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """A document as BioC has it."""
+    """Document as BioC represents it."""
 
     id: str | int | None = None
     infons: dict[str, Any] = {}
@@ -77,7 +77,7 @@ _UNITS: Final[Mapping[str, str]] = MappingProxyType({"code points": "", "bytes":
 
 
 class _Piece:
-    """A text of a passage or a sentence, where the file has it, and where the document has it."""
+    """Text of a passage or a sentence, with its offset in the file and its offset in the document."""
 
     def __init__(self, given: Sentence, infons: Mapping[str, Any]) -> None:
         self.text, self.offset, self.infons = given.text or "", given.offset, infons
@@ -93,7 +93,7 @@ class _Piece:
         return self._coded[codec]
 
     def place(self, offset: int, codec: str) -> int | None:
-        """The code point of an offset of the file, or nothing where it is outside, or inside of a character."""
+        """Converts an offset of the file to a code point; ``None`` if it is outside the text or inside a character."""
         at = offset - self.offset
         if not 0 <= at <= self.length(codec):
             return None
@@ -106,19 +106,19 @@ class _Piece:
 
 
 def document_of(entry: Entry, *, at: Place) -> Document:
-    """Makes a document.
+    """Makes a document from a BioC entry.
 
-    Its text is that of the passages at their offsets, with blanks between them. Where that cannot be, or where the
-    texts of annotations show that offsets count bytes or UTF-16 units, passages stand one blank apart, and the offsets
-    are converted (``offsets-moved``). Where these texts show that offsets begin anew in each passage or sentence, its
-    own offset is added (``offsets-of-passages``).
+    Its text is that of the passages at their offsets, with blanks between them. If that is impossible, or if the
+    texts of annotations show that offsets count bytes or UTF-16 units, passages are joined by one blank, and the
+    offsets are converted (``offsets-moved``). If these texts show that offsets restart in each passage or sentence,
+    the offset of the passage or sentence is added (``offsets-of-passages``).
 
     Args:
         entry: as it was read.
         at: where in the file.
 
     Raises:
-        FormatError: no id, or what no document can be.
+        FormatError: no id, or content that cannot be a document.
     """
     identifier = "" if entry.id is None else str(entry.id).strip()
     if not identifier:
@@ -152,7 +152,7 @@ def _made(
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
         events.append(event_of("offsets-moved", step=STEP, message=message))
-    # Where some passages have no sentences, nobody knows them all.
+    # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
     return Document(
         id=identifier,
@@ -166,7 +166,7 @@ def _made(
 
 
 def _pieces(passages: Sequence[Passage]) -> tuple[list[_Piece], list[range]]:
-    """The texts of all passages, and which of them are of which passage."""
+    """Returns the texts of all passages, and for each passage the range of its texts."""
     pieces: list[_Piece] = []
     ranges = []
     for passage in passages:
@@ -182,7 +182,7 @@ _Given = tuple[Annotation, list[_Piece], Mapping[str, int]]
 
 
 def _from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
-    """An annotation with offsets that count from the start, where they count from that of a holder."""
+    """Returns an annotation with offsets from the document start, converted from those of its passage or sentence."""
     offset = offsets.get(holder, 0)
     if not offset:
         return annotation
@@ -191,7 +191,7 @@ def _from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str)
 
 
 def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Given]:
-    """All annotations."""
+    """Yields all annotations, each with the texts near it and the offsets of its passage and sentence."""
     for passage, own in zip(entry.passages, ranges, strict=True):
         near = [pieces[at] for at in own]
         for holder in (passage, *passage.sentences):
@@ -201,9 +201,10 @@ def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Ite
 
 
 def _counted(given: Sequence[_Given]) -> tuple[str, str]:
-    """From where offsets count, and what, told by the texts of annotations.
+    """Detects the origin and the unit of the offsets by comparing the texts of the annotations.
 
-    It is code points from the start of the document (two empty names), unless another way fits more annotations.
+    The default is code points from the start of the document (two empty strings); another way must fit more
+    annotations.
     """
     told = [one for one in given if one[0].text and len(one[0].locations) == 1]
     if all(_fits(annotation, near, "") for annotation, near, _ in told):
@@ -219,7 +220,7 @@ def _fits(annotation: Annotation, near: list[_Piece], codec: str) -> bool:
 
 
 def _within(location: Location, near: Iterable[_Piece], codec: str) -> tuple[_Piece, int, int] | None:
-    """The text that holds a range, and where in it."""
+    """Finds the text that contains a range; returns it with start and end in that text, or ``None``."""
     for piece in near:
         start, end = (piece.place(at, codec) for at in (location.offset, location.offset + location.length))
         if start is not None and end is not None:
@@ -228,7 +229,7 @@ def _within(location: Location, near: Iterable[_Piece], codec: str) -> tuple[_Pi
 
 
 def _is_exact(pieces: Sequence[_Piece]) -> bool:
-    """Whether each text can stand at its offset, and not too many blanks are needed between them."""
+    """True if each text can be placed at its offset without too many blanks between the texts."""
     ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
     gaps = [piece.offset - end for piece, end in zip(pieces, ends, strict=False)]
     return all(gap >= 0 for gap in gaps) and sum(gaps) <= _MOST_BLANKS + sum(len(piece.text) for piece in pieces)
@@ -269,7 +270,7 @@ def _add(
 
 
 def _read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
-    """Takes the links out of the facts of an annotation; ids without a prefix are of the vocabulary that is named."""
+    """Takes the links out of the infons of an annotation; ids without a prefix belong to the named vocabulary."""
     links, raw = links_of(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
     given = infons.get(VOCABULARY, "")
     names = given.split(BETWEEN) if BETWEEN in given else [given] * len(links)
@@ -309,7 +310,7 @@ def _left_out(entry: Entry) -> Iterator[Event]:
 
 
 def _shown(value: Any) -> str | None:
-    """A fact as a text; ``null`` is none."""
+    """Returns the value of an infon as text; ``None`` for ``null``."""
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
@@ -321,20 +322,20 @@ FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuo
 
 
 def holds_of(name: str) -> Holds:
-    """What BioC holds; ``name`` is what it is called in sentences."""
+    """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
     return Holds(format=name, fields=FIELDS, partly=_PARTLY)
 
 
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
-    """Makes what is written of a document: a passage for each section, and one for the text between two sections.
+    """Makes the BioC entry of a document: a passage for each section, and one for the text between two sections.
 
-    Blanks alone between two sections stand in no passage; what is no simple blank among them is noted in the fact
-    ``blanks-before`` of the passage after them.
+    Text of blanks only between two sections is in no passage; unless it is a single blank, it is kept in the infon
+    ``blanks-before`` of the next passage.
 
     Args:
         document: what is to be written.
         report: receives the counts of what cannot be held.
-        can_hold: whether the file can hold a fact.
+        can_hold: true if the file can hold a given text.
 
     Raises:
         InputError: an id or a type that cannot be written.

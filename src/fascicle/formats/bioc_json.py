@@ -1,4 +1,4 @@
-"""BioC in JSON: a collection, several in an array, or a document on each line, as PubTator gives them."""
+"""BioC in JSON: a collection, several in an array, or one document per line as PubTator provides them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a collection; one that is not a document on each line is read as a whole.
+    """Streams the documents of a collection; the whole file is read first unless it has one document per line.
 
     Args:
         source: the file.
         options: none.
-        report: a document of another form costs itself.
+        report: a document of another form is set aside.
 
     Raises:
         FormatError: no JSON, or no document of BioC.
@@ -57,7 +57,7 @@ def _all(source: Source, report: ReadReport, numbered: Iterator[tuple[int, Line]
 
 
 def _is_document(line: Line) -> bool:
-    """Whether a line is a document by itself."""
+    """True if a line is a whole document."""
     try:
         return "passages" in _OBJECT.decode(text_of(without_mark(line)))
     except (FormatError, *_BROKEN):
@@ -79,7 +79,7 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
 
 
 def _documents(text: str, place: Place) -> Iterator[msgspec.Raw]:
-    """The documents of a collection, or of an array of collections or documents."""
+    """Yields the documents of a collection, or of an array of collections or documents."""
     try:
         given = _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
         for one in given:
@@ -107,7 +107,7 @@ def _document(data: bytes, place: Place) -> Document:
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as an object.
+    """Encodes one document as a JSON object.
 
     Raises:
         InputError: an id or a type that cannot be written.
@@ -117,7 +117,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 @contextmanager
 def into_collection(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a collection, to which documents are added; it is closed at the end.
+    """Opens a collection and yields the function that adds a document; the collection is closed at the end.
 
     Args:
         stream: a file.
@@ -145,7 +145,7 @@ def _array(stream: BinaryIO) -> Iterator[Put]:
 
 
 def _encode_answer(document: Document, report: WriteReport) -> bytes:
-    """One document as an object of an answer of PubTator 3: BioC, with the ids of the article.
+    """Encodes one document as an object of a PubTator 3 response: BioC with the ids of the article.
 
     Raises:
         InputError: an id or a type that cannot be written.
@@ -157,7 +157,7 @@ def _encode_answer(document: Document, report: WriteReport) -> bytes:
 
 @contextmanager
 def _into_answer(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens an answer, see `into_collection`."""
+    """Opens a PubTator 3 response for writing, see `into_collection`."""
     stream.write(b'{"PubTator3":[')
     with _array(stream) as put:
         yield put

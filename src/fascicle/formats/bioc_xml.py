@@ -43,7 +43,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file.
         options: none.
-        report: a document with wrong numbers, or without an id, costs itself.
+        report: a document with wrong numbers, or without an id, is set aside.
 
     Raises:
         FormatError: no well-formed XML, or a document that is none of BioC.
@@ -81,7 +81,7 @@ def _passage(element: Element, place: Place) -> Passage:
 
 
 def _part(element: Element, place: Place) -> dict[str, Any]:
-    """What passages and sentences have alike."""
+    """Returns the fields that passages and sentences share."""
     return {
         "offset": _number(_said(element, "offset") or "0", place),
         "infons": _infons(element),
@@ -131,7 +131,7 @@ def _number(text: str, place: Place) -> int:
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as an element; a picture stands for each control character of its text, which is counted.
+    """Encodes one document as an XML element; control characters are replaced by Unicode control pictures and counted.
 
     Raises:
         InputError: an id or a type that cannot be written.
@@ -167,7 +167,7 @@ def _code(found: re.Match[str]) -> str:
 
 @contextmanager
 def into_collection(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a collection, to which documents are added; it is closed at the end.
+    """Opens a collection and yields the function that adds a document; the collection is closed at the end.
 
     Args:
         stream: a file.

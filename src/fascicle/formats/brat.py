@@ -1,7 +1,7 @@
 """brat standoff: each document is a text ``x.txt`` and annotation beside it, ``x.ann`` (or ``x.a1`` and ``x.a2``).
 
 A corpus is a folder of such pairs, a zip of them, or a folder inside a zip. Offsets are half-open and count the code
-points of the text file as it stands, line ends included.
+points of the text file, line ends included.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Move = Callable[[int], int]
 
 @dataclass(frozen=True, kw_only=True)
 class BratOptions:
-    """How to read brat files.
+    """Options for reading brat files.
 
     Attributes:
         suffixes: of the files whose text-bound lines are mentions. The others are read too, for what they say about
@@ -43,7 +43,7 @@ class BratOptions:
     leave_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Checks the values that have rules."""
+        """Checks the values of the options."""
         if not self.suffixes or not set(self.suffixes) <= set(ANNOTATIONS):
             raise UsageError(f"suffixes = {self.suffixes} is not allowed; give some of {', '.join(ANNOTATIONS)}")
 
@@ -51,15 +51,15 @@ class BratOptions:
 def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a folder or zip, sorted by name, those of folders below included.
 
-    The id of a document is the name of its text file without the suffix; with the folders, where several have the same
-    name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``). Relations,
-    events, equivalences and triggers are counted in events and left out. Where the offsets count the code points of
-    the text in another way (a byte order mark, or CRLF as one), and the texts of the mentions say so, they are moved.
+    The id of a document is the name of its text file without the suffix; the folders are added if several files have
+    the same name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``).
+    Relations, events, equivalences and triggers are counted in events and left out. Offsets that count a byte order
+    mark, or CRLF as one character, are corrected if the texts of the mentions show it.
 
     Args:
         source: the place.
         options: what counts as a mention.
-        report: a bad file costs its document.
+        report: a bad file sets its document aside.
 
     Raises:
         InputError: a place that cannot be read.
@@ -77,7 +77,7 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
 
 @dataclass(kw_only=True)
 class _Pair:
-    """The files of one document, by name in their tree."""
+    """Files of one document, by their names in the folder or zip."""
 
     stem: str
     text: str = ""
@@ -85,7 +85,7 @@ class _Pair:
     second: str = ""
 
     def check(self, tree: Tree) -> None:
-        """Raises a `FormatError` for two texts of one name, or none."""
+        """Raises a `FormatError` if there are two text files of the same name, or none."""
         if self.second:
             raise FormatError(
                 f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
@@ -99,7 +99,7 @@ class _Pair:
 
 @dataclass(kw_only=True)
 class _Found:
-    """A mention, with what all its lines say about it."""
+    """Mention with the facts from all lines about it."""
 
     row: TextBound
     links: list[Link]
@@ -148,7 +148,7 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
 
 
 def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> list[_Found]:
-    """The mentions that are kept; ids of T lines that occur twice stand for the first of them."""
+    """Returns the mentions that are kept; if an id of T lines occurs twice, it refers to the first one."""
     found: dict[tuple[str, Fragments], _Found] = {}
     kept: set[str] = set()
     seen: set[str] = set()
@@ -177,7 +177,7 @@ def _found(text: str, standoff: Standoff, collector: MentionCollector, options: 
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:
-    """Why a T line is no mention, or nothing."""
+    """Returns the code of the reason why a T line is not read as a mention; empty if it is read."""
     is_trigger = row.id in standoff.triggers
     if is_trigger and not options.triggers:
         return "triggers-left-out"
@@ -187,7 +187,7 @@ def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> 
 
 
 def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCollector) -> Fragments:
-    """The fragments of a T line, sorted and disjoint; none if they are not in the text."""
+    """Returns the fragments of a T line, sorted and disjoint; empty if they are not in the text."""
     spans = sorted(row.spans)
     if any(start >= end for start, end in spans):
         collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
@@ -212,7 +212,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
 
 
 def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
-    """T lines with offsets into this text, where they were counted in a file with another beginning or line ends."""
+    """Returns the T lines with offsets into this text, corrected for a byte order mark or other line ends."""
     rows = standoff.rows
     told = [row for row in rows if row.text is not None]
     if not told or not (marked or "\r\n" in text) or _agreeing(told, text, _as_they_are) == len(told):
@@ -245,7 +245,7 @@ def _as_they_are(offset: int) -> int:
 
 
 def _line_move(text: str) -> _Move:
-    """Offsets into the text with LF line ends -> offsets into the text as it is."""
+    """Returns a function that converts offsets into the text with LF line ends to offsets into the text as it is."""
     breaks: list[int] = []
     at = text.find("\r\n")
     while at >= 0:

@@ -1,4 +1,4 @@
-"""The lines of brat standoff files, and the file names of documents: the rules that reader and writer share.
+"""Lines of brat standoff files, and file names of documents: rules shared by reader and writer.
 
 A line is ``T1<TAB>Type 0 5;10 15<TAB>text`` (text-bound), ``N1<TAB>Reference T1 Ontology:id<TAB>name`` (normalisation),
 ``A1<TAB>Name T1 value`` (attribute) or ``#1<TAB>AnnotatorNotes T1<TAB>note``.
@@ -29,7 +29,7 @@ _PAIR: Final = "-?[0-9]{1,18} -?[0-9]{1,18}"
 # Words of a type after the first may not begin with a digit: they would be offsets.
 _TYPE: Final = "[^\\t ]+(?: (?!-?[0-9])[^\\t ]+)*"
 _TEXT_BOUND: Final = re.compile(rf"(T\S*)\t({_TYPE}) +({_PAIR}(?:;{_PAIR})*) *(?:\t(.*))?", re.DOTALL)
-# Whatever a program may take for the end of a line, and TAB: in the text of a mention a blank stands for each.
+# All characters that programs treat as line ends, and TAB: in the text column of a mention each becomes a blank.
 _BREAKS: Final = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\0]")
 _NOT_IN_NAMES: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029/\\\\:*?"<>|%]|^\\.')
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-F]{2})+")
@@ -37,10 +37,10 @@ _ESCAPED: Final = re.compile(r"(?:%[0-9A-F]{2})+")
 
 @dataclass(frozen=True, kw_only=True)
 class TextBound:
-    """A T line.
+    """T line (text-bound annotation) of a brat file.
 
     Attributes:
-        id: as it stands, e.g. ``"T1"``.
+        id: as in the file, e.g. ``"T1"``.
         type: entity type.
         spans: offsets in the order of the file, unchecked.
         text: of the mention, as the line gives it; ``None`` if it gives none.
@@ -57,7 +57,7 @@ class TextBound:
 
 
 def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBound | None:
-    """Reads a T line; ``None`` if it is none."""
+    """Parses a T line; returns ``None`` if the line is not one."""
     match = _TEXT_BOUND.fullmatch(line)
     if match is None:
         return None
@@ -67,16 +67,16 @@ def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBoun
 
 
 def joined(text: str, spans: Sequence[Span]) -> str:
-    """The text column of a mention: fragments joined by one blank, a blank for every line break and TAB."""
+    """Returns the text column of a mention: fragments joined by one blank, with blanks for line breaks and TABs."""
     return _BREAKS.sub(" ", " ".join(text[start:end] for start, end in spans))
 
 
 def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
-    """Whether the text column of a line is the text at these offsets.
+    """True if the text column of a line matches the text at these offsets.
 
     Fragments may be joined by a blank or, as before brat 1.3, by nothing; a line break may be one blank.
     """
-    # No longer stretch can agree, and none is copied: a short file may name the whole text a thousand times.
+    # Longer spans cannot match, so their text is not copied: a short file may refer to the whole text many times.
     if sum(max(0, end - start) for start, end in spans) > 4 * len(expected) + 100:
         return False
     wanted = _BREAKS.sub(" ", expected)
@@ -88,10 +88,10 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
 
 
 def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | None:
-    """Reads the middle column of an N line.
+    """Parses the middle column of an N line.
 
-    Known are ``Reference T1 Ontology:id``, where an ontology ``-`` stands for none, the form of the BioNLP shared tasks
-    ``Ontology Annotation:T1 Referent:id``, and ``Ontology:id T1``.
+    Three forms are known: ``Reference T1 Ontology:id``, where ``-`` means no ontology; the form of the BioNLP shared
+    tasks, ``Ontology Annotation:T1 Referent:id``; and ``Ontology:id T1``.
 
     Args:
         middle: the column.
@@ -124,17 +124,17 @@ def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | No
 
 
 def names_an_entry(identifier: str) -> bool:
-    """Whether an id is more than the remark that the ontology has none (``NULL``, ``NIL``, nothing)."""
+    """True if an id names an entry of an ontology; false for ``NULL``, ``NIL`` or an empty id."""
     return identifier.upper() not in _NO_ENTRY
 
 
 def format_reference(link: Link) -> str:
-    """What `parse_reference` reads back as this link, after ``Reference T1``."""
+    """Returns the reference of a link as `parse_reference` reads it, without the leading ``Reference T1``."""
     return f"{link.ontology or NO_ONTOLOGY}:{link.id}"
 
 
 def file_name(identifier: str) -> str:
-    r"""The file name that stands for a document id, without a suffix.
+    r"""Returns the file name for a document id, without a suffix.
 
     Characters that some system does not allow (control characters and ``/ \ : * ? " < > | %``, a dot in front) become
     ``%`` and two hexadecimal digits for each byte of their UTF-8.
@@ -143,7 +143,7 @@ def file_name(identifier: str) -> str:
 
 
 def document_id(name: str) -> str:
-    """The id that a file name (without its suffix) stands for: one that `file_name` has made is turned back."""
+    """Returns the document id for a file name (without its suffix); reverses `file_name` where that made the name."""
     try:
         original = _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), name)
     except UnicodeDecodeError:
@@ -154,7 +154,7 @@ def document_id(name: str) -> str:
 STEP: Final = "brat"
 _LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
 _TRIGGER: Final = re.compile(r"E\S*\t[^\s:]+:(\S+)")
-# What is counted and not kept: code -> what it is, for the message.
+# Lines that are counted and not kept: code -> name for the message.
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "relations-left-out": "relations",
@@ -173,7 +173,7 @@ _ASKED: Final = "types-left-out"
 
 @dataclass(frozen=True, kw_only=True)
 class _Reference:
-    """A line that speaks about another one."""
+    """Line that refers to another line."""
 
     target: str
     code: str
@@ -181,7 +181,7 @@ class _Reference:
 
 
 class Standoff:
-    """Collects the lines of one document, from all its annotation files.
+    """Collector for the lines of one document, from all its annotation files.
 
     Attributes:
         rows: T lines, in order.
@@ -193,7 +193,7 @@ class Standoff:
     """
 
     def __init__(self) -> None:
-        """Starts with no line."""
+        """Creates a collector without lines."""
         self.rows: list[TextBound] = []
         self.links: defaultdict[str, list[Link]] = defaultdict(list)
         self.attributes: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -204,13 +204,13 @@ class Standoff:
         self._references: list[_Reference] = []
 
     def take(self, content: str, *, name: str, path: str, listed: bool) -> None:
-        """Takes one annotation file.
+        """Reads one annotation file.
 
         A line that cannot be read is left out with the event ``malformed-line``.
 
         Args:
             content: of the file.
-            name: of the file in its corpus, for events, which must not depend on where the corpus lies.
+            name: of the file in its corpus, for events, which must not depend on the place of the corpus.
             path: of the file, for errors.
             listed: whether its T lines are mentions.
 
@@ -234,15 +234,15 @@ class Standoff:
             )
 
     def say(self, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
-        """Adds a loss or a repair; its message may name places, but holds nothing of the text."""
+        """Adds a loss or a repair event; its message may name places, but contains nothing of the text."""
         self.events.append(event_of(code, step=STEP, message=message, span=span))
 
     def note(self, code: str, message: str) -> None:
-        """Adds what is neither."""
+        """Adds an event that is a note: neither a loss nor a repair."""
         self.events.append(Event(step=STEP, kind="note", code=code, message=message))
 
     def settle(self, kept: set[str]) -> None:
-        """Says what was left out, when it is known which T lines were kept.
+        """Adds events for what was left out; call it when it is known which T lines were kept.
 
         Args:
             kept: ids of the T lines that became mentions.
@@ -259,7 +259,7 @@ class Standoff:
             (self.note if code == _ASKED else self.say)(code, f"not read: {count:,} {_LEFT_OUT[code]}")
 
     def _take_line(self, line: str, place: str, listed: bool) -> bool:
-        """Takes one line; returns whether it could be read."""
+        """Reads one line; returns true if the line could be parsed."""
         if line.startswith("T"):
             return self._take_text_bound(line, place, listed)
         takers: dict[str, Callable[[str, str], bool]] = {
@@ -295,7 +295,7 @@ class Standoff:
         target, link, reference = found
         if link is not None:
             self.links[target].append(link)
-        else:  # "names no entry" is a fact too, and no link
+        else:  # a reference without an entry is kept as an attribute, not as a link
             self.attributes[target].append((REFERENCE, f"{reference}\t{name}" if name else reference))
         self._references.append(_Reference(target=target, code="links-left-out", place=place))
         if len(columns) > 3:

@@ -1,4 +1,4 @@
-"""Writing brat standoff: a folder of ``.txt`` and ``.ann`` pairs, or a zip of them."""
+"""Writer for brat standoff: a folder of ``.txt`` and ``.ann`` pairs, or a zip of them."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ Files = tuple[tuple[str, bytes], ...]
 
 
 def _is_zip_name(path: str) -> bool:
-    """Whether documents are written to this path as a zip, and not as a folder."""
+    """True if documents are written to this path as a zip, and not as a folder."""
     return path.lower().endswith(".zip")
 
 
 def check_place(path: str, *, overwrite: bool) -> None:
-    """Says early whether documents can be written to a path: to be called before long work.
+    """Checks that documents can be written to a path; call it before long work.
 
     Raises:
         UsageError: standard output, or the name of a single file.
@@ -77,7 +77,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
 
 @contextmanager
 def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], None]]:
-    """Gives the function that puts the files of one document into a zip."""
+    """Yields the function that writes the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
 
         def put(files: Files) -> None:
@@ -91,9 +91,9 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], 
 
 @contextmanager
 def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
-    """Gives the function that puts the files of one document into an empty folder.
+    """Yields the function that writes the files of one document into an empty folder.
 
-    It raises an `InputError` where the file system does not tell two ids apart; nothing of the second is written.
+    It raises an `InputError` if two ids give the same file name on the file system; the second is not written.
     """
 
     def put(files: Files) -> None:
@@ -111,11 +111,11 @@ def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
 
 
 def encoder() -> Callable[[Document, WriteReport], Files]:
-    """Gives the function that makes the two files of a document.
+    """Returns the function that encodes a document as its two files.
 
-    Links become N lines, attributes A lines, those named ``AnnotatorNotes`` notes. Counted as lost are links and
-    attributes that a line cannot hold, and NUL in the text (a blank is written for it). A text that begins with U+FEFF
-    gets another one in front, since readers take the first for a byte order mark.
+    Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Counted as lost
+    are links and attributes that a line cannot hold, and NUL in the text (written as a blank). A text that begins with
+    U+FEFF gets a second one in front, because readers treat the first as a byte order mark.
 
     It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
     hold.
@@ -204,7 +204,7 @@ def _attributes(mention: Mention, target: str, document: Document, report: Write
 
 
 def _is_reference(target: str, value: str) -> bool:
-    """Whether an attribute is a reference to no entry, which was an N line and can be one again."""
+    """True if an attribute is a reference without an entry: it was read from an N line, and can be written as one."""
     reference, _, name = value.partition("\t")
     return "\t" not in name and parse_reference(f"{REFERENCE} {target} {reference}", name) == (target, None, reference)
 

@@ -1,7 +1,7 @@
-"""The formats: one row for each, the same names for the command line, recipes and Python.
+"""Table of the formats: one row per format, with the same names for the command line, recipes and Python.
 
-A row names the constants that read and write its files, and the modules with them are imported when they are needed. A
-new format is a module with such constants, and a row.
+A row gives the modules and constants of the reader and the writer; they are imported at their first use. To add a
+format, write a module with such constants, and add a row.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the na
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One file format.
+    """File format of the table.
 
     Attributes:
         name: in options, recipes and Python.
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
-        reads: ``module:name`` of its `Reader` in this room; empty if its files hold no texts.
+        reads: ``module:name`` of its `Reader` in this package; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
@@ -49,7 +49,7 @@ class Format:
 
     @cached_property
     def reader(self) -> Reader:
-        """How its files are read.
+        """Reader of files in this format.
 
         Raises:
             UsageError: they hold no texts.
@@ -63,7 +63,7 @@ class Format:
 
     @cached_property
     def writer(self) -> Writer:
-        """How its files are written.
+        """Writer of files in this format.
 
         Raises:
             UsageError: they are only read.
@@ -76,33 +76,33 @@ class Format:
 
 
 class _Plugged(Format):
-    """The format of the reader, the writer, or both, that other packages have under its name."""
+    """Format of a plug-in: the reader, the writer, or both, that other packages register under its name."""
 
     @cached_property
     def reader(self) -> Reader:
-        """See `Format`."""
+        """Reader of the plug-in, see `Format`."""
         return reader_of(plugins.load_reader(self.name), name=self.name)
 
     @cached_property
     def writer(self) -> Writer:
-        """See `Format`."""
+        """Writer of the plug-in, see `Format`."""
         return writer_of(plugins.load_writer(self.name), name=self.name)
 
 
 def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
-    """The reader of a format, from an object that meets the protocol; ``name`` is that of the format."""
+    """Returns the reader of a format from an object that meets the protocol; ``name`` is the name of the format."""
     return Reader(read=plugged.reading(reader, name=name))
 
 
 def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
-    """The writer of a format, from an object that meets the protocol.
+    """Returns the writer of a format from an object that meets the protocol.
 
     Args:
         writer: the object.
         name: of the format.
 
     Raises:
-        PluginError: it says that it holds a field that does not exist.
+        PluginError: it declares a field that does not exist.
     """
     return Writer(
         holds=plugged.holds_of(writer, name=name),
@@ -122,7 +122,7 @@ def _row(  # noqa: PLR0913 - the columns of the table
     many: bool = False,
     annotated: bool = True,
 ) -> Format:
-    """One row of the table: suffixes with blanks between them, and the module that reads, writes, or does both."""
+    """Makes one row of the table from suffixes separated by blanks, and the module that reads, writes, or does both."""
     return Format(
         name=name,
         means=means,
@@ -193,12 +193,12 @@ PARTS: Final = tuple(row.name for row in _ROWS if row.annotated and not row.many
 
 
 def canonical_name(name: str) -> str:
-    """The name of a format as it is today; an earlier name still stands for it."""
+    """Returns the current name of a format; an earlier name is translated."""
     return EARLIER.get(name, name)
 
 
 def format_named(name: str) -> Format:
-    """A format.
+    """Returns the format with a name.
 
     Args:
         name: a name of `FORMATS`, or an earlier one, or that of a reader or writer of another package.
@@ -222,33 +222,33 @@ def format_named(name: str) -> Format:
 
 
 def readable_names() -> tuple[str, ...]:
-    """The names of all formats that can be read, those of plug-ins at the end."""
+    """Returns the names of all formats that can be read, those of plug-ins last."""
     return tuple(dict.fromkeys((*READABLE, *plugins.names("readers"))))
 
 
 def readable_by_suffix(end: str) -> str:
-    """The format that files with a suffix are read in, or the empty string."""
+    """Returns the name of the format that reads files with a suffix, or the empty string."""
     return next((row.name for row in _ROWS if row.reads and end in row.suffixes), "")
 
 
 def format_of_output(path: str) -> str:
-    """The format that the name of an output tells, or the empty string; ``.gz`` at its end counts for nothing."""
+    """Returns the format for the file name of an output, or the empty string; a final ``.gz`` is ignored."""
     name = path.lower().removesuffix(".gz")
     ends = {end: row.name for row in reversed(_ROWS) if row.writes for end in row.suffixes if name.endswith(end)}
     return ends[max(ends, key=len)] if ends else plugged_by_suffix(suffix(path), "writers")
 
 
 def plugged_by_suffix(end: str, group: str) -> str:
-    """The reader or writer of another package that a suffix stands for, or the empty string.
+    """Returns the name of the plug-in reader or writer for a suffix, or the empty string.
 
-    A suffix of `FORMATS` stands for none, and plug-ins that cannot be loaded are left out.
+    Suffixes of `FORMATS` are never looked up, and plug-ins that cannot be loaded are ignored.
 
     Args:
         end: the suffix; may be empty.
         group: ``"readers"`` or ``"writers"``.
 
     Raises:
-        UsageError: it stands for several.
+        UsageError: several plug-ins have this suffix.
     """
     if not end or any(end in row.suffixes for row in _ROWS):
         return ""
@@ -275,14 +275,14 @@ def _plugged(name: str) -> Format | None:
 
 
 def format_to_write(path: str, asked: str = "auto") -> str:
-    """The name of the format to write an output in.
+    """Returns the name of the format in which an output is written.
 
     Args:
         path: of the output; ``"-"`` for standard output.
         asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if that has no suffix.
 
     Raises:
-        UsageError: there is no such format, or a suffix stands for none.
+        UsageError: there is no such format, or the suffix belongs to no format.
     """
     if asked != "auto":
         return format_named(asked).name

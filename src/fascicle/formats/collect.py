@@ -1,4 +1,4 @@
-"""Building documents from what readers find: mentions are checked here, and what is not kept is said."""
+"""Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 
-_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # what tools put between two fragments
+_BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
 
 class TokenMention(NamedTuple):
-    """Half-open ranges of token numbers, counted through a document, a type, and the tokens among which it must be."""
+    """Mention as half-open ranges of token numbers in the document, with its type and the token range it must be in."""
 
     ranges: Sequence[Span]
     type: str
@@ -22,7 +22,7 @@ class TokenMention(NamedTuple):
 
 
 class MentionFacts(TypedDict, total=False):
-    """What may be known of a mention beside its place and type, see `Mention`."""
+    """Optional facts about a mention beside its place and type, see `Mention`."""
 
     links: tuple[Link, ...]
     attributes: tuple[tuple[str, str], ...]
@@ -31,10 +31,10 @@ class MentionFacts(TypedDict, total=False):
 
 
 class MentionCollector:
-    """Collects the mentions of one text; ``events`` says what was dropped, repaired or odd."""
+    """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or unusual."""
 
     def __init__(self, text: str, *, step: str) -> None:
-        """Starts with none.
+        """Creates a collector without mentions.
 
         Args:
             text: the text of the document.
@@ -47,7 +47,7 @@ class MentionCollector:
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
-        """What was kept, in the order of arrival."""
+        """Mentions that were kept, in the order of arrival."""
         return tuple(self._kept.values())
 
     def add(
@@ -58,14 +58,14 @@ class MentionCollector:
         expected: str | None = None,
         **facts: Unpack[MentionFacts],
     ) -> None:
-        """Takes one mention, if it lies in the text and is not there already.
+        """Adds one mention, if it lies in the text and was not added before.
 
         Args:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
-            expected: the text of the mention, as the source gives it; another text at the offsets is reported. Of
-                several fragments, blanks or dots may stand between two.
-            facts: what else its source says of it.
+            expected: the text of the mention, as the source gives it; another text at the offsets is reported.
+                Fragments may be joined by blanks or dots.
+            facts: further facts from the source.
         """
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
@@ -91,7 +91,7 @@ class MentionCollector:
         self._kept[mention.key] = mention
 
     def drop(self, message: str) -> None:
-        """Reports a mention that cannot be kept because its offsets are wrong."""
+        """Reports a mention that is dropped because its offsets are wrong."""
         self._say("offset-outside", message)
 
     def _say(self, code: str, message: str, *, span: Span | None = None) -> None:
@@ -106,7 +106,7 @@ class MentionCollector:
 
 
 def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
-    """Whether a text is that of several fragments; how its source joins them is its own business."""
+    """True if a text equals the joined text of several fragments, for any of the usual ways to join them."""
     if len(fragments) == 1 or sum(end - start for start, end in fragments) > len(expected):
         return False  # and none of it is copied
     found = [text[start:end] for start, end in fragments]
@@ -122,7 +122,7 @@ def joined_document(
     meta: dict[str, str] | None = None,
     keep_sentences: bool = True,
 ) -> Document:
-    """Makes a document of tokens: its text is the tokens joined by one space, across sentences too.
+    """Makes a document from tokens: its text is the tokens joined by one space, also across sentences.
 
     Args:
         identifier: id of the document.
@@ -130,7 +130,7 @@ def joined_document(
         mentions: mentions of tokens.
         step: name of the reader, for the events.
         meta: further facts; ``text`` = ``joined`` is added.
-        keep_sentences: whether the source said where sentences end.
+        keep_sentences: whether the source marks the ends of sentences.
 
     Raises:
         ValueError: an empty token.

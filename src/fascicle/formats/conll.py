@@ -1,7 +1,7 @@
 """CoNLL files: one token per line with its tags, sentences separated by blank lines.
 
-Every tag scheme in use (IO, IOB1, IOB2, BIOES, BILOU) is read by the one rule of `decode_tags`; the report says which
-one it was. The text of a document is its tokens joined by one space, also across sentences.
+All common tag schemes (IO, IOB1, IOB2, BIOES, BILOU) are read by the one rule of `decode_tags`; the report names the
+scheme. The text of a document is its tokens joined by one space, also across sentences.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ONE_STREAM: Final = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ConllOptions:
-    """How to read a CoNLL file.
+    """Options for reading a CoNLL file.
 
     Attributes:
         token_column: column of the token, from 0; negative numbers count from the last.
@@ -57,7 +57,7 @@ class ConllOptions:
     comment: str = ""
 
     def __post_init__(self) -> None:
-        """Checks the values that have rules."""
+        """Checks the values of the options."""
         if self.documents not in DOCUMENTS:
             raise UsageError(
                 f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}", code="unknown-name"
@@ -67,7 +67,7 @@ class ConllOptions:
 
 
 def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
-    """Reads columns as a user writes them: the token column first, then those of the tags.
+    """Parses column numbers as a user writes them: the token column first, then the tag columns.
 
     ``"0,3"`` is token column 0 and tag column 3; ``"0,1,2"`` has two layers of tags; ``"0,all"`` takes every column but
     that of the token.
@@ -92,17 +92,17 @@ def parse_columns(text: str) -> tuple[int, tuple[int, ...] | None]:
 def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a CoNLL file.
 
-    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are
-    ``<name>`` for a file that is one document, else ``<name>:1`` and so on. A row whose token is missing but whose tag
-    is there gets the token U+FFFD (the replacement character), so that the rows keep their count; an event says so.
+    Columns are separated by TAB if the first line of the file with a token has one, else by blanks. Ids are ``<name>``
+    for a file that is one document, else ``<name>:1`` and so on. A row with a tag but without a token gets the token
+    U+FFFD (the replacement character), so that the number of rows stays the same; an event reports it.
 
     Args:
         source: the file.
         options: columns, and what is a document.
-        report: receives the census of the tags. A bad row costs the document that it is in.
+        report: receives the census of the tags. A bad row sets its document aside.
 
     Raises:
-        FormatError: a line without a tag column, or with a tag of no scheme.
+        FormatError: a line without a tag column, or with a tag that belongs to no scheme.
     """
     mode = _mode(source, options)
     census = report.tags.setdefault(source.path, TagCensus())
@@ -121,7 +121,7 @@ _Given = _Sentence | InputError | None
 
 
 class _Parser:
-    """Turns lines into sentences; ``None`` stands for a ``-DOCSTART-`` line, an error for a sentence with a bad row."""
+    """Parser from lines to sentences: ``None`` for a ``-DOCSTART-`` line, an error for a sentence with a bad row."""
 
     def __init__(self, source: Source, options: ConllOptions) -> None:
         self._source = source
@@ -161,7 +161,7 @@ class _Parser:
             yield broken or _transposed(rows)
 
     def _settle(self) -> None:
-        """Decides how many columns a row has: as many as most rows of the first sentence."""
+        """Sets the number of columns of a row: the most frequent one in the first sentence."""
         if self._width is None and self._begun:
             self._width = Counter(width for _, width in self._begun).most_common(1)[0][0]
             self._uneven = [number for number, width in self._begun if width != self._width]
@@ -224,7 +224,7 @@ class _Parser:
         )
 
     def _watch(self, columns: list[str]) -> None:
-        """Remembers which unread columns have held nothing but tags so far."""
+        """Tracks which unread columns have contained only tags so far."""
         if (self._spare is not None and not self._spare) or self._options.tag_columns != (-1,):
             return
         among = range(1, len(columns) - 1) if self._spare is None else self._spare
@@ -232,7 +232,7 @@ class _Parser:
         self._tagged |= {at for at in self._spare if columns[at] != "O"}
 
     def repairs(self) -> tuple[Event, ...]:
-        """What was mended since the last call."""
+        """Returns events for the repairs since the last call."""
         missing, self._missing = self._missing, 0
         uneven, self._uneven = self._uneven, []
         if not missing and not uneven:
@@ -250,7 +250,7 @@ class _Parser:
         return tuple(events)
 
     def notes(self) -> tuple[Event, ...]:
-        """What a reader of the first document should know about the columns."""
+        """Returns notes about the columns for the events of the first document."""
         spare = sorted((self._spare or set()) & self._tagged)  # a column of nothing but O holds no mention
         if not spare:
             return ()
@@ -284,13 +284,13 @@ def _mode(source: Source, options: ConllOptions) -> str:
             if marks > 1:
                 return "docstart"
     except FormatError:
-        pass  # the reading proper comes to the same place, and gives out what is before it
+        pass  # the main reading raises the same error, after the documents before it
     return "sentence"
 
 
 def _marks(source: Source) -> Iterator[bool]:
     mark = _MARK.encode()
-    with open_bytes(source.path) as stream:  # bytes are faster; the reading proper decodes and checks them
+    with open_bytes(source.path) as stream:  # bytes are faster; the main reading decodes and checks them
         line = stream.readline(MAX_LINE)
         if source.is_utf8 and not by_mark(line):
             while line:

@@ -1,4 +1,4 @@
-"""Writing CoNLL: TAB-separated IOB2, one tag column for each layer of nesting."""
+"""Writer for CoNLL: TAB-separated IOB2, one tag column for each layer of nesting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOLDS: Final = Holds(
 
 @dataclass(frozen=True, kw_only=True)
 class ConllWriteOptions:
-    """How to write a CoNLL file.
+    """Options for writing a CoNLL file.
 
     Attributes:
         layers: number of tag columns; a mention that overlaps others goes to the first column where it fits. Where
@@ -41,15 +41,15 @@ class ConllWriteOptions:
     docstart: bool = True
 
     def __post_init__(self) -> None:
-        """Checks the values that have rules."""
+        """Checks the values of the options."""
         if self.layers < 1:
             raise UsageError(f"layers = {self.layers} is not allowed; give 1 or more")
 
 
 def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
-    """Gives the function that makes the lines of one document.
+    """Returns the function that encodes one document as lines.
 
-    It counts mentions that do not begin and end with a word, that reach across sentences, or that find no layer. It
+    It counts mentions that do not begin and end with a word, that reach across sentences, or that fit in no layer. It
     raises an `InputError` for a document with a word or a type that a line cannot hold.
     """
     return partial(_encoded, options=options)
@@ -88,7 +88,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
             found.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
     for kind, start, end in _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document)):
-        # In the order of the text, each finds a column: at its first word no more than that overlap.
+        # In text order a free column always exists: at most ``layers`` mentions overlap at the first word of each.
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
         report.mentions += 1
@@ -96,7 +96,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
 
 
 class _Placed(NamedTuple):
-    """A mention with its words, first and last (exclusive)."""
+    """Mention with its words, first and last (exclusive)."""
 
     mention: Mention
     start: int
@@ -106,7 +106,7 @@ class _Placed(NamedTuple):
 def _chosen(
     found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
 ) -> Iterator[tuple[str, int, int]]:
-    """Types and words of the mentions that fit, in the order of the text: the best of those that overlap."""
+    """Yields type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
     over: list[list[_Placed]] = [[] for _ in range(words)]
     kept: list[_Placed] = []
     for one in sorted(found, key=lambda one: one.mention.rank):
@@ -133,13 +133,13 @@ def _token(document: Document, at: int) -> str:
 
 
 def _ranges(document: Document, sentences: list[range]) -> tuple[Span, ...]:
-    """The sentences that a reader finds: each from its first to its last word."""
+    """Returns the sentences that a reader will find: each from its first to its last word."""
     words: tuple[Span, ...] = document.words or ()
     return tuple((words[at.start][0], words[at.stop - 1][1]) for at in sentences if at)
 
 
 def _sentences(document: Document) -> Iterator[range]:
-    """The words of each sentence, as ranges of word numbers; words between sentences stand for themselves."""
+    """Yields the word numbers of each sentence as a range; words between two sentences form a sentence of their own."""
     words: tuple[Span, ...] = document.words or ()
     starts = [start for start, _ in words]
     borders = {0, len(words)}
@@ -150,7 +150,7 @@ def _sentences(document: Document) -> Iterator[range]:
 
 
 def with_words(document: Document) -> Document:
-    """A text without words gets those of the segmenter that models read by default."""
+    """Adds words from the default segmenter to a document that has none."""
     if document.words is not None:
         return document
     rules = segmenter(ReadingSettings().segmenter)

@@ -1,4 +1,4 @@
-"""Where the result of a run over several inputs goes: to one file, or to one file for each input."""
+"""Destination of the results of a run over several inputs: one file, or one file for each input."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from fascicle.errors import UsageError
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.requests import STDOUT, Input, WriteRequest
 
-_LONGEST: Final = 255  # bytes of a name that file systems take
-_NUMBER: Final = 8  # of them for a number that tells names apart
+_LONGEST: Final = 255  # bytes of a file name that file systems allow
+_NUMBER: Final = 8  # bytes of it for a number that makes names unique
 
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where a result goes.
+    """Place to which a result is written.
 
     Attributes:
         path: of the file or folder, or ``"-"``.
@@ -39,10 +39,10 @@ class Destination:
     grows: bool = False
 
     def refuse(self, read: Inputs) -> None:
-        """Refuses to write over what is read.
+        """Raises an error if an output file would overwrite an input.
 
         Raises:
-            OutputError: a file that would be written is among the inputs, holds one, or lies in one.
+            OutputError: a file that would be written is among the inputs, contains one, or is inside one.
         """
         one = (self.path, *part_of(self.path)) if self.grows else (self.path,)
         for place in self.files.of.values() if self.files else one:
@@ -50,10 +50,10 @@ class Destination:
 
 
 def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool) -> Destination:
-    """Decides where and in which format to write, and refuses now what would be refused after hours of work.
+    """Chooses the place and the format of the output; raises early the errors that would occur after hours of work.
 
     The output is a folder with a file for each input if its name ends with ``/``, if it is a folder, or if there are
-    several inputs and the name has no suffix and is nothing yet.
+    several inputs and the name has no suffix and does not exist yet.
 
     Args:
         inputs: in order.
@@ -61,7 +61,7 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         several: whether several files were named, even if they hold one input.
 
     Raises:
-        UsageError: a name that stands for no format, or something that cannot be resumed.
+        UsageError: a name without a known format, or something that cannot be resumed.
         OutputError: a file is there already, or its folder is missing.
     """
     path, asked = request.path, "" if request.format == "auto" else request.format
@@ -94,9 +94,9 @@ def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
 
 
 def _grows(path: str, format_name: str) -> bool:
-    """Whether a file is one of records, each whole by itself: no view for reading, nothing packed, no device.
+    """True if the file can grow record by record: not the text view, not compressed, no device.
 
-    The name of its part must be one that file systems take.
+    The name of its partial file must not be too long for file systems.
     """
     if (
         format_name == "text"
@@ -115,7 +115,7 @@ def _is_folder(path: str, *, several: bool) -> bool:
 
 
 def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
-    """Names of the output files; two inputs of one name are told apart by a number, and long names are cut."""
+    """Returns the names of the output files; equal names get a number, and long names are cut."""
     found: dict[str, Path] = {}
     taken: set[str] = set()
     numbers: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Telling the format of a file: by what it begins with, and then by its name."""
+"""Detection of the format of a file: first by its beginning, then by its name."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def detect(path: str) -> str:
-    """The name of the format of a file.
+    """Detects the format of a file and returns its name.
 
-    The first 64 kB decide if they can: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
+    The first 64 kB decide if possible: JSON with a ``fascicle`` version is jsonl, other JSON records, a first line
     ``id|t|title`` pubtator, and rows that all end with a tag (``O``, ``B-Disease``) conll; if the file is called
     ``.txt``, at least ten of them with the same number of columns. Else the suffix decides.
 
@@ -83,7 +83,7 @@ def detect(path: str) -> str:
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: a prediction file, which holds no documents, or nothing that is known.
+        FormatError: a prediction file, which holds no documents, or an unknown format.
     """
     found = _told(path)
     if found is None:
@@ -98,7 +98,7 @@ def detect(path: str) -> str:
 
 
 def _told(path: str) -> str | None:
-    """The name of the format; empty if nothing tells it, and ``None`` of an empty file."""
+    """Returns the name of the format; empty if it cannot be detected, ``None`` for an empty file."""
     if path == STDIN:
         return _of_stdin()
     if Path(path).is_dir():
@@ -121,21 +121,21 @@ def _told(path: str) -> str | None:
     if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     told = by_suffix(path)
-    # A file that is not what Fascicle writes has records, whatever its suffix stands for: its first line tells so.
+    # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
     found = _by_content(_lines(head, is_whole=is_whole), path) or ("records" if told == "jsonl" else told)
     return found if found or head else None
 
 
 def prediction_kind(path: str, encoding: str = AUTO) -> str:
-    """Tells a prediction file from documents.
+    """Detects whether a file holds predictions, and of which kind.
 
     Args:
         path: a file, gzip or not; anything else is no prediction file.
         encoding: of the file.
 
     Returns:
-        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever in its
-        object the key stands, else the empty string, as for what cannot be read.
+        ``"tsv"`` for the header of a TSV of predictions, ``"predictions"`` for JSON Lines of them, wherever the key
+        is in the object; else, and for an unreadable file, the empty string.
     """
     if not Path(path).is_file():
         return ""
@@ -143,7 +143,7 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
         with open_bytes(path) as stream:
             head, is_whole = _head(stream)
     except InputError:
-        return ""  # whoever reads the file says what is wrong with it
+        return ""  # the reader of the file reports the error
     lines = _lines(head, is_whole=is_whole, codec=Source(path=path, encoding=encoding).codec)
     if columns_of(_first(lines)):
         return "tsv"
@@ -151,15 +151,15 @@ def prediction_kind(path: str, encoding: str = AUTO) -> str:
 
 
 def by_suffix(path: str) -> str:
-    """The format that a suffix stands for, or the empty string."""
+    """Returns the format for the suffix of a path, or the empty string."""
     return readable_by_suffix(suffix(path))
 
 
 def format_to_read(path: str, asked: str) -> str:
-    """The name of the format to read a file in.
+    """Returns the name of the format in which to read a file.
 
-    Both formats of JSON are told apart by the file, whichever was asked for: what Fascicle wrote would lose its
-    mentions if it were read as records of others, and what others wrote was called ``jsonl`` before.
+    The content of the file decides between the two JSON formats, whichever was requested: files of Fascicle would lose
+    their mentions if they were read as records of other tools, and those records were called ``jsonl`` before.
 
     Args:
         path: as `detect` takes it.
@@ -187,14 +187,14 @@ def _of_archive(path: str) -> str:
 
 
 def _of_stdin() -> str:
-    """Looks at what waits in standard input, and takes nothing of it."""
+    """Detects the format of standard input by peeking at its buffer, without consuming it."""
     stream = sys.stdin.buffer
     head = stream.peek() if isinstance(stream, io.BufferedReader) else b""
     if head.startswith(GZIP):
         try:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
-            return "plain"  # the reader says what is wrong with it
+            return "plain"  # the reader reports the error
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
     if is_html(head_text(head[:_MARKUP]), ""):
@@ -208,7 +208,7 @@ def _of_stdin() -> str:
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, bool]:
-    """The beginning of a file, of which a JSON record is read to its end, and whether it is the whole file."""
+    """Returns the beginning of a file (of JSON, the whole first record), and whether it is the whole file."""
     head = stream.read(_PEEK)
     if len(head) < _PEEK:
         return head, True
@@ -222,7 +222,7 @@ def _is_json(text: str) -> bool:
 
 
 def _lines(head: bytes, *, is_whole: bool, codec: str = "utf-8") -> list[str]:
-    """The lines of the beginning of a file; one that is cut off is left out, unless it is the only one."""
+    """Returns the lines of the beginning of a file; a last line that is cut off is dropped unless it is the only."""
     lines = _ENDS.split(head_text(head, codec=codec))
     return lines[:-1] if len(lines) > 1 and not is_whole and not head.endswith(b"\n") else lines
 
@@ -232,7 +232,7 @@ def _first(lines: Sequence[str]) -> str:
 
 
 def _keys(lines: Sequence[str]) -> Collection[str]:
-    """The keys of the first record that can be read; one or the other of those before it may be damaged."""
+    """Returns the keys of the first record that can be parsed; damaged records before it are skipped."""
     for line in islice(filter(str.strip, lines), _RECORDS):
         try:
             return _OBJECTS.decode(line)

@@ -1,7 +1,7 @@
-"""Distributions files: what a model says of every mention of a gold, type by type, and never the text.
+"""Distributions files: the probabilities that a model gives to each gold mention, type by type, without the text.
 
-JSON Lines. The first line names the model, its types and what its numbers mean; each line after it is a mention: with
-the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
+JSON Lines. The first line names the model, its types and the meaning of its numbers. Each line after it is a mention,
+with the probabilities of none and of each type in the order of the first line, or with the reason why it has none.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ H = TypeVar("H")
 def open_headed(
     path: str | Path, header_of: Callable[[str], H], *, what: str, make: str
 ) -> tuple[H, Iterator[tuple[int, str]]]:
-    """Reads the first line of a file.
+    """Reads and parses the first line of a file.
 
     Args:
         path: of the file.
-        header_of: the first line -> what it says.
-        what: such a file is called in sentences, with its article.
-        make: how one is made, for sentences.
+        header_of: parses the first line.
+        what: name of such a file in messages, with its article.
+        make: how to make such a file, for messages.
 
     Returns:
-        What the first line says, and the others with their numbers.
+        The parsed first line, and the other lines with their numbers.
 
     Raises:
         InputError: the file cannot be read, or is empty.
@@ -56,7 +56,7 @@ _DIGITS: Final = 6  # significant ones: small probabilities keep their size, for
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for all mentions of a file.
+    """Header of a file: facts that are the same for all mentions.
 
     Attributes:
         model: its name.
@@ -73,13 +73,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One gold mention.
+    """Gold mention with its probabilities.
 
     Attributes:
         document: its id.
         spans: of the mention, in characters.
         type: of the gold.
-        found: whether the answer of the model holds exactly this mention.
+        found: whether the model predicted exactly this mention.
         probabilities: of none, then of each type; nothing where the model has no number for the span.
         unreachable: why it has none.
     """
@@ -93,7 +93,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
 
 class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The header with the version of its schema, as it stands in a file."""
+    """Header with the version of its schema, as it is stored in the file."""
 
     fascicle_distributions: int
 
@@ -104,7 +104,7 @@ _ENTRY: Final = msgspec.json.Decoder(Entry)
 
 
 def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwrite: bool = False) -> None:
-    """Writes a file; probabilities with six significant digits.
+    """Writes a file; probabilities have six significant digits.
 
     Args:
         path: where; gzip if it ends with ``.gz``.
@@ -128,7 +128,7 @@ def _write(stream: BinaryIO, header: Header, entries: Iterable[Entry]) -> None:
 
 
 def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
-    """Opens a file.
+    """Opens a file for reading.
 
     Returns:
         The header, and the mentions as a stream.
@@ -170,7 +170,7 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
 
 
 def _check(entry: Entry, header: Header) -> None:
-    """Refuses what cannot be drawn."""
+    """Raises an error for an entry that cannot be drawn."""
     if bool(entry.probabilities) == bool(entry.unreachable):
         raise ValueError("a mention has probabilities, or a reason why it is unreachable, and not both")
     if not entry.probabilities:

@@ -1,10 +1,10 @@
 r"""Exclusion lists: documents that training must leave out, because they are copies of others. They hold no text.
 
-TSV with a header, one row for each document. Whoever trains honours a list in this way:
+TSV with a header, one row for each document. Training applies a list in this way:
 
 * A document is left out if a row has its id and the SHA-256 of its text.
 * If the row says that it is a copy of a document of test or dev (``of_part``), the hash is enough, whatever the id:
-  nothing with this text may be learned from. (Of two copies inside the training data, one may stay.)
+  no document with this text may be used for training. (Of two copies inside the training data, one may remain.)
 
 TABs, line breaks and backslashes in names are written ``\t``, ``\n``, ``\r`` and ``\\``.
 """
@@ -30,10 +30,10 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
 class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
-    """One document to leave out.
+    """Document to leave out.
 
     Attributes:
-        corpus: file that it stands in.
+        corpus: file of the document.
         part: ``"train"``, ``"dev"`` or ``"test"``; ``"corpus"`` for a corpus without parts; ``"against"`` for another
             one that was compared.
         document: its id.
@@ -57,11 +57,11 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 HEADER: Final = Exclusion.__struct_fields__
-PROTECTED: Final = ("test", "dev")  # parts of which nothing may be learned
+PROTECTED: Final = ("test", "dev")  # parts that may not be used for training
 
 
 def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: bool = False) -> int:
-    """Writes a list.
+    """Writes an exclusion list.
 
     Args:
         path: where; ``"-"`` is standard output.
@@ -84,7 +84,7 @@ def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: 
 
 
 def read_exclusions(source: Source) -> Iterator[Exclusion]:
-    """Streams a list.
+    """Streams the rows of an exclusion list.
 
     Args:
         source: the file.
@@ -106,7 +106,7 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
 
 
 def reasons_of(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
-    """Id and hash of each document to leave out, with the reason; the id is empty where the hash is enough.
+    """Returns id and hash of each document to leave out, with its row; the id is empty where the hash is sufficient.
 
     Args:
         rows: of a list.

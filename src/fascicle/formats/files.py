@@ -1,4 +1,4 @@
-"""Reading files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`."""
+"""Reader for files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from fascicle.formats.seen import Seen
 from fascicle.formats.sources import places_of, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
-_FEW: Final = 2  # misfits that say nothing of the whole file
+_FEW: Final = 2  # number of misfits that is ignored
 
 
 def judged(documents: Iterable[Document]) -> Iterator[Document]:
-    """Streams the documents of one file; the last says so if most mentions of all do not fit.
+    """Streams the documents of one file; the last one gets an event if most mentions of the file do not fit the text.
 
-    Only documents after the first misfit are held back, each until the next one comes.
+    From the first misfit on, each document is yielded only when the next one has been read.
 
     Args:
         documents: of one file.
@@ -75,7 +75,7 @@ def read(
     """Streams the documents of one or several files; their ids are unique.
 
     A second document with an id becomes ``id#2`` and so on: the id of the source is kept in
-    ``meta["original-id"]``, and an event with the code ``duplicate-id`` says so.
+    ``meta["original-id"]``, and an event with the code ``duplicate-id`` reports it.
 
     Args:
         paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt`` files, but a folder, a
@@ -115,7 +115,7 @@ def read(
 
 
 def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> list[Source]:
-    """Files to read, with names that document ids are made from; see `read`."""
+    """Makes sources from files, with the names from which document ids are made; see `read`."""
     return [
         Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
         for path, name in zip(files, _names(files), strict=True)
@@ -125,13 +125,13 @@ def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> li
 def documents_of(
     plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport, *, are_unique: bool = True
 ) -> Iterator[Document]:
-    """Streams the documents of sources, each with its format; see `read`.
+    """Streams the documents of sources, each read in its format; see `read`.
 
     Args:
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique, for which all of them are noted, see `fascicle.formats.seen`.
+        are_unique: whether ids are made unique; all ids are then kept in memory, see `fascicle.formats.seen`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
@@ -140,7 +140,7 @@ def documents_of(
 
 
 def _checked(paths: object) -> Iterator[str]:
-    """Each path as a text."""
+    """Yields each path as a string."""
     check_argument(paths, (str, Path, Sequence), name="paths", means="a path, or a list of paths")
     listed = [paths] if isinstance(paths, str | Path) else list(cast(Sequence[object], paths))
     if not listed:
@@ -151,7 +151,7 @@ def _checked(paths: object) -> Iterator[str]:
 
 
 def unique_ids(documents: Iterable[Document], *, seen: Seen | None = None) -> Iterator[Document]:
-    """Renames documents whose id was there before to ``id#2``, ``id#3`` ...; nothing is left out.
+    """Renames documents with an id that occurred before to ``id#2``, ``id#3`` ...; no document is left out.
 
     Args:
         documents: any number.
@@ -168,7 +168,7 @@ def unique_ids(documents: Iterable[Document], *, seen: Seen | None = None) -> It
 
 
 def named_again(document: Document, identifier: str) -> Document:
-    """A document under another id, which an event tells; see `unique_ids`."""
+    """Returns a document under another id, with an event about the change; see `unique_ids`."""
     message = f"the id {document.id!r} was there before; this document is {identifier!r}"
     event = event_of("duplicate-id", step=STEP, message=message)
     meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}
@@ -183,7 +183,7 @@ def _all(plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport
 
 
 def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) -> Iterator[Document]:
-    """The documents of one source; an error that ends its reading is raised."""
+    """Streams the documents of one source; an error that ends its reading is raised."""
     given = options if options is not None or reader.options is None else reader.options()
     found, before = False, report.aside.count
     try:
@@ -212,7 +212,7 @@ def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Doc
 
 
 def _names(files: Sequence[str]) -> list[str]:
-    """Names that document ids are made from: with the folder, where several files have the same name."""
+    """Returns the names from which document ids are made; with the folder where several files have the same name."""
     stems = [stem(file) for file in files]
     count = Counter(stems)
     return [

@@ -1,4 +1,4 @@
-"""How the files of a format are read and written: what a module of a format gives to the catalogue."""
+"""Interface between a format module and the catalogue: how files of the format are read and written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_each(
     """Writes documents one by one.
 
     Nothing of a document is written before all of it is encoded. A document that cannot be encoded is set aside if the
-    report says so; errors of reading the documents are never caught here.
+    report allows it; errors of reading the documents are never caught here.
 
     Args:
         documents: may be a stream; predictions are written in the same way.
@@ -60,7 +60,7 @@ def write_each(
 
 
 def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
-    """An id or a type as it is, if a line can hold it.
+    """Returns an id or a type unchanged; raises an error if a line cannot hold it.
 
     Args:
         value: the id or type.
@@ -96,7 +96,7 @@ def _encoded(document: Said, encode: Encode, part: WriteReport) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """How files of a format are read.
+    """Reader of files in a format.
 
     Attributes:
         read: streams the documents of a source.
@@ -121,18 +121,18 @@ def _check_file(path: str, *, overwrite: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """How files of a format are written.
+    """Writer of files in a format.
 
     Attributes:
-        holds: what of a document they hold.
-        encoder: takes options, and gives the function that makes of one document what is written of it.
+        holds: fields of a document that the files hold.
+        encoder: takes options, and returns the function that encodes one document.
         options: class of the options, if there are any.
         into: opens a stream for what that function, its second argument, makes; bytes are written as they are by
             default.
         into_folder: the same for an empty folder, for a format of several files; ``into`` then writes a zip.
-        check: says early whether a path can be written.
-        prepare: gives a document what the format needs, if it lacks it.
-        grows: whether a later run can go on with a file, since nothing stands between two documents.
+        check: raises early an error if a path cannot be written.
+        prepare: adds to a document what the format needs and the document lacks.
+        grows: whether a later run can append to a file, because documents need no separator or closing part.
     """
 
     holds: Holds
@@ -146,7 +146,7 @@ class Writer:
 
 
 def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
-    """Refuses options that are of another class than those of a format.
+    """Raises an error if options are not of the class that a format takes.
 
     Args:
         options: as given; ``None`` for none.
@@ -163,7 +163,7 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
 
 
 def separate_sections(document: Document, report: WriteReport) -> list[Section]:
-    """The sections that can be passages: with a name and a text, none in another; counts the others."""
+    """Returns the sections that can be passages: named, not empty, without overlap; counts the others as losses."""
     kept: list[Section] = []
     for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
         fits = section.name == section.name.strip() != "" and section.start < section.end

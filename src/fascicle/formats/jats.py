@@ -23,7 +23,7 @@ from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
-# What ends the paragraph that it lies in; those after the first line only stand around others.
+# Elements that end the paragraph around them; those after the first line are only containers of others.
 _BLOCKS: Final = frozenset(
     {
         *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
@@ -60,7 +60,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "trans-abstract": "abstract-other",
     }
 )
-# What is left out -> what the event calls it.
+# Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tex-math": "formulas as TeX",
@@ -92,7 +92,7 @@ _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biograph
 
 @dataclass(frozen=True, kw_only=True)
 class JatsOptions:
-    """How articles are read.
+    """Options for reading articles.
 
     Attributes:
         tables: whether the cells of tables are part of the text; the captions and the notes of tables always are.
@@ -109,7 +109,7 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
     Args:
         source: the file.
         options: what the text consists of.
-        report: not used; a file that is damaged costs the articles from there on.
+        report: not used; of a damaged file, the articles after the damage are lost.
 
     Raises:
         FormatError: no well-formed XML, or an article that is too large.
@@ -141,7 +141,7 @@ _PARTS: Final = (
 
 @dataclass(kw_only=True)
 class _Blocks:
-    """Takes an article apart into blocks.
+    """Builder that divides an article into blocks.
 
     Attributes:
         options: what belongs to the text.
@@ -155,7 +155,7 @@ class _Blocks:
     _line: list[str] = field(default_factory=list)
 
     def add(self, element: Element, kind: str) -> None:
-        """Takes an element that is a block, and all blocks in it."""
+        """Adds an element that is a block, and all blocks inside it."""
         name = local(element.tag)
         self._end(kind)
         kind = self._kind(element, name, kind)
@@ -188,7 +188,7 @@ class _Blocks:
             self._line.append(_AFTER.get(name, ""))
 
     def _kind(self, element: Element, name: str, kind: str) -> str:
-        """What the blocks of an element are, by its name, type and title, and by what it lies in."""
+        """Returns the kind of the blocks of an element, from its name, type and title and from its parent."""
         if name in _KINDS and not (name == "title" and kind in _HEADED):
             return _KINDS[name]
         if name in ("sec", "notes", "abstract", "fn-group"):
@@ -209,14 +209,14 @@ class _Blocks:
             self.found.append((kind, text))
 
     def events(self) -> Iterator[Event]:
-        """What was left out."""
+        """Yields events for the parts that were left out."""
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
             yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {counts}")
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
-    """What of the front of an article is neither in the text nor in ``meta``."""
+    """Yields an event for the fields of the front matter that are neither in the text nor in ``meta``."""
     front = article.find("front")
     if front is None:
         return

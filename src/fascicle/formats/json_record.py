@@ -1,4 +1,4 @@
-"""One JSON record, seen through its shape, and the document that one or several of them make."""
+"""JSON record interpreted by its shape, and the document made from one or several records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _META_LENGTH: Final = 200  # a longer string is text, not a fact about the docum
 
 
 class _RawMention(NamedTuple):
-    """A mention as a record has it; its offsets, with exclusive ends, are not checked yet."""
+    """Mention as a record contains it; its offsets, with exclusive ends, are not checked yet."""
 
     spans: tuple[Span, ...]
     type: str
@@ -35,10 +35,10 @@ class _RawMention(NamedTuple):
 
 
 class Record:
-    """One JSON object with its shape; every method names the place in its errors."""
+    """JSON object with its shape; the errors of all methods name the place in the file."""
 
     def __init__(self, value: dict[str, Any], shape: JsonShape, place: str, *, events: tuple[Event, ...] = ()) -> None:
-        """Holds the object as it was read, and what is to be said of it."""
+        """Stores the parsed object and the events about it."""
         self.value = value
         self.shape = shape
         self.place = place
@@ -46,17 +46,17 @@ class Record:
 
     @property
     def group(self) -> Any:
-        """The value that records of one document share; None if the record is a document of its own."""
+        """Value that records of one document share; ``None`` if the record is a document of its own."""
         return self.value.get(self.shape.group) if self.shape.group else None
 
     @property
     def identifier(self) -> str:
-        """The id as the source gives it, or the empty string."""
+        """Id as in the source, or the empty string."""
         found = self.value.get(self.shape.id, self.value.get("id"))
         return str(found) if isinstance(found, str | int) else ""
 
     def field(self, name: str, kind: type) -> Any:
-        """A field that must be there, of this type."""
+        """Returns the value of a required field of this type."""
         if name not in self.value:
             raise self.error(f"the record has no field {name!r}; it has {', '.join(sorted(self.value)) or 'none'}")
         if not isinstance(self.value[name], kind):
@@ -65,7 +65,7 @@ class Record:
         return self.value[name]
 
     def token_sentences(self) -> list[list[str]]:
-        """The tokens, sentence by sentence; a flat list is one sentence."""
+        """Returns the tokens, sentence by sentence; a flat list is one sentence."""
         found = self.field(self.shape.tokens, list)
         nested = found if found and all(isinstance(part, list) for part in found) else [found]
         for sentence in nested:
@@ -74,7 +74,7 @@ class Record:
         return nested
 
     def tags(self, length: int) -> list[str]:
-        """One tag for each token, with its prefix.
+        """Returns one tag for each token, with its prefix.
 
         Raises:
             ValueError: a number without a name, or a bare type with a prefix.
@@ -91,11 +91,11 @@ class Record:
         return prefixed(found) if self.shape.bare else found
 
     def mentions(self) -> list[_RawMention]:
-        """The mentions, in order."""
+        """Returns the mentions, in order."""
         return list(chain.from_iterable(self.mention_lists()))
 
     def mention_lists(self) -> list[list[_RawMention]]:
-        """The mentions as the record lists them: those of each sentence, or all in one list."""
+        """Returns the mentions as the record lists them: one list per sentence, or all in one list."""
         found = self.field(self.shape.entities, list) if self.shape.entities else []
         nested = found and all(isinstance(e, list) and (not e or isinstance(e[0], list)) for e in found)
         return [[self._mention(entity) for entity in listed] for listed in (found if nested else [found])]
@@ -139,7 +139,7 @@ class Record:
         )
 
     def facts_left_out(self) -> tuple[Event, ...]:
-        """What objects of mentions say beside the fields of the shape: texts and lists, such as ids of concepts."""
+        """Returns an event for the unread fields of mention objects: texts and lists, such as concept ids."""
         shape = self.shape
         known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
         listed = self.value.get(shape.entities) if shape.entities else None
@@ -154,7 +154,7 @@ class Record:
         return (event_of("attributes-left-out", step=STEP, message=message),) if found else ()
 
     def meta(self) -> dict[str, str]:
-        """The other fields that are a short string or a number."""
+        """Returns the other fields that are a short string or a number."""
         shape = self.shape
         used = shape.fields | {"text"}
         return {
@@ -164,12 +164,12 @@ class Record:
         }
 
     def error(self, message: str) -> FormatError:
-        """An error that names the file and the line."""
+        """Returns an error that names the file and the line."""
         return FormatError(message, at=self.place)
 
 
 def document_of(records: Sequence[Record], source: Source, number: int, report: ReadReport) -> Document:
-    """Makes one document of one record, or of the records of one group.
+    """Makes one document from one record, or from the records of one group.
 
     Args:
         records: at least one.
@@ -212,7 +212,7 @@ def _of_tokens(
 
 
 def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before: int) -> Iterator[TokenMention]:
-    """The mentions of a record, counted through its document; a list for each sentence has those in this sentence."""
+    """Yields the mentions of a record with token numbers of the document; one list per sentence limits them to it."""
     ends = list(accumulate(map(len, sentences), initial=before))
     limits = list(pairwise(ends)) if len(lists) == len(sentences) else [(before, ends[-1])] * len(lists)
     for listed, limit in zip(lists, limits, strict=True):
@@ -226,7 +226,7 @@ def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMentio
 
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
-    """A record of a tool or schema that has a reader of its own."""
+    """Makes a document from a record of a tool or schema with its own reader."""
     from fascicle.formats import article, bigbio, label_studio  # late: most files are of no such tool
 
     if record.shape.reader == label_studio.STEP:

@@ -1,4 +1,4 @@
-"""JSON Lines (or one JSON array) of tokens or text with entities, in the shapes that corpora come in."""
+"""JSON Lines (or one JSON array) of tokens or text with entities, in the record shapes of common corpora."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, kw_only=True)
 class JsonlOptions:
-    """How to read JSON records.
+    """Options for reading JSON records.
 
     Attributes:
         shape: a name of `SHAPES`, or ``"auto"``: told by the fields of each record.
@@ -63,7 +63,7 @@ class JsonlOptions:
     labels: str = ""
 
     def __post_init__(self) -> None:
-        """Checks the values that have rules."""
+        """Checks the values of the options."""
         if self.shape != "auto" and self.shape not in SHAPES:
             hint = typo_hint(self.shape, SHAPES)
             raise UsageError(
@@ -78,15 +78,15 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a JSON file.
 
     Text made of tokens is the tokens joined by one space. Ids come from the id field of the shape, or are numbered
-    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A field that looks like
-    annotation and that the shape does not read is never passed over: its record is refused. A text without annotation
+    ``<name>:1`` and so on. Other fields that are a short string or a number go to ``meta``. A record with a field
+    that looks like annotation and that the shape does not read is an error. A text without annotation
     among annotated ones is a document without mentions, with an event.
 
     Args:
         source: the file.
         options: shape, and which records.
-        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record costs
-            the document that it belongs to, and what is no record itself alone.
+        report: receives the name of the shape, and the census of the tags if the records have tags. A bad record
+            sets its document aside.
 
     Raises:
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
@@ -98,7 +98,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """Makes ``{id, text, sentences, entities: [{start, end, type, text}]}``, one object on a line.
+    """Encodes a document as one line: ``{id, text, sentences, entities: [{start, end, type, text}]}``.
 
     Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
     one with links ``links``.
@@ -138,7 +138,7 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
 
 
 def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
-    """The records that were asked for, and whatever is none."""
+    """Yields the records that match the conditions of the options, and all values that are not objects."""
     for place, value in records(source):
         if not isinstance(value, dict) or all(
             field in value and str(value[field]) == wanted for field, wanted in options.where
@@ -162,7 +162,7 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
 
 
 def records(source: Source) -> Iterator[tuple[str, Any]]:
-    """Each value of a file of JSON Lines, or of one JSON array, with its place; where one cannot be read, the error."""
+    """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
         for number, record in enumerate(value if isinstance(value, list) else [value], 1):
@@ -187,7 +187,7 @@ def _parse(text: str, place: str) -> Any:
 
 
 def _is_one_value(source: Source) -> bool:
-    """Whether a file is one array, or one object over several lines, and not JSON Lines."""
+    """True if a file is one array, or one object over several lines, and not JSON Lines."""
     with open_bytes(source.path) as stream:
         head = head_text(stream.read(256), codec=source.codec).lstrip()
     if head[:1] != "[":

@@ -1,4 +1,4 @@
-"""JSON of Kazu: documents of sections with entities, one document on each line, an array of them, or one alone.
+"""JSON of Kazu: documents of sections with entities, one document per line, an array of them, or a single one.
 
 Offsets of an entity count from the beginning of its section. Facts that Kazu has no place for are in the ``metadata``
 of a document, a section, an entity or a mapping, which Kazu keeps as they are
@@ -98,7 +98,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file.
         options: none.
-        report: a record of another form costs itself.
+        report: a record of another form is set aside.
 
     Raises:
         FormatError: no JSON, or no document of Kazu.
@@ -138,7 +138,7 @@ def _document(value: Any, place: str) -> Document:
 
 
 def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
-    """The text of all sections, and where each begins."""
+    """Returns the text of all sections, and the start of each section in it."""
     parts, starts, length = list[str](), list[int](), 0
     for section in sections:
         told = section.metadata.get(_BEFORE)
@@ -156,7 +156,7 @@ def _sections(sections: Sequence[_Section], starts: Sequence[int]) -> Iterator[S
 
 
 def _sentences(sections: Sequence[_Section], starts: Sequence[int]) -> tuple[Span, ...] | None:
-    """The sentences; where some sections with a text have none, nobody knows them all."""
+    """Returns the sentences; ``None`` if a section with text has no sentences, because the list would be incomplete."""
     if not any(section.text for section in sections):
         return None
     if any(section.text.strip() and not section.sentence_spans for section in sections):
@@ -223,7 +223,7 @@ def _left_out(given: _Document) -> Iterator[Event]:
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as one line."""
+    """Encodes one document as one line."""
     sections, starts = _made(document, report)
     ends = [start + len(section.text) for section, start in zip(sections, starts, strict=True)]
     for mention in document.mentions:
@@ -244,7 +244,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 
 def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list[int]]:
-    """A section for each of the document, and for other text; blanks alone are noted in the section after them."""
+    """Makes a section for each section of a document and for other text; the next section keeps blanks between them."""
     found, starts, at = list[_Section](), list[int](), 0
 
     def add(start: int, end: int, name: str) -> None:
@@ -268,7 +268,7 @@ def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list
 
 
 def _home(start: int, end: int, starts: Sequence[int], ends: Sequence[int]) -> int | None:
-    """The number of the section that holds a range."""
+    """Returns the number of the section that contains a range."""
     places = enumerate(zip(starts, ends, strict=True))
     return next((at for at, (first, last) in places if first <= start and end <= last), None)
 

@@ -1,4 +1,4 @@
-"""Names of tags that are numbers, as Hugging Face datasets have them."""
+"""Names of tags that are stored as numbers, as in Hugging Face datasets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NAMES: Final = "names"
 
 
 def label_names(given: str, *, field: str) -> tuple[str, ...]:
-    """The names of tags, in the order of their numbers.
+    """Returns the names of the tags, in the order of their numbers.
 
     Args:
         given: names with commas between them, or a ``.json`` file: ``dataset_info.json``, or a list of names.
-        field: of the records, whose names the file tells.
+        field: name of the field of the records whose tag names the file holds.
 
     Raises:
         InputError: the file cannot be read.
-        FormatError: it does not tell the names.
+        FormatError: it does not hold the names.
         UsageError: less than two names, or one that is empty.
     """
     if given.lower().endswith(".json"):
@@ -36,7 +36,7 @@ def label_names(given: str, *, field: str) -> tuple[str, ...]:
 
 
 def check_labels(given: str) -> None:
-    """Checks names with commas between them; a file, or nothing, is looked at later.
+    """Checks names separated by commas; a file name or an empty value is accepted here and checked later.
 
     Raises:
         UsageError: less than two names, or one that is empty.
@@ -49,13 +49,13 @@ def check_labels(given: str) -> None:
 
 
 def names_beside(path: str, *, field: str) -> tuple[str, ...]:
-    """The names that the ``dataset_info.json`` in the folder of a file tells; none where there is no such file."""
+    """Returns the names from the ``dataset_info.json`` in the folder of a file; empty if there is no such file."""
     place = Path(path).parent / _INFO
     return _of_file(os.fspath(place), field) if path != STDIN and place.is_file() else ()
 
 
 def named(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
-    """Tags by their names.
+    """Converts tag numbers to their names.
 
     Names without prefixes (``O``, ``person``) are tags of the scheme IO.
 
@@ -71,7 +71,7 @@ def named(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
 
 
 def prefixed(tags: Sequence[str]) -> list[str]:
-    """Bare types (``O``, ``person``) as tags of the scheme IO.
+    """Converts bare types (``O``, ``person``) to tags of the scheme IO.
 
     Raises:
         ValueError: a tag that has a prefix, or is empty.
@@ -98,7 +98,7 @@ def _of_file(path: str, field: str) -> tuple[str, ...]:
 
 
 def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
-    """A list of names itself, or those of a feature, in the file of one configuration or of several."""
+    """Yields the lists of names in a file: a plain list, or those of a feature in one configuration or several."""
     if isinstance(value, list):
         yield _texts(value)
         return
@@ -110,7 +110,7 @@ def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
 
 
 def _of_feature(feature: Any) -> tuple[str, ...]:
-    """The names of a list of class labels, however the version of the library wraps it."""
+    """Returns the names of a list of class labels, in the layout of any version of the library."""
     for _ in range(2):
         if isinstance(feature, list) and len(feature) == 1:
             feature = feature[0]

@@ -1,4 +1,4 @@
-"""Tasks of the exports of Label Studio: spans of one or several annotators, and of models; and tasks to import."""
+"""Tasks in exports of Label Studio: spans from one or several annotators and from models; and tasks to import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
-OURS: Final = "fascicle"  # in the meta of a task or region that we wrote: what Label Studio has no place for
+OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _META_LENGTH: Final = 200  # characters of a fact about a text
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -44,7 +44,7 @@ class _Region(msgspec.Struct):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """What we wrote beside it."""
+        """Links that Fascicle wrote into the ``meta`` of the region."""
         return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
 
 
@@ -56,7 +56,7 @@ class _Annotation(msgspec.Struct):
 
     @property
     def annotator(self) -> str:
-        """The number or address of the annotator."""
+        """Number or address of the annotator."""
         given = self.completed_by
         return str(given.get("email") or given.get("id") or "") if isinstance(given, dict) else str(given or "")
 
@@ -74,26 +74,26 @@ class _Ours(msgspec.Struct):
 class _Task(msgspec.Struct):
     data: dict[str, Any]
     annotations: tuple[_Annotation, ...]
-    predictions: tuple[_Prediction | int, ...] = ()  # a number is all that some exports have of one
+    predictions: tuple[_Prediction | int, ...] = ()  # some exports hold only the number of a prediction
     drafts: tuple[dict[str, Any] | int, ...] = ()
     meta: dict[str, Any] | None = None
 
     @property
     def ours(self) -> _Ours | None:
-        """What we wrote beside the task."""
+        """Facts that Fascicle wrote into the ``meta`` of the task."""
         told = (self.meta or {}).get(OURS)
         return None if told is None else msgspec.convert(told, _Ours)
 
 
-_Layers = list[tuple[str, Sequence[_Region]]]  # source; what it says
+_Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
 
 
 def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
-    """Makes a document of a task.
+    """Makes a document from a task.
 
     Args:
         task: one object of the export.
-        identifier: id of the document, unless the task has the one that we wrote.
+        identifier: id of the document, unless the task has an id that Fascicle wrote.
         field: of ``data`` with the text; by default ``text``, or the only field that is a string.
         annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a source of their own,
             ``annotator-`` and the number or address. By default the only annotation of a task is gold, or the only one
@@ -103,7 +103,7 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
         The document; mentions of ``predictions`` have the version of the model as their source.
 
     Raises:
-        ValueError: a part has another form, or nothing says which of several annotations is gold.
+        ValueError: a part has another form, or it is not known which of several annotations is gold.
     """
     given = msgspec.convert(task, _Task)
     name = _text_field(given.data, field)
@@ -134,7 +134,7 @@ def _text_field(data: Mapping[str, Any], field: str) -> str:
 
 
 def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
-    """Who says what, and what is left out."""
+    """Returns the regions of each source, and events for what is left out."""
     made = [one for one in task.annotations if not one.was_cancelled]
     events = []
     if cancelled := len(task.annotations) - len(made):
@@ -161,7 +161,7 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
 
 
 def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
-    """The annotation that is gold, if there is one."""
+    """Returns the annotation that is gold, if there is one."""
     if annotator:
         found = [one for one in made if one.annotator == annotator]
     else:
@@ -177,7 +177,7 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
 
 
 def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]:
-    """Adds the mentions; what is no mention of a type is counted."""
+    """Adds the mentions to the collector; counts the regions that are not mentions with a type."""
     left: Counter[str] = Counter()
     found: list[tuple[str, _Labels, _Region]] = []
     for source, regions in layers:
@@ -202,7 +202,7 @@ _Place = Callable[[_Labels], Span]  # where a region is in the text, in code poi
 
 
 def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
-    """Code points, or UTF-16 units (of versions before 1.4) where only those give the texts of all regions."""
+    """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those match all texts."""
 
     def as_given(one: _Labels) -> Span:
         return one.start, one.end
@@ -228,7 +228,7 @@ def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
 P = TypeVar("P", bound=str)
 ANNOTATION: Final = "annotation_id"
 ANNOTATOR: Final = "annotator"
-# What the export itself says of an annotation; all other fields are the data of the task, or what was annotated.
+# Fields of the export about an annotation; all other fields are the data of the task, or annotations.
 _OF_EXPORT: Final = frozenset(
     {
         *("id", ANNOTATION, ANNOTATOR, "created_at", "updated_at", "lead_time"),
@@ -238,17 +238,17 @@ _OF_EXPORT: Final = frozenset(
 
 
 def is_flat(names: object) -> bool:
-    """Whether these are the fields of such a record, or the columns of such a table."""
+    """True if these are the fields of such a record, or the columns of such a table."""
     return isinstance(names, dict | list | tuple) and ANNOTATION in names and ANNOTATOR in names
 
 
 def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
-    """Tasks in place of such records: consecutive records of one id and one text are one task. Others stay as they are.
+    """Merges consecutive records of one id and one text into a task; other records stay as they are.
 
     Args:
         records: each with its place.
     """
-    waiting: list[tuple[P, Any]] = []  # one task, until it is known what comes after it
+    waiting: list[tuple[P, Any]] = []  # records of one task, until the next record is known
     for place, value in records:
         if not isinstance(value, dict) or not is_flat(value):
             yield from waiting
@@ -277,7 +277,7 @@ def _are_regions(value: object) -> bool:
 
 
 def _region(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A region; the export leaves out its type, which is the name of the field with its labels."""
+    """Returns a region; the export omits its type, which is the name of the field with its labels."""
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
 
 
@@ -291,7 +291,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as a task; its id and its facts are in the ``meta`` of the task."""
+    """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
     report.mentions += len(document.mentions)
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     if lost := sum(not one.source for one in document.mentions):
@@ -329,7 +329,7 @@ def _written(mention: Mention, number: int, text: str) -> dict[str, Any]:
 
 @contextmanager
 def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens an array, to which tasks are added; it is closed at the end.
+    """Opens an array and yields the function that adds a task; the array is closed at the end.
 
     Args:
         stream: a file.

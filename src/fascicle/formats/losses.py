@@ -1,7 +1,8 @@
-"""What the output formats hold of a document, and what is lost of the documents at hand: one table, one function.
+"""Losses of the output formats: which fields of a document a format holds, and what is lost when writing.
 
-A format says which fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold. What
-a format holds in part (a text without its line breaks) its writer counts, under the codes of `LOSSES` too.
+A format declares the fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold.
+For fields held in part (a text without its line breaks), the writer counts the losses, also under the codes of
+`LOSSES`.
 """
 
 from __future__ import annotations
@@ -69,14 +70,14 @@ EVERYTHING: Final = frozenset(FIELDS)
 
 @dataclass(frozen=True, kw_only=True)
 class Holds:
-    """What a format holds.
+    """Fields that a format holds.
 
     Attributes:
-        format: what it is called in sentences.
+        format: its name in messages.
         fields: names of `FIELDS`.
         partly: those of them that it holds in part; its writer counts what it does not hold.
         by_reference: fields that are no loss, since the file only refers to the text.
-        source: whose the mentions are when the file is read.
+        source: source of the mentions when the file is read.
         only: the sources whose mentions are written; ``None`` for all.
     """
 
@@ -89,11 +90,11 @@ class Holds:
 
     @cached_property
     def lacking(self) -> frozenset[str]:
-        """The fields that are lost."""
+        """Fields that are lost."""
         return EVERYTHING - self.fields - self.by_reference
 
     def links(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
-        """Links as far as the format holds them, for those who did not ask for more; nothing is counted."""
+        """Returns the part of the links that the format holds; losses are not counted."""
         if not links or not self.lacking & _OF_LINK.keys():
             return links
         empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
@@ -102,12 +103,12 @@ class Holds:
 
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:
-        """How to count the fields of a document that are lost."""
+        """Functions that count the lost fields of a document, with their codes."""
         return tuple((code, count) for code, count in _OF_DOCUMENT.items() if code in self.lacking)
 
     @cached_property
     def of_mention(self) -> tuple[tuple[str, Callable[[Mention], int]], ...]:
-        """How to count the fields of a mention that are lost."""
+        """Functions that count the lost fields of a mention, with their codes."""
         found = [(code, count) for code, count in _OF_MENTION.items() if code in self.lacking]
         if "sources" in self.lacking:
             found.append(("sources", lambda mention: mention.source != self.source))
@@ -122,7 +123,7 @@ _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
         "link-tiers": ("tier", ""),
         "link-curies": ("curie", ""),
     }
-)  # the attribute of each field, and what stands there if it is not held
+)  # the attribute of each field, and its value if it is not held
 OF_LINKS: Final = frozenset({"links", "nil-links", *_OF_LINK})
 _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
     {
@@ -152,11 +153,11 @@ _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
 
 
 class Annotated(Named, Protocol):
-    """A document, or a prediction about one."""
+    """Document, or prediction about one."""
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
-        """In canonical order."""
+        """Mentions in canonical order."""
         ...
 
 
@@ -164,7 +165,7 @@ Said = TypeVar("Said", bound=Annotated)
 
 
 def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
-    """Counts what a format does not hold of a document.
+    """Returns the part of a document that a format holds, and counts the rest.
 
     Args:
         document: what is to be written; of a prediction, which has nothing else, the mentions are counted.
@@ -191,7 +192,7 @@ def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
 def _held_mentions(
     document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
 ) -> tuple[Mention, ...]:
-    """The mentions that a format can hold; counts the others, and what the format does not hold of each.
+    """Returns the mentions that a format can hold; counts the others, and the lost fields of each.
 
     Args:
         document: whose they are.
@@ -227,7 +228,7 @@ def _without_nil(mention: Mention) -> Mention:
 def _of_one_source(
     document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
 ) -> tuple[Mention, ...]:
-    """Each type and spans once: of the source that the file is read as, else of the first."""
+    """Keeps one mention for each type and spans: that of the source the file is read as, else of the first source."""
     if len({mention.source for mention in mentions}) < 2:
         return mentions
     chosen: dict[tuple[str, tuple[tuple[int, int], ...]], Mention] = {}
@@ -243,7 +244,7 @@ def _of_one_source(
 def _of_the_only_sources(
     document: Named, mentions: tuple[Mention, ...], only: tuple[str, ...], holds: Holds, report: WriteReport
 ) -> tuple[Mention, ...]:
-    """A file that refers to its texts is what some sources say of them; a copy of a document lacks the others."""
+    """Keeps the mentions of the chosen sources; counts the others as losses unless the format is by reference."""
     if not holds.by_reference:
         for mention in mentions:
             if mention.source not in only:
@@ -258,12 +259,12 @@ def _joined(document: Document) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Strictness:
-    """Whether a document is refused that would lose something.
+    """Policy for losses: whether a document is refused if writing would lose something.
 
     Attributes:
-        refuse: whether it is.
-        allowed: codes of `LOSSES` that are no reason.
-        advice: what to do, with ``{codes}`` or ``{quoted}`` for what is lost.
+        refuse: true to raise an error for such a document.
+        allowed: codes of `LOSSES` that are accepted.
+        advice: text about what to do, with ``{codes}`` or ``{quoted}`` in place of the lost fields.
     """
 
     refuse: bool = False
@@ -271,7 +272,7 @@ class Strictness:
     advice: str = "write the format 'jsonl', which holds everything, or give allow_loss=[{quoted}]"
 
     def check(self, document: Named, part: WriteReport, *, format_name: str) -> None:
-        """Refuses a document that would lose something.
+        """Raises an error for a document that would lose something.
 
         Args:
             document: what is to be written.
@@ -295,7 +296,7 @@ LENIENT: Final = Strictness()
 
 
 def loss_names(names: Iterable[str]) -> frozenset[str]:
-    """Checks names of losses.
+    """Checks the names of losses and returns them as a set.
 
     Raises:
         UsageError: one that is not in `LOSSES`; the message has the nearest.

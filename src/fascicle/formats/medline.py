@@ -49,7 +49,7 @@ _IDS: Final = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class MedlineOptions:
-    """How citations are read.
+    """Options for reading citations.
 
     Attributes:
         others: whether titles and abstracts in other languages, and those for other readers, are part of the text; they
@@ -67,7 +67,7 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
     Args:
         source: the file.
         options: what the text consists of.
-        report: a citation without a PMID costs itself.
+        report: a citation without a PMID is set aside.
 
     Raises:
         FormatError: no well-formed XML, or a citation without a PMID.
@@ -106,7 +106,7 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
 
 
 def _citation(record: Element) -> Element:
-    """What holds the PMID, the title and the abstract."""
+    """Returns the element that holds the PMID, the title and the abstract."""
     for name in ("MedlineCitation", "BookDocument"):
         found = record.find(name)
         if found is not None:
@@ -137,7 +137,7 @@ def _other_event(count: int) -> Event:
 
 
 def _left_out(record: Element) -> Iterator[Event]:
-    """What of a citation is neither in the text nor in ``meta``."""
+    """Yields an event for the fields of a citation that are neither in the text nor in ``meta``."""
     if found := sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read))):
         message = f"these fields are not read: {', '.join(found)}"
         # Nearly every file has some, such as the authors, and no text or mention is lost.
@@ -152,7 +152,7 @@ def _is_read(element: Element) -> bool:
 
 
 def _all_of(path: str, *, by: str = "|", attribute: str = "") -> Callable[[Element], str]:
-    """Finds what elements say, or an attribute of each, as one text."""
+    """Returns a function that joins the texts of elements, or an attribute of each, to one text."""
 
     def find(record: Element) -> str:
         found = (one.get(attribute, "") if attribute else characters(one) for one in record.iterfind(path))
@@ -162,7 +162,7 @@ def _all_of(path: str, *, by: str = "|", attribute: str = "") -> Callable[[Eleme
 
 
 def _identifiers(kind: str) -> Callable[[Element], str]:
-    """Finds an id of the article of another kind than PMID."""
+    """Returns a function that finds an id of the article of another kind than PMID."""
 
     def find(record: Element) -> str:
         own = (one for one in record.iter("ELocationID") if one.get("EIdType") == kind)
@@ -176,7 +176,7 @@ def _identifiers(kind: str) -> Callable[[Element], str]:
 
 
 def _mesh(record: Element) -> str:
-    """Headings as ``D005072`` or ``D005072/Q000502*``, with a star where it is a major topic."""
+    """Returns headings as ``D005072`` or ``D005072/Q000502*``; a star marks a major topic."""
     headings = (
         "/".join(one.get("UI", "") + "*" * (one.get("MajorTopicYN") == "Y") for one in heading)
         for heading in record.iter("MeshHeading")

@@ -1,4 +1,4 @@
-"""Text out of mark-up: the characters of elements without their tags, and documents of parts that are sections."""
+"""Text extraction from mark-up: the characters of elements without tags, and documents made of sections."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _KINDS: Final = (
 
 
 def collapsed(text: str) -> str:
-    """The text with one blank for each run of blanks, tabs and line ends, and none at its ends."""
+    """Replaces each run of blanks, tabs and line ends by one blank, and removes those at both ends."""
     return _BLANKS.sub(" ", text).strip(" ")
 
 
 def characters(element: Element | None) -> str:
-    """The characters of an element and of all in it; those of super- and subscripts stand in the line."""
+    """Returns the characters of an element and of all in it; super- and subscripts stay in the line."""
     return "" if element is None else collapsed("".join(_all(element)))
 
 
@@ -44,18 +44,18 @@ def _all(element: Element) -> Iterator[str]:
 
 
 def local(tag: str) -> str:
-    """The name of an element without its prefix."""
+    """Returns the name of an element without its namespace prefix."""
     return tag.rpartition(":")[2]
 
 
 def kind_of(title: str) -> str:
-    """What a part of an article is, told by its title or its type; empty if they do not tell it."""
+    """Returns the kind of a part of an article from its title or its type; empty if it is not known."""
     said = title.lower().strip(" .:0123456789")
     return next((kind for kind, pattern in _KINDS if pattern.search(said)), "")
 
 
 def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable[[Element], bool]) -> Iterator[str]:
-    """The names of the elements with a text that a reader does not read; the outer ones where they lie in each other.
+    """Yields the names of elements with text that a reader does not read; of nested ones only the outer name.
 
     Args:
         parent: whose children are looked at.
@@ -71,7 +71,7 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
 
 
 def put_together(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:
-    """One text of parts, and its sections.
+    """Joins parts to one text, and returns it with its sections.
 
     Args:
         parts: name and text of each; those without text are left out.

@@ -1,4 +1,4 @@
-"""The format ``jsonl``: JSON Lines of `Document`, with a schema version; nothing is lost."""
+"""Format ``jsonl``: JSON Lines of `Document`, with a schema version; nothing is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file.
         options: none.
-        report: a bad line costs one document.
+        report: a bad line sets one document aside.
 
     Raises:
         FormatError: a line that is no document of this schema.
@@ -44,7 +44,7 @@ def _document(line: Line, place: str) -> Document:
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as one line; nothing is lost."""
+    """Encodes one document as one line; nothing is lost."""
     report.mentions += len(document.mentions)
     return codec.encode(document) + b"\n"
 

@@ -1,6 +1,6 @@
 """Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
 
-The header names the columns. The tasks agree on what the columns are, and not on their names, so a column has several.
+The header names the columns. Tasks use the same columns under different names, so each column has several names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ENDS: Final = re.compile(r"\r*\n|\r")
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetRow:
-    """One mention of a table.
+    """Mention in a row of the table.
 
     Attributes:
         spans: its offsets, as the table has them.
@@ -57,7 +57,7 @@ class OffsetRow:
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetTable:
-    """Where a table is.
+    """Table of offsets in a folder or zip.
 
     Attributes:
         folder: its folder, which may be inside a zip.
@@ -69,11 +69,11 @@ class OffsetTable:
 
     @property
     def path(self) -> str:
-        """For messages, and to read it if it is not inside a zip."""
+        """Path for messages, and for reading if the table is not inside a zip."""
         return f"{self.folder.rstrip('/')}/{self.name}"
 
     def lines(self, source: Source) -> Iterator[tuple[int, str]]:
-        """Its lines with their numbers.
+        """Yields the lines of the table with their numbers.
 
         Args:
             source: the texts, for the encoding.
@@ -90,7 +90,7 @@ class OffsetTable:
         yield from enumerate(_ENDS.split(text), 1)
 
     def raw_lines(self) -> Iterator[bytes]:
-        """Its lines as bytes, with what ends them.
+        """Yields the lines of the table as bytes, with their line ends.
 
         Raises:
             InputError: it cannot be read.
@@ -103,7 +103,7 @@ class OffsetTable:
             yield from tree.read(self.name).splitlines(keepends=True)
 
     def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, OffsetRow]]:
-        """The mentions of the table with their document, which is empty for documents that are not asked for.
+        """Yields each mention with its document id; the id is empty for documents that are not requested.
 
         Args:
             source: the texts, for the encoding.
@@ -122,9 +122,9 @@ class OffsetTable:
 
 
 def columns_in(header: str) -> dict[str, int]:
-    """Where the columns of `NAMES` are, told by the first line of a table; empty if it is no table of offsets.
+    """Returns the positions of the columns of `NAMES`, from the first line; empty if this is no table of offsets.
 
-    A TSV of predictions is none: nobody knows whether it is gold.
+    A TSV of predictions does not count, because it may not be gold.
     """
     if columns_of(header):
         return {}
@@ -136,10 +136,10 @@ def columns_in(header: str) -> dict[str, int]:
 
 
 def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
-    """The tables of offsets that name some of the texts of a place.
+    """Returns the tables of offsets that name some of the texts in a folder or zip.
 
-    They are looked for in the place itself, then in the folder above it, then in the one above that. The first of these
-    with such a table ends the search.
+    The place itself is searched first, then the folder above it, then the one above that. The search ends at the first
+    of these that has such a table.
 
     Args:
         path: a folder, a zip, or a folder inside a zip.
@@ -163,7 +163,7 @@ def _tables_in(level: Path) -> Iterator[OffsetTable]:
         return
     if not level.is_dir():
         return
-    with suppress(OSError):  # a folder above may be closed to us
+    with suppress(OSError):  # a folder above may not be readable
         files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == SUFFIX and file.is_file())
         for name in files:
             if not name.startswith(".") and columns_in(_first_line(_head(level / name))):
@@ -181,7 +181,7 @@ def _first_line(head: bytes) -> str:
 
 
 def _names_some(table: OffsetTable, names: Collection[str]) -> bool:
-    """Whether a row of a table is about a text; a table that cannot be read is about none."""
+    """True if a row of a table is about one of the texts; false for a table that cannot be read."""
     with suppress(InputError):
         texts = (line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines())
         at = columns_in(next(texts, "")).get("document", 0)
@@ -214,7 +214,7 @@ def _row(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place:
 
 
 def _spellings(cell: str) -> tuple[str, ...]:
-    """A cell as it is, and without the quotes that programs put around one with quotes in it."""
+    """Returns a cell as it is, and without the quotes that programs add to a cell that contains quotes."""
     if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
         return cell, cell[1:-1].replace('""', '"')
     return (cell,)

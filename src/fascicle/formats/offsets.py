@@ -1,7 +1,7 @@
 """Texts with a table of offsets: one file for each text, and a TSV with one row for each mention.
 
 Shared tasks publish corpora in this form, such as SocialDisNER (https://zenodo.org/records/6359365). Offsets are
-half-open and count the code points of the text file as it stands, line ends included.
+half-open and count the code points of the text file, line ends included.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
     The id of a document is the name of its text without the suffix. A text without a row is a document without mentions
     (event ``no-annotation``). Rows of other texts are counted in an event of the first document (``rows-left-out``),
-    since one table often serves the parts of a corpus. The rows of these texts are in memory, and one text at a time.
+    since the parts of a corpus often share one table. Memory holds the rows of these texts, and one text at a time.
 
     Args:
         source: the place of the texts.
         options: none.
-        report: a text that cannot be read costs its document.
+        report: a text that cannot be read sets its document aside.
 
     Raises:
         InputError: a place that cannot be read, or two texts of one name.
@@ -58,7 +58,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _files(tree: Tree) -> dict[str, str]:
-    """The text files by the ids of their documents."""
+    """Returns the text files by the ids of their documents."""
     files: dict[str, str] = {}
     for name in sorted(tree.names):
         identifier = PurePosixPath(name).stem
@@ -90,7 +90,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
 
 
 def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[_Rows, int]:
-    """The rows of each text, and how many rows are of no text."""
+    """Returns the rows of each text, and the number of rows of other texts."""
     rows: defaultdict[str, list[OffsetRow]] = defaultdict(list)
     left_out = 0
     for identifier, row in table.rows(source, files.keys()):

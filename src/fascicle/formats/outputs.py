@@ -1,4 +1,4 @@
-"""Writing documents in any format, and predictions without their texts: each output whole, or not at all."""
+"""Writes documents in any format, and predictions without texts; each output is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     strict: bool = False,
     allow_loss: Iterable[str] = (),
 ) -> WriteReport:
-    """Writes documents to a file or folder, which takes its name only when it is complete.
+    """Writes documents to a file or folder; the output gets its final name only when it is complete.
 
     Args:
         path: where; ``"-"`` is standard output; ``.gz`` at its end packs the file. A format of several files is written
@@ -40,7 +40,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
         documents: may be a stream.
         format: a name of `FORMATS`, or ``"auto"``: told by the suffix.
         options: of the class of the format's writer; defaults by default.
-        overwrite: replace an existing file, or a folder that was written in the format and that nobody changed since.
+        overwrite: replace an existing file, or a folder that was written in the format and has not changed since.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         strict: refuse a document of which the format would lose something.
@@ -77,7 +77,7 @@ def write_documents(
 
     Args:
         documents: may be a stream.
-        request: where and how. Options of another format than the one that is written are left alone.
+        request: where and how. Options of another format than the written one are ignored.
         report: where to count; a new one by default. One whose ``aside`` keeps going sets documents aside that the
             format cannot hold at all.
         opened: opens a format of one file for writing.
@@ -97,7 +97,7 @@ def write_documents(
 def write_predictions(
     predictions: Iterable[Prediction], request: WriteRequest, *, report: WriteReport | None = None
 ) -> WriteReport:
-    """Writes what is known of documents without their texts: the answer of one system.
+    """Writes predictions, which have no texts: the output of one system.
 
     Args:
         predictions: may be a stream.
@@ -114,7 +114,9 @@ def write_predictions(
     """
     chosen = request.chosen
     holds = chosen.writer.holds
-    holds = replace(holds, by_reference=holds.by_reference | {"sources"})  # a table of one system is named after it
+    holds = replace(
+        holds, by_reference=holds.by_reference | {"sources"}
+    )  # a table of one system has the name of the system
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
         holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them
@@ -130,7 +132,7 @@ def _write(
     report: WriteReport | None,
     opened: Opened = output,
 ) -> WriteReport:
-    """Writes documents, or predictions for formats without texts; ``holds`` is what of each is in the output."""
+    """Writes documents, or predictions for formats without texts; ``holds`` names the fields in the output."""
     writer, path = chosen.writer, request.path
     options = request.options if isinstance(request.options, writer.options or ()) else None
     encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
@@ -152,10 +154,10 @@ def _write(
 
 
 def _held(chosen: Format, request: WriteRequest) -> Holds:
-    """What is in the file; a table or view of one source is its answer, so that its name is not lost."""
+    """Returns the fields in the file; a table or view of one source keeps the source as its own name."""
     holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:
-        return replace(holds, fields=EVERYTHING, only=sources)  # to be looked at, and no file
+        return replace(holds, fields=EVERYTHING, only=sources)  # output for a person, not a file
     if holds.fields == EVERYTHING or sources is None:
         return holds
     return replace(holds, only=sources, source=sources[0] if holds.by_reference else holds.source)

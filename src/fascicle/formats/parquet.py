@@ -42,7 +42,7 @@ def _arrow() -> Any:
 
 
 def schemas() -> dict[str, Any]:
-    """The Arrow schemas of the two tables, by the names of their files.
+    """Returns the Arrow schemas of the two tables, by the names of their files.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -89,7 +89,7 @@ def schemas() -> dict[str, Any]:
 
 
 def encode(document: Document, report: WriteReport) -> Rows:
-    """The row of a document and those of its mentions; cells have the order of the columns."""
+    """Returns the row of a document and those of its mentions; cells have the order of the columns."""
     report.mentions += len(document.mentions)
     row = (
         document.id,
@@ -101,7 +101,9 @@ def encode(document: Document, report: WriteReport) -> Rows:
         tuple(document.meta.items()),
     )
     rows = [_cells(document, mention) for mention in document.mentions]
-    msgspec.json.encode((row, rows))  # half of a character anywhere is an error of this document, not of the table
+    msgspec.json.encode(
+        (row, rows)
+    )  # raises for a lone surrogate here, so that the error belongs to the document and not to the table
     return row, rows
 
 
@@ -122,7 +124,7 @@ def _cells(document: Document, mention: Mention) -> Row:
 
 
 class _Table:
-    """One table that is written bit by bit."""
+    """Table that is written in batches of rows."""
 
     def __init__(self, folder: Path, name: str, schema: Any) -> None:
         self._arrow, self._schema, self._most = _arrow(), schema, _ROWS[name]
@@ -143,7 +145,7 @@ class _Table:
             self._rows = []
 
     def _column(self, kind: Any, cells: tuple[Any, ...]) -> Any:
-        """A column; one of lists is made of its parts, since Arrow takes lists of structs of Python slowly."""
+        """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of structs slowly."""
         pa = self._arrow
         if not pa.types.is_list(kind):
             return pa.array(cells, kind)
@@ -164,7 +166,7 @@ class _Table:
 
 @contextmanager
 def into_folder(folder: Path) -> Iterator[Put]:
-    """Opens the two tables in an empty folder, and closes them at the end.
+    """Opens the two tables in an empty folder and yields the function that adds rows; closes them at the end.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -183,7 +185,7 @@ def into_folder(folder: Path) -> Iterator[Put]:
 
 
 def check_place(path: str, *, overwrite: bool) -> None:
-    """Says early whether tables can be written to a path.
+    """Checks early that tables can be written to a path.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -205,7 +207,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the folder.
         options: none.
-        report: a document whose rows make none costs itself.
+        report: a document whose rows are not valid is set aside.
 
     Raises:
         InputError: no folder with the two tables.
@@ -230,7 +232,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 class _Mentions:
-    """The rows of mentions, taken document by document."""
+    """Rows of mentions, consumed document by document."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
         self._rows = rows

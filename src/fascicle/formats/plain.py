@@ -17,7 +17,7 @@ _MARK: Final = "\ufeff"
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Gives the one document of a text file; an empty file is a document with an empty text.
+    """Yields the one document of a text file; an empty file is a document with an empty text.
 
     Line ends stay as they are. A byte order mark is not part of the text.
 
@@ -32,7 +32,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def encoder() -> Callable[[Document, WriteReport], bytes]:
-    """Gives the function that makes the text of the one document.
+    """Returns the function that encodes the one document as text.
 
     A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
     It raises a `UsageError` for a second document.

@@ -1,4 +1,4 @@
-"""Readers and writers of other packages, held to their contracts: `fascicle.core.contracts.Reader` and ``Writer``."""
+"""Adapters for plug-in readers and writers (`fascicle.core.contracts.Reader` and ``Writer``), with checks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 
 def reading(reader: contracts.Reader, *, name: str) -> Callable[[Source, Any, ReadReport], Iterator[Document]]:
-    """The function that reads a file by a reader of another package; see `_read`."""
+    """Returns the function that reads a file with a plug-in reader; see `_read`."""
     return partial(_read, reader, name)
 
 
 def _read(reader: contracts.Reader, name: str, source: Source, options: Any, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a file, and sets aside what the reader gives as an error.
+    """Streams the documents of a file; errors that the reader yields are counted as set aside.
 
     Raises:
         InputError: the reader raises an error.
@@ -57,7 +57,7 @@ def _read(reader: contracts.Reader, name: str, source: Source, options: Any, rep
 
 
 def _placed(error: InputError, path: str) -> InputError:
-    """An error that names the file, also in its sentence: a reader need not."""
+    """Returns the error with the file in its attribute and in its message, which the reader may omit."""
     placed = error if path in str(error) else error.saying(f"{path}: {error}")
     placed.file = path
     return placed
@@ -81,7 +81,7 @@ def _kind(value: object) -> str:
 
 
 def holds_of(writer: contracts.Writer, *, name: str) -> Holds:
-    """What the files of a writer of another package hold.
+    """Returns the fields that the files of a plug-in writer hold.
 
     Raises:
         PluginError: it names a field that does not exist.
@@ -97,7 +97,7 @@ def holds_of(writer: contracts.Writer, *, name: str) -> Holds:
 
 
 def encoding(writer: contracts.Writer, *, name: str) -> Callable[[Any], Encode]:
-    """As a format has it: takes no options, and gives the function that encodes a document."""
+    """Returns the function that takes options (ignored) and returns the function that encodes a document."""
     return lambda options: partial(_encode, writer, name)
 
 
@@ -121,7 +121,7 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
 
 @contextmanager
 def framed(writer: contracts.Writer, stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Puts what a file begins and ends with around the documents."""
+    """Writes the start and the end of a file around the documents."""
     stream.write(writer.start)
     yield stream.write
     stream.write(writer.end)

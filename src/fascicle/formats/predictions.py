@@ -1,4 +1,4 @@
-"""Prediction files: who said what about which document, and never its text.
+"""Prediction files: mentions per document with their source, without the text.
 
 JSON Lines hold everything: id, SHA-256 of the text, mentions, events. TSV and CSV are for other systems and hold only
 mentions, under the header ``document  type  start  end  score``; a discontinuous mention lists its starts and its ends
@@ -40,13 +40,13 @@ HOLDS: Final = Holds(
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said about one document.
+    """Mentions predicted for one document.
 
     Attributes:
         id: of the document.
-        sha256: of its text in UTF-8, in hexadecimal; ``None`` if the file does not say (TSV).
+        sha256: of its text in UTF-8, in hexadecimal; ``None`` if the file has no hashes (TSV).
         mentions: in canonical order, without attributes, which may hold text.
-        events: what was not done.
+        events: problems in the processing of the document.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Line(Prediction, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A prediction with the version of its schema, as it stands in a file."""
+    """Prediction with the version of its schema, as it is stored in the file."""
 
     fascicle_predictions: int
 
@@ -69,7 +69,7 @@ _Row = tuple[int, list[str]]  # number of the line, and its columns
 
 
 def columns_of(line: str) -> tuple[int, ...]:
-    """Where the columns of `HEADER` are in a TSV or CSV of predictions, told by its first line; empty if it is none.
+    """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it is not one.
 
     The score may be left out; the order is free, and there may be other columns.
     """
@@ -82,12 +82,12 @@ def columns_of(line: str) -> tuple[int, ...]:
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hexadecimal."""
+    """Returns the SHA-256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def prediction_of(document: Document, *, source: str | None = None) -> Prediction:
-    """What a document says, without its text.
+    """Makes a prediction from the mentions of a document, without its text.
 
     Args:
         document: with mentions.
@@ -103,7 +103,7 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 
 
 def json_line(prediction: Prediction) -> bytes:
-    """One prediction as one line; attributes of mentions are left out."""
+    """Encodes one prediction as one line; attributes of mentions are left out."""
     bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
     line = _Line(
         fascicle_predictions=SCHEMA,
@@ -132,13 +132,13 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
 
 
 def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
-    """Streams the predictions of a file; JSON Lines or a table is told by the first line.
+    """Streams the predictions of a file; the first line decides between JSON Lines and a table.
 
     Args:
         source: the file.
-        mention_source: name of who said it; by default what the file says, or ``"predictions"`` for a table.
-        aside: takes the documents whose predictions cannot be read, if it keeps going; by default the first error is
-            raised.
+        mention_source: source of the mentions; by default that in the file, or ``"predictions"`` for a table.
+        aside: counts the documents whose predictions cannot be read, if it keeps going; by default the first error
+            is raised.
 
     Raises:
         FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.
@@ -163,7 +163,7 @@ def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
 
 
 def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Prediction]]:
-    """For each document a function that makes its prediction, or raises what is wrong with it."""
+    """Yields for each document a function that makes its prediction, or raises the error found in it."""
     numbered = lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
@@ -206,7 +206,7 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
-    """The columns of `HEADER` in its order, and those of links, with the number of their line."""
+    """Yields the columns of `HEADER` in its order, and those of links, with the line number."""
     separator, names = separator_of(header), cells_of(header, separator_of(header))
     order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
     wanted = _with_links(order, names) if order and names.count(LINKS[0]) == 1 else order
@@ -232,14 +232,14 @@ def _row(
 
 
 def _with_links(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
-    """The columns with those of links behind them; ``None`` for one that is not there."""
+    """Returns the columns followed by those of links; ``None`` for a missing column."""
     score = order[4] if len(order) == len(HEADER) else None
     called = names.index(LINKS[1]) if names.count(LINKS[1]) == 1 else None
     return (*order[:4], score, names.index(LINKS[0]), called)
 
 
 def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
-    """Makes a prediction of the rows of one document."""
+    """Makes a prediction from the rows of one document."""
     mentions = []
     for number, columns in sound(group):
         try:

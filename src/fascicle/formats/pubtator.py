@@ -36,15 +36,15 @@ _NO_ID: Final = frozenset({"", "-", "-1"})
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a PubTator file.
 
-    Links hold the ids as they stand; a CURIE is divided into its vocabulary and the id. A composite id (parts joined by
-    ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
+    Links hold the ids as in the file; a CURIE is divided into its vocabulary and the id. A composite id (parts joined
+    by ``|``, ``,``, ``;`` or ``+``) becomes several links if each part looks like an id, so the variants of tmVar
     (``c|SUB|A|123|T``) stay whole; the attribute ``pubtator-id`` keeps the column where the links do not. Relation
     lines are counted in an event and left out.
 
     Args:
         source: the file.
         options: none.
-        report: a bad line costs the document that it is in, which ends before a blank line or the next title.
+        report: a bad line sets its document aside, which ends before a blank line or the next title.
 
     Raises:
         FormatError: a line that is none of the four kinds, or that belongs to another document.
@@ -74,7 +74,7 @@ def _blocks(source: Source) -> Iterator[_Block]:
 
 @dataclass(kw_only=True)
 class _Block:
-    """The lines of one document."""
+    """Lines of one document."""
 
     identifier: str = ""
     texts: dict[str, str] = field(default_factory=dict)
@@ -85,18 +85,18 @@ class _Block:
 
     @property
     def begun(self) -> bool:
-        """Whether there was a line, good or bad."""
+        """True if there was a line, valid or not."""
         return bool(self.identifier) or self.error is not None
 
     def is_other(self, match: re.Match[str]) -> bool:
-        """Whether a title or abstract is of another document."""
+        """True if a title or abstract belongs to another document."""
         if match[2] == "t":
             return True
-        # After a bad line, which may have been the title of the next document, its abstract alone is no document.
+        # The bad line may have been the title of the next document; its abstract alone is not a document.
         return self.error is None and match[1].strip() != self.identifier
 
     def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:
-        """Takes a line; the first error is kept, and the lines after it are not looked at."""
+        """Adds a line; the first error is kept, and the lines after it are ignored."""
         if self.error is not None:
             return
         self.place = self.place or place
@@ -167,7 +167,7 @@ def _document(block: _Block) -> Document:
 
 
 def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
-    """The sections of a document of this title and abstract."""
+    """Returns the sections of a document with this title and abstract."""
     sections = [Section(0, len(title), TITLE)] if title else []
     if abstract:
         sections.append(Section(len(title) + 1, len(title) + 1 + len(abstract), "abstract"))
@@ -183,7 +183,7 @@ def _relation_events(block: _Block) -> tuple[Event, ...]:
 
 
 def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
-    """The links and attributes that the columns of a mention stand for."""
+    """Returns the links and attributes in the columns of a mention."""
     raw = columns[5] if len(columns) > 5 else ""
     column = raw.strip()
     ids: list[str] = []
@@ -213,7 +213,7 @@ _NOT_IN_COLUMNS: Final = re.compile(r"[\t\r\n\0]")
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """Makes the lines of one document.
+    """Encodes one document as lines.
 
     The section ``title`` is the title; a document without one is all title. Line breaks and NUL in the text become
     blanks (offsets stay), which is counted; so are other sections, and links and attributes that a line cannot hold.
@@ -237,7 +237,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 
 def _title_end(document: Document) -> int:
-    """Where the title ends; the character there is not written, since reading puts a blank there."""
+    """Returns the end of the title; the character there is not written, because readers insert a blank."""
     sections = document.sections or ()
     titles = [section.end for section in sections if section.name == TITLE and section.start == 0]
     if not titles:
@@ -260,7 +260,7 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
 
 
 def count_links(mention: Mention, found: Iterable[Link], document: Document, report: WriteReport) -> None:
-    """Counts what of the links of a mention is not in its file.
+    """Counts the links of a mention, and parts of them, that are not in the written file.
 
     Args:
         mention: that was written.
@@ -283,14 +283,14 @@ def count_links(mention: Mention, found: Iterable[Link], document: Document, rep
 
 
 def _facts(mention: Mention) -> list[str]:
-    """The column of concept ids, and that of names where there are any."""
+    """Returns the column of concept ids, and the column of names if there are any."""
     names = dict(mention.attributes).get(NAMES, "")
     concept = concept_column(mention)
     return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
 
 
 def concept_column(mention: Mention) -> str:
-    """The concept ids of a mention in one column: as it was read, unless the links were changed since."""
+    """Returns the concept ids of a mention in one column: as it was read, unless the links have changed since."""
     ids = [told(link) for link in mention.links]
     concept = "|".join(name for name in ids if not _NOT_IN_COLUMNS.search(name))
     raw = dict(mention.attributes).get(RAW_ID, concept)

@@ -1,7 +1,7 @@
-"""What reading and writing have to say beyond the documents themselves.
+"""Reports of reading and writing: facts that are not part of the documents themselves.
 
-What concerns one document is an `Event` on that document. What is known only when a file has been read to its end
-(which tag scheme it follows, how many documents it held) goes into a report that the caller may pass in.
+A fact about one document is an `Event` of that document. Facts about a whole file (its tag scheme, its number of
+documents) go into a report, which the caller may pass in.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _REMEMBERED: Final = 100  # sentences; the count goes on
 
 @dataclass(kw_only=True)
 class SetAside:
-    """Documents that could not be read or written while the others went on.
+    """Documents that could not be read or written, while the run continued with the others.
 
     Attributes:
         keep_going: whether an error sets its document aside; by default it is raised.
-        tell: is called with the sentence of each error.
+        tell: is called with the message of each error.
         count: number of documents that were set aside.
         errors: the first errors; each names the file and the line, or the document.
     """
@@ -41,12 +41,12 @@ class SetAside:
 
     @property
     def sentences(self) -> list[str]:
-        """The first errors, each as its sentence."""
+        """Messages of the first errors."""
         return list(map(str, self.errors))
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Guards the work on one document.
+        """Returns a context for the work on one document; an `InputError` in it sets the document aside.
 
         Raises:
             InputError: the document is bad, and ``keep_going`` is off.
@@ -57,7 +57,7 @@ class SetAside:
             self.add(error)
 
     def add(self, error: InputError) -> None:
-        """Sets one document aside.
+        """Counts one document as set aside, or raises its error if the run must stop at errors.
 
         Args:
             error: why.
@@ -69,21 +69,23 @@ class SetAside:
             raise error
         self.count += 1
         if len(self.errors) < _REMEMBERED:
-            self.errors.append(error.saying(str(error)))  # the traceback would hold what was read
+            self.errors.append(
+                error.saying(str(error))
+            )  # without the traceback, which would keep the read data in memory
         if self.tell is not None:
             self.tell(str(error))
 
 
 @dataclass(kw_only=True)
 class ReadReport:
-    """Collects the facts of one reading; it is complete when the documents are used up.
+    """Facts about one reading; complete when all documents have been consumed.
 
     Attributes:
         formats: file -> name of its format, as given or as detected.
         shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
         encodings: file -> its encoding, where that was found in the file and is not UTF-8.
         tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
-        documents: number of documents given out.
+        documents: number of documents yielded.
         mentions: number of their mentions.
         events: how often each ``(kind, code)`` occurred on them.
         first: ``(kind, code)`` -> message of the first one, and where it was.
@@ -108,7 +110,7 @@ class ReadReport:
     _notes: list[Event] = field(default_factory=list)
 
     def tell_encoding(self, path: str, encoding: str, how: str) -> None:
-        """Takes note of the encoding of a file that was found in it."""
+        """Records the encoding that was detected in a file."""
         if path in self.encodings:
             return
         self.encodings[path] = encoding
@@ -117,12 +119,12 @@ class ReadReport:
         self._notes.append(Event(step=STEP, kind="note", code=code, message=message))
 
     def take_notes(self) -> tuple[Event, ...]:
-        """What is to be said of the file at the next of its documents."""
+        """Returns the notes about the file for its next document, and clears them."""
         notes, self._notes = tuple(self._notes), []
         return notes
 
     def observe(self, document: Document) -> None:
-        """Counts one document that is about to be given out."""
+        """Counts one document before it is yielded."""
         self.documents += 1
         self.mentions += len(document.mentions)
         for event in document.events:
@@ -133,18 +135,18 @@ class ReadReport:
 
     @property
     def repairs(self) -> int:
-        """Invalid tag sequences that were mended, over all files."""
+        """Number of invalid tag sequences that were repaired, over all files."""
         return sum(census.repairs for census in self.tags.values())
 
     def mended(self) -> Iterator[tuple[tuple[str, str], int, str]]:
-        """Key, count and sentence of the tag sequences mended in each file, as `EventCounts.count` takes them."""
+        """Yields key, count and message of the tag sequences repaired in each file, for `EventCounts.count`."""
         for file, census in self.tags.items():
             if census.repairs:
                 first = f"invalid sequences of {census.scheme} tags were mended; first in {shortened(file)}"
                 yield ("repair", "mended-tags"), census.repairs, first
 
     def lines(self) -> list[str]:
-        """The report as sentences, for a person: schemes and repairs per file, then the events."""
+        """Returns the report as sentences for users: schemes and repairs per file, then the events."""
         said = [f"{file}: records of the shape {shape}" for file, shape in self.shapes.items()]
         said += [f"{file}: read as {encoding}" for file, encoding in self.encodings.items()]
         for file, census in self.tags.items():
@@ -160,7 +162,7 @@ class ReadReport:
 
 
 def table_unread(folder: str, table: str) -> str:
-    """Says that a table of offsets beside texts was not read."""
+    """Returns the message that a table of offsets beside texts was not read."""
     return (
         f"{folder}: read as plain text; {table} has offsets of mentions in these texts and was not read (the format "
         "offsets reads both)"
@@ -168,11 +170,11 @@ def table_unread(folder: str, table: str) -> str:
 
 
 class Named(Protocol):
-    """What has an id: a document, or a prediction about one."""
+    """Object with an id: a document, or a prediction about one."""
 
     @property
     def id(self) -> str:
-        """The id."""
+        """Id of the object."""
         ...
 
 
@@ -182,13 +184,13 @@ def _scored(mention: Mention) -> str:
 
 @dataclass(kw_only=True)
 class WriteReport:
-    """What a writer wrote, and what its format could not hold.
+    """Counts of what a writer wrote, and of what its format could not hold.
 
     Attributes:
         documents: number of documents written.
         mentions: number of mentions written.
         losses: code -> number of mentions (or other things) that the file does not hold.
-        examples: code -> the first document it happened in.
+        examples: code -> the first document with this loss.
         aside: documents that the format cannot hold at all.
     """
 
@@ -207,7 +209,7 @@ class WriteReport:
         count: int = 1,
         instead: Mention | None = None,
     ) -> None:
-        """Counts what the format cannot hold.
+        """Counts a loss: something that the format cannot hold.
 
         Args:
             code: short stable name, e.g. ``"discontinuous"``.
@@ -223,7 +225,7 @@ class WriteReport:
             self.examples[code] = f"{shortened(document.id)}{where}{choice}"
 
     def add(self, other: WriteReport) -> None:
-        """Counts what another report counts, but not what that one set aside."""
+        """Adds the counts of another report, except for its documents set aside."""
         self.documents += other.documents
         self.mentions += other.mentions
         self.losses.update(other.losses)
@@ -231,7 +233,7 @@ class WriteReport:
             self.examples.setdefault(code, where)
 
     def lines(self) -> list[str]:
-        """The losses as sentences, for a person."""
+        """Returns the losses as sentences for users."""
         return [
             f"not written, {code}: {count:,} (first in {self.examples[code]})"
             for code, count in sorted(self.losses.items())

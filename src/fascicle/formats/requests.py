@@ -1,4 +1,4 @@
-"""What is to be read and what is to be written: the options of commands, recipes and Python, resolved once."""
+"""Requests to read and to write: the options of commands, recipes and Python, resolved once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OWNERS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """One input: a file (``"-"`` for standard input), or a text.
+    """Input of a run: a file (``"-"`` for standard input), or a text.
 
     Attributes:
         name: path of the file, or the id of the document with the text.
@@ -49,7 +49,7 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """How files of documents are read. An option of a format is empty where it was not given.
+    """Options for reading files of documents; an option of a format is empty if it was not given.
 
     Attributes:
         format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by content and suffix.
@@ -76,7 +76,7 @@ class ReadRequest:
     asked_by: str = "format=NAME"
 
     def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | TextTableOptions | None:
-        """The options of a format.
+        """Returns the options of a format for a file.
 
         Args:
             path: of the file; for the sentence of an error.
@@ -112,7 +112,7 @@ class ReadRequest:
 
     @property
     def token_and_tags(self) -> tuple[int, tuple[int, ...] | None]:
-        """The columns of the token and of the tags, as `ConllOptions` takes them."""
+        """Columns of the token and of the tags, as `ConllOptions` takes them."""
         from fascicle.formats.conll import parse_columns
 
         return parse_columns(self.columns) if self.columns else (0, (-1,))
@@ -120,7 +120,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteRequest:
-    """Where and how documents are written.
+    """Options for writing documents.
 
     Attributes:
         path: a file or folder, or ``"-"`` for standard output.
@@ -143,20 +143,20 @@ class WriteRequest:
 
     @property
     def sources(self) -> tuple[str, ...] | None:
-        """The sources, at least one; ``None`` for all."""
+        """Sources whose mentions are written, at least one; ``None`` for all."""
         return (self.source,) if isinstance(self.source, str) else self.source or None
 
     @property
     def chosen(self) -> Format:
-        """The format.
+        """Format of the output.
 
         Raises:
-            UsageError: there is no such format, or the name of the output stands for none.
+            UsageError: there is no such format, or the name of the output belongs to no format.
         """
         return format_named(format_to_write(self.path, self.format))
 
     def check(self) -> Format:
-        """Says early whether the output can be written: to be called before long work.
+        """Checks that the output can be written; call it before long work.
 
         Returns:
             The format.
@@ -171,12 +171,12 @@ class WriteRequest:
 
 
 def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
-    """Splits ``NAME=VALUE`` texts.
+    """Splits ``NAME=VALUE`` texts into pairs.
 
     Args:
         texts: as a user writes them.
-        key: what a user calls them; for the sentence of an error.
-        example: for the same.
+        key: name of the option; for error messages.
+        example: for error messages.
 
     Raises:
         UsageError: a text without a name or without ``=``.
@@ -192,11 +192,11 @@ def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, s
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """What is read, looked up once.
+    """Inputs of a run, looked up once.
 
     Attributes:
         inputs: files, those of folders of texts in place of the folders, each once; or texts.
-        places: what each path that was given stands for.
+        places: the files of each given path.
         reading: how files are read.
     """
 
@@ -210,13 +210,13 @@ class Resolved:
 
     @property
     def size(self) -> int | None:
-        """Bytes of all inputs, as far as files are read from one end to the other; ``None`` if there are others."""
+        """Size of all inputs in bytes; ``None`` if an input is not read from start to end."""
         sizes = [_size_of(given) for given in self.inputs]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def resolved(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -> Resolved:
-    """Looks up files and folders; or takes texts, which are named ``text-1`` and so on.
+    """Looks up files and folders; or takes texts, which get the names ``text-1`` and so on.
 
     Args:
         files: as given.
@@ -240,7 +240,7 @@ def resolved(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -
 
 
 def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
-    """What files and folders stand for.
+    """Looks up the places for files and folders.
 
     Args:
         files: as given.
@@ -258,18 +258,18 @@ def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
 
 
 def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
-    """Files, with those of folders (``*.txt``) in place of the folders; see `places_to_read`."""
+    """Returns the files, with each folder replaced by its files (``*.txt``); see `places_to_read`."""
     return [source for place in places_to_read(files, request) for source in place.sources]
 
 
 def table_notes(places: Iterable[Place], request: ReadRequest) -> Iterator[str]:
-    """Says which tables of offsets beside folders of plain texts are not read."""
+    """Yields a message for each table of offsets beside a folder of plain texts that is not read."""
     for name, table in unread_tables(places, format=request.format).items():
         yield table_unread(name, table)
 
 
 def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
-    """Says how much of the folders of texts is not read, and which tables of offsets beside them are not."""
+    """Yields messages about unread entries in folders of texts, and about unread tables of offsets beside them."""
     yield from table_notes(places, request)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
         if count := left_out(folder):
@@ -280,7 +280,7 @@ def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
 
 
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """As `notes_on`, for files and folders, of which some may not be there."""
+    """Works like `notes_on`, for files and folders that may not exist."""
     folders = [file for file in files if file != STDIN and Path(file).is_dir()]
     return notes_on(places_of(folders, format=request.format), request)
 
@@ -314,13 +314,13 @@ def read_inputs(
 ) -> Iterator[tuple[str, Document]]:
     """Streams all documents of several inputs, each with the name of its input; their ids are unique.
 
-    What cannot be read is set aside in the report, and stops neither the rest of its file, where that can be found, nor
-    the other files.
+    Unreadable documents are set aside in the report; reading continues with the rest of the file, where possible, and
+    with the other files.
 
     Args:
         inputs: in order.
         request: how to read them.
-        report: collects what is known about the files; its ``aside`` goes on or does not.
+        report: collects facts about the files; its ``aside`` decides whether reading continues after an error.
         are_unique: whether ids are made unique, see ``formats.files.documents_of``.
     """
     pairs = _each(inputs, request, report, are_unique=are_unique)
@@ -374,7 +374,7 @@ def _read_input(given: Input, request: ReadRequest, report: ReadReport, *, are_u
 
 
 def _format_of(path: str, request: ReadRequest) -> str:
-    """The format to read a file in."""
+    """Returns the format in which to read a file."""
     from fascicle.formats.detection import format_to_read
 
     if not is_unicode(path):
@@ -382,7 +382,7 @@ def _format_of(path: str, request: ReadRequest) -> str:
             f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
         )
     if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
-        return "plain"  # nothing tells its format, and nothing is all that it holds
+        return "plain"  # its format is unknown, and it is empty
     try:
         return format_to_read(path, request.format)
     except (FormatError, UsageError) as error:
@@ -390,7 +390,7 @@ def _format_of(path: str, request: ReadRequest) -> str:
 
 
 def _is_bare(path: str) -> bool:
-    """Whether a file is empty, and its suffix does not say what it is: a corpus in a format, or predictions."""
+    """True if a file is empty and its suffix does not name a format or predictions."""
     from fascicle.formats.detection import by_suffix
 
     told = by_suffix(path) or suffix(path) in (".tsv", ".csv")

@@ -1,4 +1,4 @@
-"""Which ids were there already: of few the ids themselves, of many their hashes in tables."""
+"""Set of ids that saves memory: few ids are stored as text, many as hashes in tables."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from array import array
 from hashlib import blake2b
 from typing import Final
 
-_FEW: Final = 1 << 16  # ids that are kept as they are
+_FEW: Final = 1 << 16  # ids that are stored as text
 _TABLES: Final = 256  # they grow one after the other, so that no growth needs twice the memory
 _FIRST: Final = 64  # places in a new table
 _HALVES: Final = struct.Struct("<QQ")
 
 
 class Seen:
-    """A set of ids that takes 21 to 32 bytes for each of many; a Python set takes about 110 of PMIDs.
+    """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for PMIDs.
 
-    Of many ids, those with the same hash of 128 bits are taken for the same; among 38 million ids this happens with a
+    If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this happens with a
     probability of 2 in 10^24 (birthday bound, n^2 / 2^129).
     """
 
     def __init__(self, *, few: int = _FEW) -> None:
-        """Begins without ids.
+        """Creates an empty set.
 
         Args:
-            few: how many ids are kept as they are.
+            few: number of ids that are stored as text.
         """
         self._limit = few
         self._few: set[str] = set()
         self._tables: tuple[_Table, ...] = ()
 
     def add(self, identifier: str) -> bool:
-        """Notes an id.
+        """Adds an id.
 
         Returns:
-            Whether it was not there before.
+            True if it was not in the set before.
         """
         if self._tables:
             return self._note(identifier)
@@ -54,14 +54,14 @@ class Seen:
 
 
 class _Table:
-    """Pairs of numbers in an array, each at its place or at the next that is free (open addressing)."""
+    """Hash table of pairs of numbers in an array, with open addressing: at the place of the hash or the next free."""
 
     def __init__(self) -> None:
         self._cells = array("Q", bytes(_HALVES.size * _FIRST))
         self._count = 0
 
     def add(self, high: int, low: int) -> bool:
-        """Notes a pair; says whether it is new."""
+        """Adds a pair; returns true if it is new."""
         if not self._put(high, low):
             return False
         self._count += 1

@@ -1,4 +1,4 @@
-"""The shapes of JSON records that `fascicle.formats.jsonl` reads, a row for each, and which one a record has."""
+"""Shapes of the JSON records that `fascicle.formats.jsonl` reads, one row each, and their detection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Kind = type  # a shape has a part of this name
 
 @dataclass(frozen=True, kw_only=True)
 class JsonShape:
-    """Which field of a record holds what; an empty name: the records have no such field.
+    """Field names of a kind of record; an empty name means that the records have no such field.
 
     Attributes:
         tokens: list of tokens, or list of sentences that are lists of tokens.
@@ -31,22 +31,22 @@ class JsonShape:
             ``[start, end, type]`` or ``[start, end, type, text]``.
         tags: one tag for each token: of any scheme, or the number of a name.
         sentences: ranges of sentences, for records with a text.
-        start: first token or character, in a mention that is an object.
-        end: one past the last, there.
-        type: entity type, there.
-        spans: list of ``[start, end]``, for a discontinuous mention, there.
-        mention_text: text of the mention, there; checked against the offsets in records with a text.
-        score: probability of the mention, there; another number is not read; only in records with a text.
-        links: list of objects with the fields of `Link`, there; only in records with a text.
-        inclusive: ends are the last token or character itself.
+        start: of a mention object: its first token or character.
+        end: of a mention object: one past its last token or character.
+        type: of a mention object: its entity type.
+        spans: of a mention object: list of ``[start, end]``, for a discontinuous mention.
+        mention_text: of a mention object: its text; checked against the offsets in records with a text.
+        score: of a mention object: its probability; other numbers are not read; only in records with a text.
+        links: of a mention object: list of objects with the fields of `Link`; only in records with a text.
+        inclusive: ``end`` is the last token or character itself.
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
         ignored: names of fields, with commas between them, that look like annotation and are not to be read.
         tag_names: of tags that are numbers.
         reader: name of the tool or schema whose records have a reader of their own.
-        needs: fields that tell its records, with the types of their values.
+        needs: fields by which its records are detected, with the types of their values.
         also: further fields that it reads.
-        movable: parts that it looks for under another name, if the user gives one, beside ``id``.
+        movable: parts, beside ``id``, for which the user may give another field name.
     """
 
     tokens: str = ""
@@ -75,14 +75,14 @@ class JsonShape:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The fields of a record that are read, or left out on request."""
+        """Names of the fields that are read, or ignored on request."""
         of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
         needed = [name for name, _ in self.needs]
         return frozenset((*of_record, *needed, *self.also)) | {name.strip() for name in self.ignored.split(",")}
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
-        """The fields by which records of this shape are told, with the types of their values."""
+        """Fields by which records of this shape are detected, with the types of their values."""
         if self.needs:
             return self.needs
         named = ((self.tokens, list), (self.text, str), (self.entities, list), (self.tags, list))
@@ -129,9 +129,9 @@ _FIXED: Final = ("tag_names", "reader", "needs", "also", "movable")
 
 
 def _detect_shape(record: Mapping[str, Any]) -> str:
-    """The name of the first shape whose fields a record has; the empty string if there is none.
+    """Returns the name of the first shape whose fields a record has; the empty string if there is none.
 
-    Where no shape fits in the types of the fields too, their names decide, so that the reader can say what is wrong.
+    If no shape fits the types of the fields, their names decide, so that the reader can report the error.
     """
     for matches in (_fits, _has_fields):
         found = next((name for name, shape in SHAPES.items() if matches(record, shape)), "")
@@ -155,11 +155,11 @@ def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
 
 
 def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
-    """A shape with some fields named otherwise.
+    """Returns a shape with some field names changed.
 
     Args:
         shape: what to start from.
-        changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` take ``true`` or ``false``.
+        changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` need ``true`` or ``false``.
 
     Raises:
         UsageError: no such attribute, another value for one of these two, or a field that the reader of a tool looks
@@ -190,28 +190,28 @@ _PARTS: Final = ("start", "end", "type")
 
 
 class Shapes:
-    """Tells the shape of one record after the other."""
+    """Detector of the shape of one record after another."""
 
     def __init__(
         self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str, labels: str = ""
     ) -> None:
-        """Starts with no record.
+        """Creates a detector before the first record.
 
         Args:
             name: of a shape that all records have, or ``"auto"``.
             changes: to the shape, as ``(attribute of JsonShape, value)``.
             report: receives the names of the shapes.
             path: of the file.
-            labels: names of tags that are numbers, or a file that tells them.
+            labels: names of tags that are numbers, or a file with these names.
         """
         self._labels = labels
         self._name, self._changes, self._report, self._path = name, changes, report, path
         self._adjusted: dict[str, JsonShape] = {}
-        self._bare = 0  # records without annotation of which nothing was said yet
+        self._bare = 0  # records without annotation that are not reported yet
         self._annotated = ""
 
     def of(self, record: dict[str, Any], place: str) -> tuple[JsonShape, tuple[Event, ...]]:
-        """The shape of a record, and what is to be said of it.
+        """Returns the shape of a record, and the events about it.
 
         Raises:
             FormatError: no known shape, or annotation that the shape does not read.
@@ -239,7 +239,7 @@ class Shapes:
 
     def _detected(self, record: dict[str, Any]) -> str:
         name = _detect_shape(record)
-        # Somebody who names the field of the text does not want the parts of an article.
+        # A user who names the field of the text does not want the parts of an article.
         return "" if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
 
     def _remember(self, name: str) -> None:
@@ -247,7 +247,7 @@ class Shapes:
         self._report.shapes[self._path] = f"{before}, {name}" if before else name
 
     def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
-        """Says of texts without annotation that they have none, if others of the file do."""
+        """Returns events for texts without annotation, if other records of the file are annotated."""
         if name not in _UNANNOTATED:
             self._annotated = shape.entities or shape.tags
             count, self._bare = self._bare, 0
@@ -269,7 +269,7 @@ def _bare(which: str, field: str) -> Event:
 
 def _refuse_native(record: dict[str, Any], place: str) -> None:
     if "fascicle" in record:
-        # Of a file and of standard input only the beginning is seen before they are read.
+        # Detection sees only the beginning of a file or of standard input, so this may come later.
         raise FormatError("a document of Fascicle, not a record of another tool; read it with format=jsonl", at=place)
     if looks_native(record):
         raise FormatError(

@@ -1,4 +1,4 @@
-"""What a path stands for: a file, the text files of a folder, or one corpus; and how its content is known again."""
+"""Kinds of paths: a file, the text files of a folder, or one corpus; and fingerprints of their content."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from fascicle.formats.offset_tables import OffsetTable, tables_of
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
-# Of the format parquet. Whoever reads the folder as one table finds the mentions alone: pandas and datasets pass over a
-# folder of such a name.
+# Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
+# datasets ignore folders of such a name.
 DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
-_DEPTH: Final = 12  # folders below a folder in which annotation is looked for
+_DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
 def format_of_folder(folder: Path) -> str:
-    """The name of the format of a folder: parquet if it holds its tables, brat if it holds annotation, else plain.
+    """Returns the format of a folder: parquet if it holds its tables, brat if it holds annotation, else plain.
 
     A folder with texts of its own whose annotation is only in folders below it is plain.
     """
@@ -40,13 +40,13 @@ def format_of_folder(folder: Path) -> str:
 
 
 def _is_one_source(folder: Path, *, format: str = "auto") -> bool:  # noqa: A002
-    """Whether a folder is one corpus of the format, and not just the place of its text files."""
+    """True if a folder is one corpus of the format, and not a folder of separate text files."""
     return format_named(format_of_folder(folder) if format == "auto" else format).many
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """What a path stands for, looked up once.
+    """Files that a path refers to, looked up once.
 
     Attributes:
         path: as given.
@@ -60,7 +60,7 @@ class Place:
 
 
 def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
-    """What paths stand for: a folder of texts stands for its files; one of brat files for itself.
+    """Looks up paths: a folder of texts becomes its files; a folder of brat files remains one source.
 
     Args:
         paths: as ``formats.files.read`` takes them.
@@ -81,7 +81,7 @@ def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # 
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The text files of a folder (``*.txt``, in capitals or not), sorted by name.
+    """Returns the text files of a folder (``*.txt``, in capitals or not), sorted by name.
 
     Raises:
         InputError: there is none.
@@ -96,12 +96,12 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def left_out(folder: Path) -> int:
-    """How many entries of a folder `files_of` leaves out: other files and folders; hidden ones do not count."""
+    """Returns the number of entries of a folder that `files_of` leaves out; hidden ones are not counted."""
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
 def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
-    """The tables of offsets beside folders of texts that are read as plain texts because nothing told their format.
+    """Returns the unread tables of offsets beside folders of texts whose format was not given.
 
     Args:
         places: what is read.
@@ -116,7 +116,7 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
 
 
 def state_of(path: str) -> str:
-    """What tells whether an input is still the same: size and time of a file, the hash of a folder of files.
+    """Returns a key that changes with an input: size and time of a file, the hash of a folder of files.
 
     Args:
         path: of an input; that of standard input and of what is not there is empty.
@@ -137,10 +137,10 @@ def state_of(path: str) -> str:
 
 
 def source_sha256(path: str) -> str:
-    """Hash of a file's content, or of the names and contents of a folder's text files (of brat: annotation too).
+    """Returns the hash of a file, or of the names and contents of a folder's text files (of brat: annotation too).
 
     A table of offsets that names texts of a folder or zip without annotation is part of the hash.
-    Of the folder of a model it is that of the file in it which has the hashes of all others.
+    For the folder of a model it is the hash of the file that lists the hashes of all others.
 
     Raises:
         InputError: a corpus that cannot be read, or a folder without texts.
@@ -159,7 +159,7 @@ def source_sha256(path: str) -> str:
 
 
 def _with_tables(digest: str, path: str) -> str:
-    """The hash of texts, and of the tables of offsets that name them; of the texts alone if there is none."""
+    """Returns the hash of texts and of the tables of offsets that name them; without tables the hash is unchanged."""
     tables = _tables_of_texts(path)
     whole = hashlib.sha256(digest.encode())
     for line in (line for table in tables for line in table.raw_lines()):
@@ -168,15 +168,15 @@ def _with_tables(digest: str, path: str) -> str:
 
 
 def _state_of_tables(path: str) -> str:
-    """The state of the tables beside texts; a table inside a zip has the state of the zip."""
-    with suppress(InputError):  # whoever reads the place says what is wrong with it
+    """Returns the state of the tables beside texts; a table inside a zip has the state of the zip."""
+    with suppress(InputError):  # the reader of the place reports the error
         tables = [table.path for table in _tables_of_texts(path) if archive_of(table.folder) is None]
         return "".join(f" {state_of(table)}" for table in tables)
     return ""
 
 
 def _tables_of_texts(path: str) -> list[OffsetTable]:
-    """The tables that name texts of a place without annotation of its own."""
+    """Returns the tables that name the texts of a place without annotation of its own."""
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return []
@@ -185,13 +185,13 @@ def _tables_of_texts(path: str) -> list[OffsetTable]:
 
 
 def tables_in(place: Path) -> tuple[Path, ...]:
-    """The tables of documents and of mentions in a folder of the format parquet; none in another place."""
+    """Returns the tables of documents and of mentions in a folder of the format parquet; empty for another place."""
     there = [name for name in (DOCUMENTS, _DOCUMENTS_BEFORE) if (place / name).is_file()]
     return (place / there[0], place / MENTIONS) if there and (place / MENTIONS).is_file() else ()
 
 
 def _holds_annotation(place: Path) -> bool:
-    """Whether a place is an annotation file, or a folder with such files anywhere below it."""
+    """True if a place is an annotation file, or a folder with such files anywhere below it."""
     return has_suffix_below(place, ANNOTATIONS) if place.is_dir() else suffix_of(place.name) in ANNOTATIONS
 
 

@@ -1,4 +1,4 @@
-"""Reading the binary files of spaCy (``DocBin``), without spaCy: the layout of their rows, and their strings."""
+"""Reader for the binary files of spaCy (``DocBin``), without spaCy: the layout of their rows, and their strings."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ SCORES: Final = "scores"
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """The tokens of a text, as spaCy has them: without gaps, each perhaps followed by one blank.
+    """Tokens of a text as in spaCy: without gaps, each optionally followed by one blank.
 
     Attributes:
         texts: of the tokens.
         spaces: whether a blank follows each.
-        starts: whether each begins a sentence; ``None`` where nobody knows.
+        starts: whether each begins a sentence; ``None`` if not known.
     """
 
     texts: Sequence[str]
@@ -53,11 +53,11 @@ class Tokens:
 
     @property
     def text(self) -> str:
-        """The text."""
+        """Text of the tokens."""
         return "".join(f"{text} " if space else text for text, space in zip(self.texts, self.spaces, strict=True))
 
     def ranges(self) -> list[Span]:
-        """Where each token stands in the text, in code points."""
+        """Returns the range of each token in the text, in code points."""
         found, at = [], 0
         for text, space in zip(self.texts, self.spaces, strict=True):
             found.append((at, at + len(text)))
@@ -65,11 +65,11 @@ class Tokens:
         return found
 
     def words(self) -> tuple[Span, ...]:
-        """The tokens that are not blanks."""
+        """Returns the ranges of the tokens that are not blanks."""
         return tuple(at for at, text in zip(self.ranges(), self.texts, strict=True) if text.strip())
 
     def sentences(self) -> tuple[Span, ...] | None:
-        """The sentences, each from its first to its last word; ``None`` where nobody knows them."""
+        """Returns the sentences, each from its first to its last word; ``None`` if they are not known."""
         return None if self.starts is None else tuple(self._sentences(self.starts))
 
     def _sentences(self, starts: Sequence[bool]) -> Iterator[Span]:
@@ -88,7 +88,7 @@ _MASK: Final = 2**64 - 1
 _MULTIPLY: Final = 0xC6A4A7935BD1E995
 _SHIFT: Final = 47
 _SEED: Final = 1
-# The names of the symbols in their order; ``FLAG19-63`` stands for FLAG19, FLAG20, ... FLAG63.
+# The names of the symbols in their order; ``FLAG19-63`` means FLAG19, FLAG20, ... FLAG63.
 _NAMES: Final = """
 IS_ALPHA IS_ASCII IS_DIGIT IS_LOWER IS_PUNCT IS_SPACE IS_TITLE IS_UPPER LIKE_URL LIKE_NUM LIKE_EMAIL IS_STOP
 IS_OOV_DEPRECATED IS_BRACKET IS_QUOTE IS_LEFT_PUNCT IS_RIGHT_PUNCT IS_CURRENCY FLAG19-63 ID ORTH LOWER NORM SHAPE
@@ -103,7 +103,7 @@ possessive preconj prep prt punct quantmod relcl rcmod root xcomp acl ENT_KB_ID 
 
 @cache
 def symbols() -> Mapping[str, int]:
-    """The symbols of spaCy 3 with their numbers; the empty string is the first."""
+    """Returns the symbols of spaCy 3 with their numbers; the empty string is the first."""
     return MappingProxyType({name: number for number, name in enumerate(["", *_listed()])})
 
 
@@ -119,22 +119,22 @@ def _listed() -> Iterator[str]:
 
 
 def number_of(text: str) -> int:
-    """The number of a string: that of the symbol, or the hash of its UTF-8.
+    """Returns the number of a string: that of the symbol, or the hash of its UTF-8.
 
     Raises:
-        UnicodeEncodeError: half of a character.
+        UnicodeEncodeError: a lone surrogate.
     """
     found = symbols().get(text)
     return murmur64(text.encode()) if found is None else found
 
 
 def names_of(texts: Iterable[str]) -> dict[int, str]:
-    """The strings of a file, and all symbols, by their numbers."""
+    """Returns the strings of a file, and all symbols, by their numbers."""
     return {**{number: name for name, number in symbols().items()}, **{number_of(text): text for text in texts}}
 
 
 def murmur64(data: bytes) -> int:
-    """MurmurHash64A of bytes, with the seed of spaCy.
+    """Returns MurmurHash64A of bytes, with the seed of spaCy.
 
     Source: Austin Appleby, MurmurHash2, 64-bit version for 64-bit machines (public domain).
     """
@@ -182,15 +182,15 @@ _GROUP: Final = msgspec.msgpack.Decoder(_Group)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Gives the documents of a file, which is read as a whole.
+    """Yields the documents of a file, which is read as a whole.
 
-    Entities are mentions of gold, unless the document has groups of spans that hold them; the group ``sc`` is gold, and
-    any other a source of its name. The user data tell the id and further facts.
+    Entities are gold mentions, unless groups of spans of the document hold them. The group ``sc`` is gold; each other
+    group is a source with its name. The user data hold the id and further facts.
 
     Args:
         source: the file.
         options: none.
-        report: a document whose columns make none costs itself.
+        report: a document whose columns are not valid is set aside.
 
     Raises:
         FormatError: no such file, or one that is too large.
@@ -218,7 +218,7 @@ def _bin(source: Source) -> _Bin | None:
 
 
 def _unpacked(source: Source) -> bytes | None:
-    """The message in the file; ``None`` of an empty file."""
+    """Returns the unpacked message in the file; ``None`` for an empty file."""
     parts, size, packer = list[bytes](), 0, zlib.decompressobj()
     with source.open() as stream:
         while data := stream.read(_CHUNK):
@@ -240,7 +240,7 @@ def _unpacked(source: Source) -> bytes | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Columns:
-    """The columns of all documents, one after the other."""
+    """Columns of all documents, one after the other."""
 
     lengths: _Column
     spaces: _Column
@@ -266,7 +266,7 @@ def _columns(found: _Bin, source: Source) -> _Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class _Doc:
-    """One document of the file, and what is said of it."""
+    """Document of the file, with its events."""
 
     tokens: Tokens
     collector: MentionCollector
@@ -340,7 +340,7 @@ def _add_group(doc: _Doc, group: _Group, source: str) -> None:
 
 
 def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
-    """Adds the entities that no group has."""
+    """Adds the entities that are in no group of spans."""
     if ENT_TYPE not in columns:
         return
     ranges = doc.tokens.ranges()
@@ -354,7 +354,7 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
 
 
 def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
-    """First and last token (exclusive) of each entity; without tags neighbours of one type are one."""
+    """Yields first and last token (exclusive) of each entity; without tags, neighbours of one type are one entity."""
     kinds = columns[ENT_TYPE]
     tags = columns.get(ENT_IOB)
     start: int | None = None
@@ -373,7 +373,7 @@ def _links(concept: str) -> tuple[Link, ...]:
 
 
 def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:
-    """The id and the facts in the user data; what else they hold is counted."""
+    """Returns the id and the facts in the user data; other user data is counted in events."""
     data = found.user_data[number] if number < len(found.user_data) else None
     given = _USER_DATA.decode(data) if data else {}
     if not isinstance(given, dict):

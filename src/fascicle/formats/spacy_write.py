@@ -1,8 +1,8 @@
-"""Writing the binary files of spaCy (``DocBin``), without spaCy.
+"""Writer for the binary files of spaCy (``DocBin``), without spaCy.
 
 A file is one message of MessagePack, packed with zlib: columns of numbers over the tokens of all documents, and a list
-of strings. The columns are kept in temporary files until the last document is there, so that memory grows with the
-strings alone.
+of strings. The columns are kept in temporary files until the last document is encoded, so that memory grows only
+with the strings.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What is written of one document."""
+    """Encoded columns of one document."""
 
     tokens: bytes
     spaces: bytes
@@ -57,10 +57,10 @@ class Entry:
 
 
 def encode(document: Document, report: WriteReport) -> Entry:
-    """Makes the columns of one document.
+    """Encodes one document as columns.
 
     Raises:
-        InputError: a source that is called like the group of gold.
+        InputError: a source with the name of the group for gold.
     """
     tokens, ranges = _tokens(document)
     _count(document, tokens, report)
@@ -81,7 +81,7 @@ def encode(document: Document, report: WriteReport) -> Entry:
 
 
 def with_tokens(document: Document) -> Document:
-    """A text without words gets those of our segmenter, cut where mentions begin and end."""
+    """Adds words from the default segmenter to a document that has none, split where mentions begin and end."""
     if document.words is not None:
         return document
     made = with_words(document)
@@ -103,7 +103,7 @@ def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
 
 
 def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
-    """The tokens of a document and their ranges: its words, and what stands between them beside one blank."""
+    """Returns the tokens of a document and their ranges: its words, and the text between them except one blank."""
     text, spaces, ranges = document.text, list[bool](), list[Span]()
     for start, end in [*(document.words or ()), (len(text), len(text))]:
         at = ranges[-1][1] if ranges else 0
@@ -119,19 +119,19 @@ def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
 
 
 def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) -> list[bool] | None:
-    """Whether each token begins a sentence."""
+    """Returns for each token whether it begins a sentence; ``None`` if sentences are not known."""
     if document.sentences is None:
         return None
     words = [at for at, text in enumerate(texts) if text.strip()]
     places = [ranges[at][0] for at in words]
     found = (bisect_left(places, start) for start, _ in document.sentences)
-    # What stands before the first word belongs to its sentence: for spaCy the first token always begins one.
+    # Text before the first word belongs to its sentence: in spaCy the first token always begins a sentence.
     firsts = {words[at] if at else 0 for at in found if at < len(words)}
     return [at in firsts for at in range(len(texts))]
 
 
 def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
-    """Counts what of the words and sentences the tokens do not hold."""
+    """Counts the losses if the tokens do not reproduce the words or sentences."""
     if document.words and tokens.words() != document.words:
         report.lose("words", document)
     if document.sentences and tokens.sentences() != document.sentences:
@@ -143,7 +143,7 @@ def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    """A mention with its tokens, first and last (exclusive), and what it refers to."""
+    """Mention with its tokens, first and last (exclusive), and its concept."""
 
     mention: Mention
     first: int
@@ -169,7 +169,7 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
 
 
 def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
-    """Mentions that do not overlap: gold first, then the better score, then the longest, then the first."""
+    """Selects mentions that do not overlap: gold first, then the better score, then the longest, then the first."""
     chosen: list[_Placed] = []
     taken: set[int] = set()
     for one in sorted(placed, key=lambda one: (one.mention.source != GOLD, *one.mention.rank)):
@@ -181,7 +181,7 @@ def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
 
 
 def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np.ndarray[Any, Any]:
-    """The columns of the tokens."""
+    """Returns the columns of the tokens."""
     found = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
     numbers = {text: number_of(text) for text in set(tokens.texts)}
     found[:, 0] = [numbers[text] for text in tokens.texts]
@@ -198,7 +198,7 @@ def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np
 
 
 def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]) -> bytes:
-    """A group for each source; none where the entities say it all."""
+    """Encodes a group of spans for each source; none if the entities already hold all mentions."""
     is_plain = all(one.mention.source == GOLD and one.mention.score is None for one in placed)
     if not placed or (is_plain and len(_entities(placed)) == len(placed)):
         return b""
@@ -223,7 +223,7 @@ def _packed(one: _Placed, ranges: Sequence[Span]) -> bytes:
 
 
 class _Columns:
-    """Collects the columns of all documents in temporary files."""
+    """Columns of all documents, collected in temporary files."""
 
     def __init__(self, open_files: ExitStack) -> None:
         self._files: dict[str, IO[bytes]] = {
@@ -244,7 +244,7 @@ class _Columns:
         self._count += 1
 
     def message(self) -> Iterator[bytes]:
-        """The parts of the message."""
+        """Yields the parts of the message."""
         encode, count = _ENCODER.encode, self._count
         yield b"\x8a" + encode("version") + encode(VERSION) + encode("attrs") + encode(ATTRIBUTES)
         for name in ("tokens", "spaces", "lengths"):
@@ -272,7 +272,7 @@ def _array(count: int) -> bytes:
 
 @contextmanager
 def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a file, to which documents are added; it is written at the end.
+    """Opens a file and yields the function that adds a document; the content is written at the end.
 
     Args:
         stream: the file.

@@ -1,4 +1,4 @@
-"""What is in a corpus, counted in one pass."""
+"""Counts of the contents of a corpus, made in one pass."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CorpusStats:
         longest_mention: in characters, from its first to its last.
         formats: file -> format.
         schemes: file -> tag scheme.
-        repairs: invalid tag sequences that were mended.
+        repairs: invalid tag sequences that were repaired.
         events: ``"kind code"`` -> how often.
     """
 
@@ -110,7 +110,7 @@ class CorpusStats:
         self._add_relations(document.mentions)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON can hold it; types and events by falling count."""
+        """Returns the counts as a dictionary for JSON; types and events sorted by falling count."""
         values = dict(vars(self))
         for name in ("types", "events"):
             values[name] = dict(sorted(values[name].items(), key=lambda item: (-item[1], item[0])))
@@ -150,7 +150,7 @@ def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None
 
     Args:
         documents: read once.
-        report: the one that was given to the reader; tells formats, tag schemes and repairs.
+        report: of the reader; the source of formats, tag schemes and repairs.
     """
     stats = CorpusStats()
     for document in documents:
@@ -163,7 +163,7 @@ def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None
 
 
 def format_table(stats: CorpusStats) -> str:
-    """The counts as a table for a terminal; rows of things that do not occur are left out."""
+    """Formats the counts as a table for a terminal; rows with a count of zero are left out."""
     rows = [*_main_rows(stats), *_rows_of_parts(stats), *_source_rows(stats)]
     label = max(len(name) for name, *_ in rows)
     number = max(len(value) for _, value, _ in rows)
@@ -183,7 +183,7 @@ def _main_rows(stats: CorpusStats) -> Iterator[_Row]:
 
 
 def _rows_of_parts(stats: CorpusStats) -> Iterator[_Row]:
-    """How many mentions are of a kind, with their share, and what is longest."""
+    """Yields the numbers of mentions of each kind, with their share, and the longest ones."""
     for field_name, title in _PARTS.items():
         if count := getattr(stats, field_name):
             share = "" if field_name.startswith("longest") else f"  {count / stats.mentions:.1%} of the mentions"

@@ -1,7 +1,7 @@
 """Tables of mentions, one row each: TSV and CSV.
 
 A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
-such a cell of a text, an id or a type gets a ``'`` in front, which the reader takes away again.
+such a cell with a text, an id or a type gets a ``'`` in front, which the reader removes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _CELL: Final = re.compile('(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """One kind of table.
+    """Kind of table: TSV or CSV.
 
     Attributes:
-        holds: what of a document is in it.
+        holds: fields of a document that the table holds.
         row: makes a row of cells.
         cell: makes a cell of a name or a text.
         mark: at the beginning of the file.
@@ -51,7 +51,7 @@ class Table:
     mark: str = ""
 
     def header(self, *, with_text: bool = False) -> bytes:
-        """The first line."""
+        """Returns the header line."""
         return (self.mark + self.row((*HEADER, "text", *LINKS) if with_text else HEADER)).encode()
 
     def rows(
@@ -62,14 +62,14 @@ class Table:
         text: str | None = None,
         lose: Callable[[str, Mention], None] = lambda code, mention: None,
     ) -> bytes:
-        """One row for each mention of a document.
+        """Returns one row for each mention of a document.
 
         Args:
             identifier: of the document.
             mentions: its mentions.
             text: of the document, for columns with the text of each mention, its links and their names; in the text a
                 blank is written for each TAB and line break, and for what is between fragments.
-            lose: is called with the code of what a row cannot hold of the links of a mention.
+            lose: is called with the code of each part of the links that a row cannot hold.
 
         Raises:
             InputError: an id or a type that a row cannot hold.
@@ -91,14 +91,14 @@ class Table:
 
 
 def links_of(ids: str, names: str) -> tuple[Link, ...]:
-    """The links that the cells of the columns `LINKS` stand for."""
+    """Returns the links in the cells of the columns `LINKS`."""
     parts, called = ids.split(BETWEEN) if ids else [], names.split(BETWEEN)
     called = called if len(called) == len(parts) else [""] * len(parts)
     return tuple(link_of(part, name) for part, name in zip(parts, called, strict=True))
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
-    """Identifiers and names of the links that a row can hold."""
+    """Returns identifiers and names of the links that a row can hold."""
     held = [link for link in mention.links if not link.nil and _fits(link)]
     for _ in range(sum(not link.nil for link in mention.links) - len(held)):
         lose("links", mention)
@@ -110,14 +110,14 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
 
 
 def _fits(link: Link) -> bool:
-    """Whether a link can be told from its identifier again."""
+    """True if a link can be restored from its identifier."""
     told = identifier_of(link)
     same = msgspec.structs.replace(link, name="", score=None, tier="", same=()) == link_of(told)
     return same and told != "" and BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 
 def cells_of(line: str, separator: str) -> list[str]:
-    """The cells of a line.
+    """Splits a line into cells.
 
     Args:
         line: without its end.
@@ -142,7 +142,7 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def separator_of(header: str) -> str:
-    """TAB, or the comma of a CSV."""
+    """Returns TAB, or the comma of a CSV."""
     return "\t" if "\t" in header else ","
 
 
@@ -166,7 +166,7 @@ CSV: Final = Table(
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """How a table is written.
+    """Options for writing a table.
 
     Attributes:
         with_text: whether it has columns with the text and the links of each mention, which predictions have not.
@@ -176,7 +176,7 @@ class TableOptions:
 
 
 class _Rows:
-    """Makes the rows of documents, or of predictions."""
+    """Encoder of the rows of documents, or of predictions."""
 
     def __init__(self, table: Table, options: TableOptions) -> None:
         self._table = table

@@ -40,7 +40,7 @@ _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 @dataclass(frozen=True, kw_only=True)
 class TextTableOptions:
-    """Which columns of a table are read; their names count in any case.
+    """Columns of a table that are read; upper and lower case of their names are equal.
 
     Attributes:
         text: column of the texts; several with commas between them become sections of one text.
@@ -57,7 +57,7 @@ class TextTableOptions:
 
     @classmethod
     def of(cls, fields: Iterable[tuple[str, str]]) -> TextTableOptions:
-        """Options of pairs of names and values, as users write them.
+        """Makes options from pairs of names and values, as users write them.
 
         Raises:
             UsageError: another name, or another value for ``quotes`` than ``true`` or ``false``.
@@ -77,7 +77,7 @@ class TextTableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _Columns:
-    """What the columns of a table are."""
+    """Roles of the columns of a table."""
 
     names: Sequence[str]
     texts: Sequence[int]
@@ -85,12 +85,12 @@ class _Columns:
 
 
 def separator_of(header: str) -> str:
-    """What stands between the cells of a table: a TAB, a comma or a semicolon."""
+    """Returns the separator of the cells of a table: a TAB, a comma or a semicolon."""
     return next((sign for sign in SEPARATORS if sign in header), ",")
 
 
 def has_texts(header: str) -> bool:
-    """Whether the first line of a file has a column that is called ``text``, and another one."""
+    """True if the first line of a file has a column named ``text``, and another column."""
     names = [name.strip('" ').lower() for name in header.split(separator_of(header))]
     return TEXT in names and len(names) > 1
 
@@ -103,7 +103,7 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     Args:
         source: the file.
         options: which columns.
-        report: a row with another number of cells costs itself.
+        report: a row with another number of cells is set aside.
 
     Raises:
         FormatError: a column that is not there, or quotes that do not match.
@@ -128,7 +128,7 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
 
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, each with the number of its last line."""
+    """Yields the rows that are not empty, each with the number of its last line."""
     given = (text_of(without_mark(line)) + "\n" for _, line in lines_or_errors(source))
     first = next(given, None)
     if first is None:
@@ -172,7 +172,7 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
 
 
 def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
-    """A row as a record, if one of its cells may hold annotation; else its cells, or why it cannot be read."""
+    """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if it cannot be read."""
     if len(cells) != len(columns.names):
         return cells
     others = {
@@ -200,13 +200,13 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
             at=place,
         )
     if is_tool:
-        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: nobody annotated the text
+        others = {ANNOTATION: None, ANNOTATOR: None, **others}  # an empty cell: the text has no annotation
     identifier = {"id": cells[columns.id]} if columns.id is not None else {}
     return {**others, "text": cells[columns.texts[0]], **identifier}
 
 
 def _value(cell: str) -> Any:
-    """What a cell says: a list or an object (of JSON, or as Python writes it), tags, or its text."""
+    """Returns the value of a cell: a list or an object (in JSON or Python notation), tags, or its text."""
     if cell[:1] in "[{":
         for decode in (msgspec.json.decode, _of_python):
             try:

@@ -1,4 +1,4 @@
-"""Annotated text for reading: mentions coloured on a terminal, ``[lung cancer]Disease`` elsewhere."""
+"""View of annotated text for readers: mentions in colour on a terminal, ``[lung cancer]Disease`` elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
-# A text may hold control characters, which a terminal would obey: they are shown as pictures (U+2400 ff.), one for one.
+# Control characters of a text would act on the terminal: each is shown as its picture (U+2400 ff.) instead.
 _HARMLESS = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r\f\v"},
     0x7F: 0x2421,
@@ -50,10 +50,10 @@ class _Fragment:
 
 
 class TextView:
-    """Renders documents one by one, and counts for the legend."""
+    """Renderer of documents one by one, with counts for the legend."""
 
     def __init__(self, *, width: int, colour: bool, types: Sequence[str] = ()) -> None:
-        """Starts the counts.
+        """Creates a view with all counts at zero.
 
         Args:
             width: columns of the terminal.
@@ -68,7 +68,7 @@ class TextView:
         self._origins: dict[str, None] = {}
 
     def render(self, document: Document, mentions: Sequence[Mention], *, title: bool = True) -> str:
-        """One document, wrapped at blanks, with its links and the long form of each short form below.
+        """Renders one document, wrapped at blanks; links and the long form of each short form are below it.
 
         It ends with an empty line.
         """
@@ -83,7 +83,7 @@ class TextView:
         return f"{head if title else ''}{lines.text()}\n{below}\n"
 
     def legend(self) -> str:
-        """How often each type occurred, in its colour, and where links are from."""
+        """Returns the count of each type, in its colour, and the origins of the links."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         parts = [f"{_paint(shortened(name), self._style(name))} {count:,}" for name, count in ordered] or [
             "no mentions"
@@ -99,7 +99,7 @@ class TextView:
         return f"{'1;' if nested else ''}4;{_COLOURS[self._types.index(kind) % len(_COLOURS)]}"
 
     def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, Style]]:
-        """The text in pieces of one style; without colour, brackets stand between the pieces."""
+        """Yields the text in pieces of one style; without colour, brackets are added between the pieces."""
         fragments = _fragments(mentions)
         opening: list[_Fragment] = []
         ahead, position = 0, 0
@@ -124,7 +124,7 @@ class TextView:
 
 
 def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
-    """Identifier and name of each link once, behind the words that are linked, as a line."""
+    """Yields a line for each different link: the linked words, the identifier and the name."""
     pairs = [
         (" ".join(mention.text_in(document.text).split()), link)
         for mention in mentions
@@ -136,7 +136,7 @@ def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
 
 
 def _abbreviations(document: Document) -> Iterator[str]:
-    """Each pair of short and long form once, as a line."""
+    """Yields a line for each different pair of short and long form."""
     pairs = [
         (document.text[slice(*short)], document.text[slice(*long)]) for short, long in document.abbreviations or ()
     ]
@@ -145,7 +145,7 @@ def _abbreviations(document: Document) -> Iterator[str]:
 
 
 class _Lines:
-    """Wraps styled text: a word is what stands between blanks, whatever its styles."""
+    """Wrapper of styled text: a word is the text between two blanks, whatever its styles."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -204,7 +204,7 @@ def _paint(text: str, style: Style) -> str:
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal: wide East Asian characters take two, combining ones none."""
+    """Returns the width of a text on a terminal: wide East Asian characters take two columns, combining ones none."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
@@ -213,7 +213,7 @@ def _columns(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewOptions:
-    """How documents are shown.
+    """Options for showing documents.
 
     Attributes:
         width: columns of the lines; ``None`` for those of the terminal.
@@ -229,7 +229,7 @@ class ViewOptions:
 
 
 class _Views:
-    """Makes the view of one document after the other."""
+    """Encoder that makes the view of one document after the other."""
 
     def __init__(self, options: ViewOptions) -> None:
         width = options.width or shutil.get_terminal_size((100, 24)).columns
@@ -249,7 +249,7 @@ class _Views:
 
 
 def _count_hidden(document: Document, part: WriteReport) -> None:
-    """Counts mentions of which no word has the colour, for another has the same range and a better score."""
+    """Counts mentions that have no word in their colour, because a better scored one has the same range."""
     shown: dict[Fragments, Mention] = {}
     for mention in sorted(document.mentions, key=lambda one: one.rank):
         if shown.setdefault(mention.spans, mention).type != mention.type:

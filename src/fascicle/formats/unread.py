@@ -1,4 +1,4 @@
-"""Fields of a JSON record that look like annotation: no shape may leave one of them unread."""
+"""Detection of JSON fields that look like annotation: no shape may leave one of them unread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fascicle.core.tags import is_tag
 
 _FIELD: Final = re.compile(r'\("(\w+)", "([^"]*)"\)')
 _FIELDS: Final = re.compile(rf"\bfields=\[{_FIELD.pattern}(?:, {_FIELD.pattern})*\]")
-# Names that stand for annotation in the files of some tool or corpus.
+# Names of annotation in the files of some tool or corpus.
 _NAMES: Final = frozenset(
     {
         *("spans", "span", "ents", "ent", "entities", "entity", "entity_mentions", "named_entities", "gold_entities"),
@@ -20,7 +20,7 @@ _NAMES: Final = frozenset(
         *("denotations", "passages", "completions", "predictions"),
     }
 )
-# Names that stand for annotation as well as for a fact about the whole text; the value tells.
+# Names of annotation or of facts about the whole text; the value decides.
 _PERHAPS: Final = frozenset(
     {
         *("label", "labels", "tag", "tags", "class", "classes", "category", "categories"),
@@ -53,7 +53,7 @@ _ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
 
 
 def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
-    """The fields of a record that look like annotation and are not among those that are read.
+    """Returns the fields of a record that look like annotation and are not among those that are read.
 
     A field looks like annotation if its name is one that tools give to mentions and its value can hold some (a list or
     object that is not empty, or a text, but no number), or if it is a list of objects with offsets, whatever its name.
@@ -68,14 +68,14 @@ def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
 
 
 def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The two fields of a record that look like the offsets of one mention, as integers or digits; or none."""
+    """Returns the two fields that look like the offsets of one mention, as integers or digits; or an empty tuple."""
     names = {name.lower(): name for name, value in record.items() if str(value).isdecimal()}
     pair = [next((names[one] for one in several if one in names), "") for several in (_STARTS, _ENDS)]
     return tuple(pair) if all(pair) else ()
 
 
 def looks_native(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a document of the native format without the version of its schema."""
+    """True if a record is a document of the native format without the version of its schema."""
     if not {"id", "text"} <= record.keys() <= _OF_NATIVE:
         return False
     mentions = list(_objects(record.get("mentions")))
@@ -85,7 +85,7 @@ def looks_native(record: Mapping[str, Any]) -> bool:
 
 
 def fits(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
-    """Whether a list of mentions has its offsets and types in the fields of these names; lists have no names."""
+    """True if mentions have offsets and types in the fields of these names; mentions that are lists are accepted."""
     if isinstance(found, list) and any(isinstance(one, str) for one in found):
         return False  # names of classes
     first = next(_objects(found), None)
@@ -93,12 +93,12 @@ def fits(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
 
 
 def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
-    """The argument that names the parts of a field with mentions, as far as they can be told.
+    """Returns the argument that names the parts of a field with mentions, as far as they can be detected.
 
     Args:
         name: of the field.
         value: of the field.
-        spelt: part of a shape -> its name where nothing else is said.
+        spelt: part of a shape -> its default name.
     """
     wanted = {"entities": name}
     if name.lower().endswith("tags") and not any(_objects(value)):
@@ -112,7 +112,7 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> str:
 
 
 def fields_argument(*fields: tuple[str, str]) -> str:
-    """The argument ``fields`` of ``JsonlOptions`` and ``ReadRequest`` as a user of Python writes it.
+    """Returns the argument ``fields`` of ``JsonlOptions`` and ``ReadRequest`` as Python code.
 
     Args:
         fields: ``(part of the shape, field of the records)``.
@@ -122,17 +122,17 @@ def fields_argument(*fields: tuple[str, str]) -> str:
 
 
 def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) -> str:
-    """A sentence in which another spelling takes the place of each `fields_argument`.
+    """Replaces each `fields_argument` in a sentence by another notation.
 
     Args:
         text: the sentence.
-        shown: makes the spelling of the pairs of an argument.
+        shown: formats the pairs of an argument.
     """
     return _FIELDS.sub(lambda found: shown(_FIELD.findall(found[0])), text)
 
 
 def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:
-    """Whether a field looks like annotation; its value is not empty."""
+    """True if a field looks like annotation; its value is not empty."""
     if name in _NAMES:
         return True
     if not isinstance(value, list) or name in _STRUCTURE:
@@ -149,7 +149,7 @@ def _has_offsets(mention: Mapping[str, Any]) -> bool:
 
 
 def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list, or of the lists of a list."""
+    """Yields the objects of a list, or of the lists of a list."""
     if not isinstance(value, list):
         return
     for one in chain.from_iterable(part if isinstance(part, list) else [part] for part in value):

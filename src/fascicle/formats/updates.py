@@ -1,4 +1,4 @@
-"""Files that follow each other in time, such as the baseline and the update files of PubMed: each document once.
+"""Series of files in time order, such as the baseline and update files of PubMed: each document is read once.
 
 A later file replaces the documents that it has again, and withdraws others
 (https://www.nlm.nih.gov/databases/download/pubmed_medline.html).
@@ -28,14 +28,14 @@ def latest(
 ) -> Iterator[Document]:
     """Streams each document in its latest state, in the order of the files.
 
-    Of several versions of a citation in one file the highest counts, and of equal ones the last. A document that a file
-    withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of all
-    documents.
+    Of several versions of a citation in one file the highest is used, and of equal ones the last. A document that a
+    file withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of
+    all documents.
 
     Args:
         paths: of files, the oldest first.
         format: a name of `FORMATS`, or ``"auto"``.
-        report: counts what is given out, and has the ids that are withdrawn.
+        report: counts the yielded documents, and collects the withdrawn ids.
 
     Returns:
         An iterator; each id occurs once.
@@ -54,7 +54,7 @@ def latest(
 
 
 def _places(paths: Sequence[str | Path], *, format: str, report: ReadReport) -> dict[str, tuple[int, int]]:  # noqa: A002
-    """The number of the file, and the place in it, of the latest state of each id."""
+    """Returns the number of the file, and the place in it, of the latest state of each id."""
     places: dict[str, tuple[int, int]] = {}
     for number, path in enumerate(paths):
         own, versions = _like(report), dict[str, int]()
@@ -73,7 +73,7 @@ def _places(paths: Sequence[str | Path], *, format: str, report: ReadReport) -> 
 
 
 def _like(report: ReadReport) -> ReadReport:
-    """A report that goes on where another one does, and tells nobody."""
+    """Returns an empty report with the same error handling as another one, and without messages to users."""
     own = ReadReport()
     own.aside.keep_going = report.aside.keep_going
     return own
@@ -84,13 +84,13 @@ def _id(document: Document) -> str:
 
 
 def version_of(document: Document) -> int:
-    """Which version of a citation it is, from 1; see `latest`."""
+    """Returns the version of a citation, from 1; see `latest`."""
     told = document.meta.get(_VERSION, "1")
     return int(told) if told.isdecimal() else 1
 
 
 def _named(document: Document) -> Document:
-    """A document under the id that its file gives it."""
+    """Returns a document with the original id from its file."""
     if ORIGINAL_ID not in document.meta:
         return document
     meta = {key: value for key, value in document.meta.items() if key != ORIGINAL_ID}

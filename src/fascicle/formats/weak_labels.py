@@ -1,9 +1,9 @@
-"""Label files: what a predictor says of every word of texts, hard and as probabilities, and never the text.
+"""Label files: predictions for every word of texts, as hard tags and as probabilities, without the text.
 
 A file is gzip, of JSON Lines. The first line names the predictor, its types and the tags; each line after it is a
-document; the last one counts them, so that a file that was cut off is never taken for a whole one. A document has its
-id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (at most 1/510 away from what
-was said), plus 256 where the tag is one of the answer. A probability below the floor is left out, and read as 0.
+document; the last one counts them, so that a truncated file is detected. A document has its
+id, a hash of its text, and its tags: the word, the tag, and the probability in 255ths (an error of at most
+1/510), plus 256 if the predictor chose the tag. A probability below the floor is not stored, and is read as 0.
 
 The words are those that the document marks, else those of the segmenter that the first line names.
 """
@@ -39,18 +39,18 @@ _MAKE: Final = "make one with fascicle label MODEL TEXTS -o FILE"
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for all documents of a file.
+    """Header of a file: facts that are the same for all documents.
 
     Attributes:
         model: name of the predictor.
-        sha256: of what decides its answers.
+        sha256: hash of all that determines its predictions.
         release: of Fascicle, that wrote the file.
         types: of the predictor, in the order of the tags.
         scheme: of the tags, ``"BIO"`` or ``"IO"``.
         meaning: of a probability, see ``text.annotator.Meaning``.
-        segmenter: name and version of what cuts texts into words, where they mark none.
+        segmenter: name and version of the segmenter for texts without marked words.
         floor: least probability that is kept.
-        note: what the user said of the licence of texts and model.
+        note: note of the user on the licences of texts and model.
         options: of the run, by name.
     """
 
@@ -72,13 +72,13 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _First(Header, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The header with the version of its schema, as it stands in a file."""
+    """Header with the version of its schema, as it is stored in the file."""
 
     fascicle_labels: int
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknown_fields=True):
-    """One document.
+    """Packed labels of one document.
 
     Attributes:
         id: of the document.
@@ -100,7 +100,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknow
 
 
 class End(msgspec.Struct, frozen=True, array_like=True, tag="end", forbid_unknown_fields=True):
-    """The last line.
+    """Last line of a file, with the number of documents.
 
     Attributes:
         documents: in the file.
@@ -117,7 +117,7 @@ class End(msgspec.Struct, frozen=True, array_like=True, tag="end", forbid_unknow
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Labels:
-    """What is said of the words of one document.
+    """Labels of the words of one document.
 
     Attributes:
         document: with its text.
@@ -138,7 +138,7 @@ _LINE: Final = msgspec.json.Decoder(Entry | End)
 
 
 def text_key(document: Document) -> str:
-    """The first 128 bits of the SHA-256 of a text in UTF-8, in hexadecimal; with its words, where it marks them."""
+    """Returns the first 128 bits of the SHA-256 of a text in UTF-8, in hexadecimal; marked words are included."""
     digest = hashlib.sha256(document.text.encode())
     if document.words is not None:
         digest.update(b"\0" + np.array(document.words, dtype="<i8").tobytes())
@@ -146,7 +146,7 @@ def text_key(document: Document) -> str:
 
 
 def entry_of(document: Document, *, tags: Bools, probabilities: Floats, floor: float) -> Entry:
-    """Packs what is said of one document.
+    """Packs the labels of one document.
 
     Args:
         document: with its text.
@@ -168,7 +168,7 @@ def entry_of(document: Document, *, tags: Bools, probabilities: Floats, floor: f
 
 
 def labels_of(entry: Entry, document: Document, words: Ints, *, tags: int) -> Labels:
-    """Unpacks what is said of one document.
+    """Unpacks the labels of one document.
 
     Args:
         entry: of the document.
@@ -186,7 +186,7 @@ def labels_of(entry: Entry, document: Document, words: Ints, *, tags: int) -> La
 
 
 def packed(entries: Iterable[Header | Entry | End]) -> bytes:
-    """Lines as one member of a gzip file, the same bytes for the same lines."""
+    """Packs lines into one gzip member; the same lines give the same bytes."""
     place = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=place, mtime=0) as stream:
         for entry in entries:
@@ -197,7 +197,7 @@ def packed(entries: Iterable[Header | Entry | End]) -> bytes:
 
 
 def read_header(path: str | Path) -> Header:
-    """The first line of a file.
+    """Reads the header of a file.
 
     Raises:
         InputError: see `read_entries`.
@@ -206,7 +206,7 @@ def read_header(path: str | Path) -> Header:
 
 
 def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
-    """Opens a file.
+    """Opens a file for reading.
 
     Returns:
         The header, and the documents as a stream; the last one given out is the `End`.
@@ -234,7 +234,7 @@ def _header(line: str, *, path: str | Path) -> Header:
 
 
 def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Labels]:
-    """Joins the labels of a file with the texts that they are about, in bounded memory.
+    """Joins the labels of a file with the documents that they are about, in bounded memory.
 
     Args:
         path: of the file.
@@ -242,11 +242,11 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
             were not given) are passed over.
 
     Yields:
-        What is said of each document of the file, in order.
+        The labels of each document of the file, in order.
 
     Raises:
         InputError: the file cannot be read; or it was made for other texts.
-        FormatError: see `read_entries`; what was given out before is whole.
+        FormatError: see `read_entries`; documents yielded before are valid.
     """
     header, entries = read_entries(path)
     rules, tags = segmenter(header.segmenter).name, len(header.tags)
@@ -301,10 +301,10 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
 
 
 def _check(entry: Entry | End, *, tags: int, before: int) -> None:
-    """Refuses what cannot be unpacked.
+    """Raises an error for an entry that cannot be unpacked.
 
     Raises:
-        ValueError: says why.
+        ValueError: the entry breaks a rule; the message names it.
     """
     if isinstance(entry, End):
         if entry.documents != before:
@@ -321,7 +321,7 @@ def _check(entry: Entry | End, *, tags: int, before: int) -> None:
 
 
 def _increase(entry: Entry, tags: int) -> bool:
-    """Whether words and tags are in order, each pair once, and none is too large."""
+    """True if words and tags are in order, without repeated pairs or numbers that are too large."""
     word, before = 0, -1
     for step, tag in zip(entry.at, entry.tag, strict=True):
         word += step

@@ -1,4 +1,4 @@
-"""Pages in HTML: the text that a reader of the page sees.
+"""Pages in HTML: the text that is visible to a reader of the page.
 
 Needs the package selectolax (extra ``html``), which reads HTML as browsers do (https://github.com/rushter/selectolax).
 A block (a heading, a paragraph, an item of a list, a row of a table) is a section of the text, and an empty line stands
@@ -35,7 +35,7 @@ _WESTERN: Final = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "asc
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _TEXT: Final = "-text"
 _ROOT: Final = "html"
-# What is no part of the text -> what the event calls it; empty: nothing that anyone would miss.
+# Elements that are not part of the text -> their name in the event; empty: not reported.
 _OUT: Final = MappingProxyType(
     {
         **dict.fromkeys(("script", "noscript", "template"), "scripts"),
@@ -64,10 +64,10 @@ _MARKS: Final = MappingProxyType({"br": "\n", "td": "\t", "th": "\t"})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Gives the one document of a page; its id is the name of the file.
+    """Yields the one document of a page; its id is the name of the file.
 
     Args:
-        source: the file. The page itself says what its encoding is, if the source says ``"auto"``.
+        source: the file. If its encoding is ``"auto"``, the page declares its encoding.
         options: none.
         report: not used.
 
@@ -107,7 +107,7 @@ def _parser() -> Any:
 
 
 def _declared(source: Source) -> Source:
-    """The source with the encoding that the page names, unless the user or a byte order mark says another."""
+    """Returns the source with the encoding declared in the page, unless the user or a byte order mark sets another."""
     if source.encoding != AUTO or source.path == STDIN:
         return source
     with source.open() as stream:
@@ -119,12 +119,12 @@ def _declared(source: Source) -> Source:
     try:
         return replace(source, encoding="cp1252" if name in _WESTERN else name, meter=None)
     except UsageError:
-        return source  # no encoding that anyone knows
+        return source  # an unknown encoding
 
 
 @dataclass(kw_only=True)
 class _Blocks:
-    """Takes a page apart into blocks.
+    """Builder that divides a page into blocks.
 
     Attributes:
         found: kind and text of each block, in the order of the page.
@@ -136,7 +136,7 @@ class _Blocks:
     _line: list[tuple[str, str]] = field(default_factory=list)  # a mark before it, and a text
 
     def walk(self, root: Any) -> None:
-        """Takes all elements, one after the other; elements may lie in each other as deep as they like."""
+        """Adds all elements, one after the other; works for any depth of nesting."""
         open_kinds: list[tuple[Any, str]] = []
         node, kind = root, "body"
         while node is not None:
@@ -154,7 +154,7 @@ class _Blocks:
         self._end("body")
 
     def _begin(self, node: Any, kind: str) -> str | None:
-        """The kind of what lies in a node; ``None`` if it is left out."""
+        """Starts a node and returns the kind of its content; ``None`` if it is left out."""
         tag = node.tag
         if tag == _TEXT:
             self._line.append(("", node.text_content or ""))
@@ -186,7 +186,7 @@ class _Blocks:
             self.found.append((kind, text))
 
     def _text(self, *, is_kept: bool) -> str:
-        """The text of a block; a line end for each break, and a TAB between two cells."""
+        """Returns the text of a block: with a line end for each break, and a TAB between two cells."""
         if is_kept:
             return "".join(mark + text for mark, text in self._line).strip("\r\n")
         parts, marks = [""], list[str]()
@@ -199,7 +199,7 @@ class _Blocks:
         return "".join(text + mark for text, mark in zip(shown, [*marks, ""], strict=True)).strip("\n\t")
 
     def events(self) -> Iterator[Event]:
-        """What was left out."""
+        """Yields events for the parts that were left out."""
         if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
             yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
 
@@ -222,10 +222,10 @@ _PAGE_HEAD: Final = (
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
-    """One document as an article of the page."""
+    """Encodes one document as an article of the page."""
     report.mentions += len(document.mentions)
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
-    names.encode()  # half of a character in a name is an error, as in every other format
+    names.encode()  # a lone surrogate in a name is an error, as in every other format
     if unheld := len(FORBIDDEN.findall(document.text + names)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", faithful(document.id)))
@@ -234,7 +234,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 
 @contextmanager
 def _into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a page, to which articles are added; it is closed at the end.
+    """Opens a page and yields the function that adds an article; the page is closed at the end.
 
     Args:
         stream: a file.

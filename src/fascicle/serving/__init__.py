@@ -1,1 +1,1 @@
-"""Pipelines as a service: HTTP in front, supervised workers behind, and an answer for each document."""
+"""Pipelines as a service: HTTP in front, supervised workers behind, and a response for each document."""

@@ -1,4 +1,4 @@
-"""The service as an ASGI app: a table of routes, a guard before them, and the page."""
+"""ASGI app of the service: a table of routes, a guard before them, and the page."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PART: Final = re.compile(r"{(\w+)(?::\w+)?}")
 
 
 def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str, Any]:
-    """The description of some routes.
+    """Returns the OpenAPI description of some routes.
 
     Args:
         routes: of the service.
@@ -120,7 +120,7 @@ def _query_parameter(query: Query) -> dict[str, Any]:
 
 
 def _answer(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    """The content of an answer; only its first form has a schema, the others are files."""
+    """Returns the content of a response in the description; only its first media type has a schema."""
     if one.answers is None:
         return {}
     first, *others = one.gives
@@ -155,15 +155,15 @@ def create_app(
     routes: Sequence[Endpoint] = ROUTES,
     log: Log | None = None,
 ) -> Starlette:
-    """Makes the app; pipelines are opened when it is started.
+    """Makes the app; the pipelines are opened when the app starts.
 
     Args:
         pipelines: by the names under which they are served, or an open one under its own name. Functions that open
             pipelines are called in processes of their own; they may have ``limits`` of these, and ``examples``. An open
-            pipeline runs in this process, which texts that crash it crash.
-        settings: what the service may cost, and whom it answers.
+            pipeline runs in this process, so a text that crashes it crashes the service.
+        settings: limits of the service, and its access rules.
         routes: of the service.
-        log: is told of every request; by default the logger ``fascicle.serving`` is, in JSON.
+        log: is called for every request; by default the logger ``fascicle.serving`` is, in JSON.
 
     Raises:
         UsageError: no pipeline.
@@ -176,7 +176,7 @@ def create_app(
 
 
 def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | None = None) -> Starlette:
-    """The app of a service, which may be started already; see `create_app`."""
+    """Makes the app of a service, which may be started already; see `create_app`."""
     settings = service.settings
 
     @asynccontextmanager
@@ -220,7 +220,7 @@ def _route(endpoint: Endpoint, service: Service) -> Route:
 
 
 def _check_type(request: Request, endpoint: Endpoint) -> None:
-    """Refuses content of another type, and that of forms everywhere, which any page in a browser can send."""
+    """Raises an error for a wrong content type; those of HTML forms are never allowed: any web page can send them."""
     if endpoint.body is None:
         return
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()

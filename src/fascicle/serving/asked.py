@@ -1,4 +1,4 @@
-"""What a request says: its content within limits, its parameters, and in which form it wants the answer."""
+"""Parsing of requests: content within size limits, query parameters, and the media type of the response."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from fascicle.serving.problems import ProblemError
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
-_SLOWEST: Final = 4_096  # bytes a second that a client sends at least, beside the seconds that it may be silent
-_GRACE: Final = 0.1  # seconds of silence before a request gives way
+_SLOWEST: Final = 4_096  # minimum bytes per second from a client, in addition to the allowed seconds of silence
+_GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 
 
 class SlowError(Exception):
-    """The content of a request came too slowly, or its place was needed."""
+    """Error raised if the content of a request arrives too slowly, or if its place is needed for another request."""
 
 
 class Waiting:
-    """The requests that wait for their clients, the one that is silent longest first."""
+    """Requests that wait for content from their clients, ordered by the time they have been silent, longest first."""
 
     def __init__(self) -> None:
-        """Starts with none."""
+        """Creates an empty collection."""
         self._since: dict[asyncio.Timeout, float] = {}
 
     async def pieces(
         self, stream: AsyncGenerator[bytes, None], *, idle: float, paced: bool = True
     ) -> AsyncGenerator[bytes, None]:
-        """The pieces of a content; only the time in which the client is waited for counts.
+        """Yields the pieces of a content; only the time spent on waiting for the client counts for the limit.
 
         Args:
-            stream: that gives them.
+            stream: source of the pieces.
             idle: seconds that the client may be silent.
-            paced: whether the whole has a limit, which grows with the bytes that came.
+            paced: whether the whole content has a time limit, which grows with the bytes received.
 
         Raises:
-            SlowError: it did not come in time.
+            SlowError: the content did not arrive in time.
         """
         loop, waited, size = asyncio.get_running_loop(), 0.0, 0
         async with aclosing(stream):
@@ -65,7 +65,7 @@ class Waiting:
                 yield piece
 
     async def make_room(self) -> bool:
-        """Lets the request that is silent longest give way; whether there was one."""
+        """Cancels the request that has been silent longest; returns true if there was one."""
         now = asyncio.get_running_loop().time
         for _ in range(_TRIES):
             limit = next(iter(self._since), None)
@@ -85,7 +85,7 @@ Candidates = Annotated[int, msgspec.Meta(ge=0, le=50)]
 async def chunks_of(
     request: Request, settings: ServeSettings, *, most: int, paced: bool = True
 ) -> AsyncIterator[bytes]:
-    """The content of a request, piece by piece.
+    """Yields the content of a request, piece by piece.
 
     Args:
         request: to read.
@@ -94,7 +94,7 @@ async def chunks_of(
         paced: whether the whole content has a limit in time.
 
     Raises:
-        ProblemError: it is too long, packed, or does not come.
+        ProblemError: it is too long, compressed, or does not arrive.
     """
     if coding := request.headers.get("content-encoding", "").strip():
         raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is")
@@ -119,7 +119,7 @@ def _too_long(most: int) -> ProblemError:
 
 
 async def content_of(request: Request, settings: ServeSettings) -> bytes:
-    """The whole content of a request; see `chunks_of`."""
+    """Returns the whole content of a request; see `chunks_of`."""
     return b"".join([chunk async for chunk in chunks_of(request, settings, most=settings.body)])
 
 
@@ -131,7 +131,7 @@ async def save(request: Request, settings: ServeSettings, path: Path, *, most: i
 
 
 async def json_of(request: Request, settings: ServeSettings, kind: type[T]) -> T:
-    """The content of a request as an object.
+    """Reads the content of a request and decodes it as an object.
 
     Raises:
         ProblemError: no JSON, or another object.
@@ -140,7 +140,7 @@ async def json_of(request: Request, settings: ServeSettings, kind: type[T]) -> T
 
 
 def decoded(content: bytes, kind: type[T]) -> T:
-    """JSON as an object.
+    """Decodes JSON as an object.
 
     Raises:
         ProblemError: no JSON, or another object.
@@ -158,7 +158,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
 
 
 def value_of(request: Request, name: str, kind: Any, default: T) -> T:
-    """A parameter of the query.
+    """Returns the value of a query parameter.
 
     Raises:
         ProblemError: it is given twice, or has another type.
@@ -176,7 +176,7 @@ def value_of(request: Request, name: str, kind: Any, default: T) -> T:
 
 
 def check_names(request: Request, names: Sequence[str]) -> None:
-    """Refuses parameters that a route does not have.
+    """Raises an error for query parameters that a route does not have.
 
     Raises:
         ProblemError: there is one.
@@ -187,7 +187,7 @@ def check_names(request: Request, names: Sequence[str]) -> None:
 
 
 def options_of(request: Request) -> Options:
-    """What is asked for beside the documents.
+    """Returns the options of a request.
 
     Raises:
         ProblemError: a parameter that is not allowed.
@@ -202,10 +202,10 @@ def options_of(request: Request) -> Options:
 
 
 def accepted(request: Request, offered: Sequence[str]) -> str:
-    """The media type of the answer that the client likes best; the first one where it does not say.
+    """Returns the media type of the response that the client prefers; the first one if it has no preference.
 
     Raises:
-        ProblemError: it takes none of them.
+        ProblemError: the client accepts none of them.
     """
     given = request.headers.get("accept", "").lower()
     if not given.strip():
@@ -218,7 +218,7 @@ def accepted(request: Request, offered: Sequence[str]) -> str:
 
 
 def _weighted(part: str) -> tuple[float, str]:
-    """A media type that a client takes, and how much it likes it."""
+    """Returns the weight and the name of a media type in the header ``Accept``."""
     name, *facts = (one.strip() for one in part.split(";"))
     weight = next((fact[2:] for fact in facts if fact.startswith("q=")), "1")
     try:

@@ -1,4 +1,4 @@
-"""One route of the service: what it takes, what it answers, and the function that does it."""
+"""Definition of a route of the service: its inputs, its response, and the function that handles it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ANY = "application/octet-stream"
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A parameter of a query.
+    """Query parameter of a route.
 
     Attributes:
-        name: of it.
+        name: of the parameter.
         type: class of its value, for the schema.
-        means: what it is for.
+        means: its purpose.
         needed: whether it must be there.
     """
 
@@ -36,13 +36,13 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A route; the app, its description and its tests are made from a table of these.
+    """Route of the service; the app, its description and its tests are made from a table of these.
 
     Attributes:
         method: of HTTP.
         path: with the names of its parts in braces.
-        handle: does it.
-        means: one line.
+        handle: function that handles a request.
+        means: description in one line.
         query: its parameters.
         body: class of the content of a request, ``bytes`` for a file; ``None`` for none.
         takes: media types of this content; empty for any.

@@ -1,4 +1,4 @@
-"""Files of clients: kept for a moment under names of our own, and read and written by a worker."""
+"""Files of clients: stored temporarily under names that the service chooses, and read and written by a worker."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from fascicle.serving.service import Service, failure_of
 
 @asynccontextmanager
 async def folder_for_files() -> AsyncIterator[Path]:
-    """A folder of its own, until the block ends."""
+    """Yields a temporary folder that is removed at the end of the block."""
     with tempfile.TemporaryDirectory(prefix="fascicle-serve-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
-    """The documents of a file.
+    """Reads the documents of a file in a worker.
 
     Raises:
         ProblemError: it cannot be read, or has too many documents.
@@ -39,7 +39,7 @@ async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
 
 
 async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: Format) -> tuple[bytes, str]:
-    """Documents as a file.
+    """Writes documents to a file in a worker; returns its content and the losses.
 
     Args:
         service: with the worker.
@@ -61,7 +61,7 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
 
 
 def file_answer(content: bytes, name: str, losses: str = "") -> Response:
-    """A file as the answer to a request.
+    """Makes the response that sends a file.
 
     Args:
         content: of the file.

@@ -1,4 +1,4 @@
-"""Whom the service answers: it stands before every route, and lets nothing past it that is not named here."""
+"""Access control of the service: the guard checks every request before its route and adds security headers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from fascicle.settings.serving import ServeSettings
 
 
 class CutError(Exception):
-    """A client that does not read what it asked for; the connection ends without the end of the answer."""
+    """Error raised if a client does not read its response; the connection ends before the end of the response."""
 
 
 class Pieces(Response):
-    """Sends pieces as they are made.
+    """Response that sends pieces as they are made.
 
-    The class of Starlette for this reads the messages of the server meanwhile, to see whether the client went away;
-    but these are the content of the request, which is read elsewhere.
+    The streaming response of Starlette reads the messages of the server, to detect a lost client; here these messages
+    are the content of the request, which is read elsewhere.
     """
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], *, media_type: str, idle: float) -> None:
-        """Takes the pieces.
+        """Stores the pieces.
 
         Args:
             pieces: of the content.
@@ -82,18 +82,18 @@ Log = Callable[[dict[str, Any]], None]
 
 
 class Guard:
-    """Middleware that checks host, origin and token, adds headers, and tells a log what was asked."""
+    """Middleware that checks host, origin and token, adds headers, and logs requests."""
 
     def __init__(
         self, app: ASGIApp, *, current: Callable[[], ServeSettings], open_paths: Collection[str], log: Log
     ) -> None:
-        """Takes the app.
+        """Stores the app and the settings.
 
         Args:
             app: that is guarded.
-            current: gives whom the service answers now.
+            current: returns the current settings.
             open_paths: that are there without the token.
-            log: is told of every request.
+            log: is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
         self._running, self._waiting = 0, Waiting()
@@ -103,11 +103,11 @@ class Guard:
         return self._current()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers, or hands the request on."""
+        """Answers a request itself, or passes it to the app."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here speaks WebSocket
+        if scope["type"] != "http":  # WebSocket is not supported
             return
         begun, status, number = time.perf_counter(), 500, secrets.token_hex(8)
         scope.setdefault("state", {}).update(told={}, waiting=self._waiting)
@@ -135,7 +135,7 @@ class Guard:
             await self._app(scope, receive, answer)
         except CutError:
             scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
-        except Exception as error:  # told here, by its kind and place: its message may hold text or names
+        except Exception as error:  # logged by class and place only: its message may hold text or names
             scope["state"]["told"].update(fault=type(error).__name__, at=places_of(error))
             if begins:
                 await answer_of(problem_of(500, _FAULT))(scope, receive, answer)
@@ -171,7 +171,7 @@ class Guard:
             )
 
     async def _find_place(self, scope: Scope) -> None:
-        """Lets a request that waits for its client give way where as many run as may run."""
+        """Cancels a request that waits for its client, if the maximum number of requests is running."""
         if self._running <= self._settings.requests or scope["path"] in self._open:
             return
         if not await self._waiting.make_room():
@@ -180,7 +180,7 @@ class Guard:
             )
 
     def _is_question(self, scope: Scope) -> bool:
-        """Whether a browser only asks what a page of another origin, which was named, may send."""
+        """True if a request is the preflight request of a browser for an allowed origin."""
         headers = Headers(scope=scope)
         asks = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
         return asks and headers.get("origin") in self._settings.origins
@@ -208,7 +208,7 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a header ``Host``, without its port."""
+    """Returns the name in a header ``Host``, without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()

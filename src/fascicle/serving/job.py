@@ -1,4 +1,4 @@
-"""One job, in a process of its own: a run of a pipeline over a file, and its result as one file."""
+"""Execution of one job in its own process: a run of a pipeline over a file, with one file as result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN: Final = "run"
 
 
 class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job is to do.
+    """Order for a job.
 
     Attributes:
         input: path of the file.
@@ -49,7 +49,7 @@ class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
-    """How far a job is: documents that are through, of how many."""
+    """Progress message of a job: documents that are processed, and the total."""
 
     documents: int
     of: int
@@ -57,7 +57,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
-    """The job is done.
+    """Message that a job is done.
 
     Attributes:
         documents: that came in.
@@ -74,7 +74,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
-    """The job cannot be done."""
+    """Message that a job has failed."""
 
     message: str
 
@@ -84,7 +84,7 @@ MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 
 def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> None:
-    """Does a job in a process of its own, and sends how far it is.
+    """Runs a job in its own process, and sends messages about its progress.
 
     Args:
         open_pipeline: opens the pipeline, here and in the workers.
@@ -120,7 +120,7 @@ def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:
 
 
 def _write(order: JobOrder) -> dict[str, int]:
-    """Writes the documents of all parts, in order, as one file; returns what the format cannot hold."""
+    """Writes the documents of all parts, in order, as one file; returns the losses of the format."""
     request = WriteRequest(path=order.output, format=order.format, overwrite=True)
     return dict(write_documents(_documents(order), request).losses)
 

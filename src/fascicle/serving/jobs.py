@@ -1,6 +1,6 @@
-"""Files that are annotated while their clients do something else: one at a time, in order, with their progress.
+"""Jobs that annotate files in the background: one at a time, in order of arrival, with their progress.
 
-Each job has a folder. If the folder of all jobs is kept, a service goes on with what an earlier one had accepted.
+Each job has a folder. If the folder of all jobs is persistent, a service resumes the jobs that an earlier one accepted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fascicle.settings.serving import ServeSettings
 _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
-_WAIT: Final = 0.2  # seconds between two looks at a job that may have been cancelled
+_WAIT: Final = 0.2  # seconds between two checks whether a job was cancelled
 State = Literal["receiving", "waiting", "running", "done", "failed"]
 _OPEN: Final = ("receiving", "waiting", "running")
 
@@ -73,10 +73,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Jobs:
-    """All jobs of a service."""
+    """Queue of all jobs of a service."""
 
     def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
-        """Takes what is served; starts nothing yet."""
+        """Creates the queue; no job is started yet."""
         self._pipelines, self._settings = pipelines, settings
         self._known: dict[str, Job] = {}
         self._condition = threading.Condition()
@@ -87,7 +87,7 @@ class Jobs:
         self._own: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self) -> None:
-        """Goes on with the jobs of a folder that is kept, and waits for others.
+        """Resumes the jobs of a persistent folder, and starts the thread that runs jobs.
 
         Raises:
             OutputError: another service has the folder.
@@ -107,7 +107,7 @@ class Jobs:
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the job that runs; in a folder that is kept, the next service goes on with it."""
+        """Stops the running job; in a persistent folder, the next service resumes it."""
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -119,7 +119,7 @@ class Jobs:
             self._lock.close()
 
     def open(self, *, pipeline: str, file: str, reading: str, format: str) -> Job:  # noqa: A002
-        """A job that waits for its file.
+        """Creates a job that waits for its file.
 
         Args:
             pipeline: name.
@@ -142,11 +142,11 @@ class Jobs:
         return new
 
     def path_of(self, one: Job) -> Path:
-        """Where the file of a job goes."""
+        """Returns the path for the file of a job."""
         return self._place(one.id) / one.file
 
     def begin(self, one: Job) -> Job:
-        """Lets a job wait, whose file is there."""
+        """Queues a job whose file is complete."""
         ready = msgspec.structs.replace(one, status="waiting")
         with self._condition:
             self._keep(ready)
@@ -154,7 +154,7 @@ class Jobs:
         return ready
 
     def get(self, name: str) -> Job:
-        """A job.
+        """Returns a job.
 
         Raises:
             ProblemError: there is none of this id.
@@ -165,7 +165,7 @@ class Jobs:
         return found
 
     def result(self, name: str) -> Path:
-        """The file with the result of a job.
+        """Returns the path of the result of a job.
 
         Raises:
             ProblemError: there is none, or none yet.
@@ -178,7 +178,7 @@ class Jobs:
         return self._place(name) / _result(found)
 
     def remove(self, name: str) -> None:
-        """Cancels a job, and forgets it.
+        """Cancels a job, and removes it.
 
         Raises:
             ProblemError: there is none of this id.
@@ -189,7 +189,7 @@ class Jobs:
         _remove(self._place(name))
 
     def of_pipeline(self, name: str) -> Served:
-        """What opens a pipeline in another process.
+        """Returns the object that opens a pipeline in another process.
 
         Raises:
             ProblemError: it runs in this process.
@@ -204,13 +204,13 @@ class Jobs:
         return self._folder / name
 
     def _drop_old(self) -> None:
-        """Forgets the oldest jobs that have ended, so that as many stay as may wait."""
+        """Removes the oldest finished jobs, so that no more of them are kept than may wait."""
         ended = [one.id for one in self._known.values() if one.status not in _OPEN]
         for name in ended[: max(0, len(ended) - self._settings.jobs)]:
             self.remove(name)
 
     def _keep(self, now: Job) -> None:
-        """Takes note of a job, here and in its folder."""
+        """Stores the state of a job in memory and in its folder."""
         self._known[now.id] = now
         place = self._place(now.id) / _FACTS
         new = place.with_suffix(".new")
@@ -224,7 +224,7 @@ class Jobs:
         while (one := self._next()) is not None:
             try:
                 self._do(one)
-            except Exception as error:  # such as a full disk: it costs this job
+            except Exception as error:  # such as a full disk: only this job fails
                 self._end(one.id, Broken(message=f"{type(error).__name__}: {error}"))
 
     def _next(self) -> Job | None:
@@ -286,7 +286,7 @@ def _result(one: Job) -> str:
 
 
 def _kept(folder: Path) -> Job | None:
-    """A job of an earlier service."""
+    """Reads a job of an earlier service."""
     try:
         return msgspec.json.decode((folder / _FACTS).read_bytes(), type=Job)
     except (OSError, msgspec.MsgspecError):
@@ -301,7 +301,7 @@ def _age(folder: Path) -> float:
 
 
 def _held(folder: Path) -> BinaryIO:
-    """Keeps other services out of a folder, until what is returned is closed or the process ends.
+    """Locks a folder against other services, until the returned file is closed or the process ends.
 
     Raises:
         OutputError: another service has it.
@@ -317,14 +317,14 @@ def _held(folder: Path) -> BinaryIO:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes the folders of jobs that were never accepted, or were being removed, when a service was killed."""
+    """Removes incomplete folders: jobs that were not accepted, or were being removed, when a service was killed."""
     for one in folder.iterdir():
         if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink() and not (one / _FACTS).exists():
             shutil.rmtree(one, ignore_errors=True)
 
 
 def _remove(place: Path) -> None:
-    """Removes the folder of a job, and first what it is known by, so that a kill meanwhile does not bring it back."""
+    """Removes the folder of a job, its state file first, so that the job does not return after a kill."""
     with contextlib.suppress(OSError):
         (place / _FACTS).unlink()
     shutil.rmtree(place, ignore_errors=True)

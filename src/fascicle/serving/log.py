@@ -1,4 +1,4 @@
-"""The log of the server: lines of JSON, of which those that are alike are told once, with their count."""
+"""Log of the server: lines of JSON; similar lines are logged once, with their count."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-_EVERY: Final = 10.0  # seconds between two lines that are alike
+_EVERY: Final = 10.0  # seconds between two similar lines
 _REFUSED: Final = (400, 401, 403, 408, 421, 429, 503)
 
 
 def log(told: Mapping[str, Any]) -> None:
-    """One line of JSON on standard error; no text, no name of a file and no token is in it."""
+    """Writes one line of JSON to standard error; it contains no text, no file name and no token."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **told}
     with suppress(OSError, ValueError):
         sys.stderr.write(msgspec.json.encode(line).decode() + "\n")
@@ -24,15 +24,15 @@ def log(told: Mapping[str, Any]) -> None:
 
 
 class Once:
-    """Tells what is refused or given up once in ten seconds for each kind, with the number since the line before."""
+    """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a count."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic) -> None:
-        """Takes where lines go, and a clock in seconds."""
+        """Stores the function that writes lines, and a clock in seconds."""
         self._tell, self._clock = tell, clock
         self._told: dict[tuple[Any, ...], tuple[float, int]] = {}
 
     def __call__(self, told: dict[str, Any]) -> None:
-        """Tells a line now, or counts it."""
+        """Logs a line now, or counts it."""
         if told["event"] == "request" and told["status"] not in _REFUSED:
             self._tell(told)
             return
@@ -45,7 +45,7 @@ class Once:
         self._tell({**told, "times": count + 1})
 
     def end(self) -> None:
-        """Tells what was counted and not told."""
+        """Logs the lines that were counted and not yet logged."""
         for (event, route, status, why, error), (_, count) in self._told.items():
             if count:
                 named = {"route": route, "status": status, "why": why, "error": error}
@@ -54,14 +54,14 @@ class Once:
 
 
 class Server(logging.Handler):
-    """Takes what the server and the loop say; only that they said something, and of which kind an error was."""
+    """Log handler for the server and the event loop; keeps only the message template and the error class."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        """Takes where lines go."""
+        """Stores the function that writes lines."""
         super().__init__(logging.WARNING)
         self._once = tell
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tells the message as it is in the source, without what was put into it."""
+        """Logs the message template of a record, without the values formatted into it."""
         error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
         self._once({"event": "server", "why": str(record.msg).partition("\n")[0][:200], "error": error})

@@ -1,4 +1,4 @@
-"""What the service and its workers say to each other: JSON in both directions, and no pickles."""
+"""Messages between the service and its workers: JSON in both directions, and no pickles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers about the service in the text format of Prometheus.
+"""Metrics of the service in the text format of Prometheus.
 
 See https://prometheus.io/docs/instrumenting/exposition_formats/.
 """
@@ -20,10 +20,10 @@ Gauges = Iterable[tuple[str, str, Mapping[Labels, float]]]
 
 
 class Metrics:
-    """Counts requests and documents; for several threads."""
+    """Counts of requests and documents; safe for several threads."""
 
     def __init__(self) -> None:
-        """Starts with nothing."""
+        """Creates metrics with all counts at zero."""
         self._lock = threading.Lock()
         self._requests: Counter[Labels] = Counter()
         self._documents: Counter[Labels] = Counter()
@@ -35,7 +35,7 @@ class Metrics:
         """Counts a request.
 
         Args:
-            told: as `fascicle.serving.guard.Guard` tells it.
+            told: facts that `fascicle.serving.guard.Guard` logs.
         """
         route = told["route"] or "none"
         seconds = told["ms"] / 1000
@@ -49,7 +49,7 @@ class Metrics:
             self._seconds[route] += seconds
 
     def text(self, gauges: Gauges) -> str:
-        """All numbers.
+        """Returns all metrics as text.
 
         Args:
             gauges: further ones: name, what it means, and the values by labels. A name that ends with ``_total`` is

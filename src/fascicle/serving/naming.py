@@ -24,13 +24,13 @@ _LONGEST: Final = 200  # bytes of a name: file systems take 255, and "input-" or
 
 
 def plain_name(given: str) -> str:
-    """A name for a file of a client that is no path, no option and no hidden file; the end of the given one."""
+    """Returns a safe file name from the end of a given name: no path, no option and no hidden file."""
     name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])
     return name.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
 
 
 def writable(name: str) -> Format:
-    """A format that is written.
+    """Returns a format that can be written.
 
     Raises:
         ProblemError: there is none of this name.
@@ -42,7 +42,7 @@ def writable(name: str) -> Format:
 
 
 def readable(name: str) -> str:
-    """The name of a format that is read, or ``"auto"``.
+    """Returns the name of a format that can be read, or ``"auto"``.
 
     Raises:
         ProblemError: there is none of this name.
@@ -63,5 +63,5 @@ def _named(name: str) -> Format:
 
 
 def suffix_of(form: Format) -> str:
-    """The suffix of a file in a format; a format of several files is one zip."""
+    """Returns the suffix of a file in a format; a format of several files is written as one zip."""
     return ".zip" if form.many else form.suffixes[0]

@@ -1,7 +1,7 @@
-"""The workers of a pipeline, and what waits for them.
+"""Pool of the workers of a pipeline, and the queue of waiting tasks.
 
-A worker takes what waits as soon as it is free, up to a number of characters. So the documents of many clients share a
-batch exactly when they would wait anyway, and a client that is alone waits for nobody.
+A free worker takes the waiting tasks at once, up to a number of characters. So documents of several clients share a
+batch only when they would have to wait anyway, and a single client never waits for others.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from fascicle.serving.messages import (
 )
 from fascicle.serving.worker import Worker
 
-_DIES: Final = 2  # deaths at a document alone that make it the culprit
-_SURE: Final = ("killed:time", "killed:memory")  # one is enough where it was we who ended the worker
+_DIES: Final = 2  # deaths with a document alone after which the document is blamed
+_SURE: Final = ("killed:time", "killed:memory")  # one death is enough if the limits ended the worker
 _LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
 _SMOOTH: Final = 0.2  # weight of the last batch in the rate
 _REMEMBERED: Final = 1_000  # documents that workers died at, ...
@@ -44,20 +44,20 @@ _FORGOTTEN: Final = 600.0  # ... for so many seconds
 
 
 class FullError(Exception):
-    """No more text may wait.
+    """Error raised if the queue is full.
 
     Attributes:
-        seconds: after which there will be room, by the rate of the workers.
+        seconds: estimated time until there is room, from the speed of the workers.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Takes the time."""
+        """Stores the expected waiting time in seconds."""
         super().__init__(f"{seconds:.1f} s")
         self.seconds = seconds
 
 
 class ClosedError(Exception):
-    """The service ends, and takes nothing more."""
+    """Error raised if the service is closing and accepts no more tasks."""
 
 
 Said = Answer | Looked | FileRead | FileWritten | Wrong
@@ -65,13 +65,13 @@ Said = Answer | Looked | FileRead | FileWritten | Wrong
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """A document, or another question, on its way.
+    """Task for a worker: a document, or another order, with the future of its result.
 
     Attributes:
-        order: what is asked; of documents with equal options several are done together.
+        order: what to do; documents with equal options are done together.
         characters: of its text.
         future: of the answer; cancelled if nobody waits for it any more.
-        deaths: of workers that were at it alone.
+        deaths: number of workers that died while they processed this task alone.
     """
 
     order: messages.Order
@@ -81,32 +81,32 @@ class Task:
 
     @property
     def digest(self) -> bytes:
-        """Of what is asked."""
+        """Hash of the order."""
         return hashlib.sha256(msgspec.json.encode(self.order)).digest()
 
     @classmethod
     def annotate(cls, document: bytes, options: Options, *, characters: int) -> Task:
-        """A document that is to be annotated."""
+        """Makes the task to annotate a document."""
         order = Annotate(documents=(msgspec.Raw(document),), options=options)
         return cls(order=order, characters=max(characters, 1))
 
 
 class Pool:
-    """Workers of one pipeline.
+    """Pool of workers of one pipeline.
 
     Attributes:
-        facts: what the pipeline is; ``None`` until a worker has opened it.
+        facts: about the pipeline; ``None`` until a worker has opened it.
         deaths: of workers so far.
     """
 
     def __init__(self, make_worker: Callable[[], Worker], *, workers: int, batch: int, queue: int) -> None:
-        """Starts nothing yet.
+        """Creates the pool; no worker is started yet.
 
         Args:
-            make_worker: makes one; starting it is up to the pool.
+            make_worker: makes a worker; the pool starts it.
             workers: how many there are.
-            batch: characters that a worker takes at once, unless one document is longer.
-            queue: characters that may wait.
+            batch: maximum characters of a batch, unless one document is longer.
+            queue: maximum characters of the waiting tasks.
         """
         self._make_worker, self._batch, self._queue = make_worker, batch, queue
         self._condition = threading.Condition()
@@ -123,16 +123,16 @@ class Pool:
 
     @property
     def ready(self) -> int:
-        """Workers that have opened the pipeline, and run."""
+        """Number of workers that have opened the pipeline, and run."""
         return self._ready
 
     @property
     def waiting(self) -> int:
-        """Characters that wait, or that workers are at."""
+        """Number of characters that are waiting or being processed."""
         return self._cost + self._busy
 
     def begin(self) -> None:
-        """Starts the workers, unless they are started."""
+        """Starts the workers, unless they were started before."""
         with self._condition:
             if not self._threads:
                 self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._count)]
@@ -150,11 +150,11 @@ class Pool:
         return self.facts
 
     def submit(self, tasks: Sequence[Task], *, waits: bool = False) -> None:
-        """Lets tasks wait for workers, all or none.
+        """Adds tasks to the queue, all or none.
 
         Args:
             tasks: in order.
-            waits: they may wait where others would be refused, as whoever gives them holds back the next ones.
+            waits: true to accept them even if the queue is full; the caller limits its own tasks.
 
         Raises:
             FullError: there is no room for their text.
@@ -175,7 +175,7 @@ class Pool:
             self._condition.notify(len(tasks))
 
     def close(self) -> None:
-        """Does what waits, and ends the workers."""
+        """Finishes the waiting tasks, and ends the workers."""
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -183,11 +183,11 @@ class Pool:
             thread.join()
 
     def _seconds(self, characters: int) -> float:
-        """How long the workers take for some text."""
+        """Returns the estimated time in seconds for a number of characters."""
         return characters / (self._rate * max(self._ready, 1)) if self._rate else 1.0
 
     def _is_known(self, task: Task) -> bool:
-        """Whether workers died at a document; sent again, it has its answer at once, and costs no worker."""
+        """True if workers died at this document before; it then gets the stored result at once, without a worker."""
         found = self._poison.get(task.digest)
         if found is None or time.monotonic() - found[0] > _FORGOTTEN:
             return False
@@ -200,7 +200,7 @@ class Pool:
         self._poison = {**dict(kept[1 - _REMEMBERED :]), task.digest: (now, answer)}
 
     def _forget(self) -> None:
-        """Leaves out the tasks that nobody waits for any more."""
+        """Removes cancelled tasks from the queue."""
         self._waiting = deque(task for task in self._waiting if not task.future.cancelled())
         self._cost = sum(task.characters for task in self._waiting)
 
@@ -214,7 +214,7 @@ class Pool:
             while batch := self._take():
                 try:
                     self._do(worker, batch)
-                except Exception as error:  # a fault of ours, or half a message: it costs this batch
+                except Exception as error:  # a bug, or an incomplete message: only this batch fails
                     self._give_up(batch, error)
                     self._open(worker)
                 if worker.is_spent:
@@ -223,7 +223,7 @@ class Pool:
             worker.close()
 
     def _open(self, worker: Worker, *, first: bool = False) -> bool:
-        """Opens the pipeline in a worker, again and again until it is open; says whether it is."""
+        """Opens the pipeline in a worker, with retries until it is open; returns whether it is."""
         with self._condition:
             self._ready -= not first
         pause = 0.1
@@ -247,7 +247,7 @@ class Pool:
         return True
 
     def _take(self) -> list[Task]:
-        """The next batch: tasks that are alike, as much as one of the idle workers should take."""
+        """Takes the next batch from the queue: tasks of the same kind, the share of one idle worker."""
         with self._condition:
             self._idle += 1
             while True:
@@ -269,7 +269,7 @@ class Pool:
                     return batch
 
     def _do(self, worker: Worker, batch: list[Task]) -> None:
-        """Does a batch; after the death of a worker, what it was at is tried alone in a new one."""
+        """Runs a batch; after the death of a worker, its suspect tasks are run alone in a new one."""
         groups = deque([batch])
         while groups:
             group = groups.popleft()
@@ -288,7 +288,7 @@ class Pool:
                 self._finish(task, answer)
 
     def _blamed(self, group: list[Task], ended: EndedError) -> list[list[Task]]:
-        """What is tried next: those that are not at fault together, and each of the others alone."""
+        """Returns the groups to run next: the tasks that are not suspect together, and each suspect alone."""
         suspects = set(ended.at.places if ended.at else ()) or set(range(len(group)))
         others = [task for at, task in enumerate(group) if at not in suspects]
         again = []
@@ -315,13 +315,13 @@ class Pool:
         task.future.set_result(answer)
 
     def _learn(self, characters: int, seconds: float) -> None:
-        """Takes note of how fast a worker is."""
+        """Updates the estimated speed of a worker."""
         rate = characters / max(seconds, 1e-6)
         self._rate = rate if not self._rate else (1 - _SMOOTH) * self._rate + _SMOOTH * rate
 
 
 def _are_alike(first: Task, second: Task) -> bool:
-    """Whether two tasks may share an order."""
+    """True if two tasks may share an order."""
     one, other = first.order, second.order
     return isinstance(one, Annotate) and isinstance(other, Annotate) and one.options == other.options
 

@@ -1,4 +1,4 @@
-"""What went wrong with a request, as RFC 9457 has it: one sentence, and never a trace."""
+"""Problems of requests in the format of RFC 9457: one sentence, and never a stack trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATUS: Final[Mapping[str, int]] = MappingProxyType({"too-large": 413, "missing-
 
 
 class ProblemError(Exception):
-    """A request that is not done.
+    """Error raised if a request cannot be fulfilled.
 
     Attributes:
         problem: why.
@@ -41,17 +41,17 @@ class ProblemError(Exception):
 
     @classmethod
     def of(cls, error: FascicleError) -> ProblemError:
-        """The problem of an error that the content of a request causes."""
+        """Makes the problem for an error that the content of a request causes."""
         return cls(STATUS.get(error.code, 422), str(error), code=error.code)
 
 
 def problem_of(status: int, detail: str, *, code: str = "") -> Problem:
-    """A problem; see `ProblemError`."""
+    """Makes a problem; see `ProblemError`."""
     title = HTTPStatus(status).phrase
     return Problem(title=title, status=status, detail=detail, code=code or title.lower().replace(" ", "-"))
 
 
 def answer_of(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """A problem as the answer to a request."""
+    """Makes the response for a problem."""
     content = msgspec.json.encode(msgspec.structs.replace(problem))
     return Response(content, problem.status, dict(headers or {}), MEDIA_TYPE)

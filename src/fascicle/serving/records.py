@@ -1,4 +1,4 @@
-"""What clients send and get, beside documents."""
+"""Contents of requests and responses, beside documents."""
 
 from __future__ import annotations
 

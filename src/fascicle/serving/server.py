@@ -1,4 +1,4 @@
-"""The app behind a port: bound before pipelines are opened, ended when all that was accepted is answered."""
+"""Server of the app: the port is bound before pipelines are opened; accepted requests are answered before it ends."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from fascicle.settings.serving import ServeSettings
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 
-_BATCH: Final = 32  # connections that are taken at once, before any of them can be refused
-_QUEUE: Final = 4_096  # connections that the system keeps until they are taken
-_SPARE: Final = 256  # descriptors for workers, files, and connections that are taken or closed at this moment
+_BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
+_QUEUE: Final = 4_096  # connections that the system queues until they are accepted
+_SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
 
 
 def _most_connections(wanted: int) -> int:
-    """As many connections as are wanted and as the descriptors of this process allow."""
+    """Returns the number of connections: as many as wanted, limited by the file descriptors of this process."""
     try:
         import resource
     except ImportError:  # Windows has no limit of this kind
@@ -50,13 +50,13 @@ def _most_connections(wanted: int) -> int:
 
 @dataclass(eq=False)
 class Connections:
-    """All connections.
+    """Set of all open connections.
 
     Attributes:
         most: in all.
         each: of one address.
         seconds: that a client has for the headers of a request.
-        drop: is told why a connection is given up.
+        drop: is called with the reason when a connection is closed.
     """
 
     most: int
@@ -68,7 +68,7 @@ class Connections:
     _count: Counter[str] = field(default_factory=Counter)
 
     def enter(self, one: Connection, address: str) -> None:
-        """Takes a connection; where there are too many, one that says nothing goes, or else this one."""
+        """Adds a connection; if there are too many, closes a silent one, or else this one."""
         full = len(self._all) >= self.most
         if full or self._count[address] >= self.each:
             silent = (other for other in self._silent if full or self._all[other] == address)
@@ -81,18 +81,18 @@ class Connections:
         self.wait(one)
 
     def wait(self, one: Connection) -> None:
-        """Begins the time for the headers of a request, unless it runs."""
+        """Starts the timer for the headers of a request, unless it runs."""
         if one in self._all and one not in self._silent:
             later = asyncio.get_running_loop().call_later
             self._silent[one] = later(self.seconds, self._give_up, one, "slow")
 
     def speaks(self, one: Connection) -> None:
-        """Ends this time: the headers are there."""
+        """Stops this timer: the headers have arrived."""
         if (timer := self._silent.pop(one, None)) is not None:
             timer.cancel()
 
     def leave(self, one: Connection) -> None:
-        """Forgets a connection."""
+        """Removes a connection."""
         self.speaks(one)
         if (address := self._all.pop(one, None)) is not None:
             self._count[address] -= 1
@@ -106,17 +106,17 @@ class Connections:
 
 
 class Connection(H11Protocol):
-    """A connection that is one of `Connections`, which it finds in its configuration."""
+    """Connection that registers itself in the `Connections` of its configuration."""
 
     config: Config
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Takes a place."""
+        """Registers the connection."""
         super().connection_made(transport)
         self.config.connections.enter(self, self.client[0] if self.client else "")
 
     def data_received(self, data: bytes) -> None:
-        """Reads on."""
+        """Passes the data on, and updates the timer."""
         super().data_received(data)
         self._see()
 
@@ -126,7 +126,7 @@ class Connection(H11Protocol):
         self._see()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Gives the place back."""
+        """Removes the connection from the set."""
         self.config.connections.leave(self)
         super().connection_lost(exc)
 
@@ -139,24 +139,24 @@ class Connection(H11Protocol):
 
 
 class Config(uvicorn.Config):
-    """The configuration of the server, with its connections."""
+    """Configuration of the server, with its connections."""
 
     def __init__(self, app: Any, connections: Connections, **rest: Any) -> None:
-        """Takes them; see `uvicorn.Config`."""
+        """Stores the connections; see `uvicorn.Config`."""
         super().__init__(app, http=Connection, loop="asyncio", backlog=_BATCH, **rest)
         self.connections = connections
 
 
 class Server(uvicorn.Server):
-    """A server that takes few connections at once, and lets the system keep the others."""
+    """Server that accepts few connections at a time, and leaves the others in the queue of the system."""
 
     def __init__(self, config: Config, ready: Callable[[], None] = lambda: None) -> None:
-        """Takes the configuration, and what is called when the server listens."""
+        """Stores the configuration, and the function to call when the server listens."""
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        """Listens."""
+        """Starts listening."""
         await super().startup(sockets)
         for one in sockets or ():
             one.listen(_QUEUE)
@@ -165,7 +165,7 @@ class Server(uvicorn.Server):
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """Opens a pipeline, in whatever process it is called.
+    """Opener of a pipeline, callable in any process.
 
     Attributes:
         given: a pipeline, or what `fascicle.load` takes.
@@ -177,22 +177,22 @@ class Opening:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether this is a pipeline, and no model."""
+        """True if this is a pipeline, false if it is a model."""
         place = Path(self.given).expanduser()
         return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
 
     @property
     def limits(self) -> Limits:
-        """What a batch and a worker may cost."""
+        """Limits for a batch and a worker."""
         return read_pipeline(self.given).limits if self.is_pipeline else Limits()
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Texts to try it with: those with known answers."""
+        """Example texts: those of the pipeline with known answers."""
         return tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
 
     def __call__(self) -> Pipeline:
-        """Opens it.
+        """Opens the pipeline.
 
         Raises:
             FascicleError: it cannot be opened.
@@ -214,7 +214,7 @@ class Opening:
         return Pipeline([step, *steps], name=self.name, segmenter=model.segmenter)
 
     def _linker(self, model: Annotator) -> Linking | None:
-        """What links the mentions of a model, if anything does."""
+        """Returns the linker for the mentions of a model, or ``None``."""
         is_asked = self.link is not None and self.link != AUTO
         if self.link is None or (not is_asked and ("links" in model.gives or not shipped_linkers())):
             return None
@@ -228,14 +228,14 @@ class Opening:
 
     @property
     def name(self) -> str:
-        """Under which it is served."""
+        """Name under which the pipeline is served."""
         if self.is_pipeline:
             return read_pipeline(self.given).name
         return Path(self.given).expanduser().name if os.sep in self.given else self.given
 
 
 def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]:
-    """What opens each pipeline, by the name under which it is served.
+    """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
         given: pipelines and models; ``NAME=PATH`` gives one a name.
@@ -272,7 +272,7 @@ def run(
     token: Callable[[], str] | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serves until the process is interrupted or asked to end.
+    """Runs the server until the process is interrupted or terminated.
 
     Args:
         pipelines: what opens each, by name.
@@ -328,7 +328,7 @@ def _drop(tell: Once, why: str) -> None:
 
 
 def _take_logs(tell: Once) -> None:
-    """Lets what the server and the loop say go to the log of the service."""
+    """Redirects the messages of the server and the event loop to the log of the service."""
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers[:], logger.propagate = [ServerLog(tell)], False
@@ -340,7 +340,7 @@ def _on_hangup(reload: Callable[[], None]) -> None:
 
 
 def _reload(service: Service, token: Callable[[], str] | None, tell: Once) -> None:
-    """Takes the token anew; where it cannot be read the old one stays."""
+    """Reads the token again; if it cannot be read the old one stays."""
     try:
         if token is not None:
             service.change_token(token())

@@ -1,4 +1,4 @@
-"""The pipelines that are served, without HTTP: documents in, an answer for each out."""
+"""Pipelines that are served, without HTTP: takes documents, and returns a result for each."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from fascicle.settings.serving import ServeSettings
 
 
 class Service:
-    """Pipelines with their workers.
+    """Set of pipelines with their workers.
 
     Attributes:
-        settings: what the service may cost.
-        metrics: what it did.
+        settings: limits of the service.
+        metrics: counts of its work.
         pools: the workers of each pipeline, by name, in order.
-        jobs: files that are annotated meanwhile.
+        jobs: files that are annotated in the background.
         files: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
     """
 
     def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
-        """Starts nothing yet.
+        """Creates the service; nothing is started yet.
 
         Args:
             pipelines: by the names under which they are served: functions that open them, for workers in processes of
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
-            settings: what the service may cost.
+            settings: limits of the service.
         """
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
@@ -78,7 +78,7 @@ class Service:
         self.jobs.start()
 
     def close(self) -> None:
-        """Does what waits, and ends the workers."""
+        """Finishes the waiting tasks, and ends the workers."""
         for pool in (*self.pools.values(), self.files):
             pool.close()
         self.jobs.close()
@@ -86,7 +86,7 @@ class Service:
             self.curation.close()
 
     def change_token(self, token: str) -> None:
-        """Takes another token from now on.
+        """Replaces the token from now on.
 
         Raises:
             UsageError: the token is too short, or is missing where there was one.
@@ -97,16 +97,16 @@ class Service:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every pipeline has a worker that runs."""
+        """True if every pipeline has a running worker."""
         return all(pool.ready for pool in self.pools.values())
 
     @property
     def facts(self) -> tuple[PipelineFacts, ...]:
-        """What the pipelines are, in order."""
+        """Facts about the pipelines, in order."""
         return tuple(pool.facts for pool in self.pools.values() if pool.facts is not None)
 
     def gauges(self) -> Gauges:
-        """How the workers are."""
+        """Returns the current state of the workers as gauges."""
         pools: dict[Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
         return (
             ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
@@ -119,7 +119,7 @@ class Service:
         )
 
     def name_of(self, name: str) -> str:
-        """The name of a pipeline; that of the first one without a name.
+        """Returns the name of a pipeline; that of the first one for an empty name.
 
         Raises:
             ProblemError: there is none of this name.
@@ -131,11 +131,11 @@ class Service:
         return name
 
     def pool(self, name: str) -> Pool:
-        """The workers of a pipeline, see `name_of`."""
+        """Returns the workers of a pipeline, see `name_of`."""
         return self.pools[self.name_of(name)]
 
     def read(self, data: bytes, *, name: str) -> Document | RawAnswer:
-        """A document as a client sent it, or why it is refused.
+        """Returns a document from a client, or the refusal if it is not valid.
 
         Args:
             data: JSON.
@@ -147,10 +147,10 @@ class Service:
             return refused(name, str(error), code=error.code)
 
     def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
-        """Documents as a client sent them.
+        """Returns documents from a client; raises an error for the first that is not valid.
 
         Raises:
-            ProblemError: one is refused.
+            ProblemError: a document is refused.
         """
         documents = []
         for at, one in enumerate(given, start=1):
@@ -162,7 +162,7 @@ class Service:
         return documents
 
     def checked(self, document: Document) -> Document | RawAnswer:
-        """A document, or why it is refused."""
+        """Returns a document, or the refusal if its text is too long."""
         if (length := len(document.text)) > self.settings.text:
             most = self.settings.text
             return refused(
@@ -175,12 +175,12 @@ class Service:
     async def annotate(
         self, pool: Pool, given: Sequence[Document | RawAnswer], options: Options, *, waits: bool = False
     ) -> list[RawAnswer]:
-        """An answer for each document, in order.
+        """Annotates documents and returns a result for each, in order.
 
         Args:
             pool: of the pipeline.
             given: documents, and answers for those that were refused.
-            options: what is asked for.
+            options: of the annotation.
             waits: as of `Pool.submit`.
 
         Raises:
@@ -195,7 +195,7 @@ class Service:
         return [one if isinstance(one, RawAnswer) else self._answer(one.id, next(found)) for one in given]
 
     async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[Said | None]:
-        """What became of tasks; ``None`` of those that were not done in time.
+        """Runs tasks and returns their results; ``None`` for those not finished in time.
 
         Raises:
             ProblemError: there is no room for them now.
@@ -230,7 +230,7 @@ def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labe
 
 
 def failure_of(answer: Said) -> Failure:
-    """Why a task is not done."""
+    """Returns the failure of a task."""
     if isinstance(answer, Wrong):
         return Failure("", answer.error, answer.message)
     assert isinstance(answer, Answer)
@@ -239,7 +239,7 @@ def failure_of(answer: Said) -> Failure:
 
 
 def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
-    """Lets tasks wait, see `Pool.submit`.
+    """Adds tasks to the queue of a pool, see `Pool.submit`.
 
     Raises:
         ProblemError: there is no room for them now, or the service ends.
@@ -260,7 +260,7 @@ def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
 
 
 def refused(name: str, detail: str, *, code: str) -> RawAnswer:
-    """The answer for a document that cannot be used as given."""
+    """Makes the result for a document that cannot be used as given."""
     return RawAnswer(id=name, status="refused", problem=problem_of(422, _short(detail), code=code))
 
 

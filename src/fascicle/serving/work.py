@@ -1,4 +1,4 @@
-"""What a worker does with an order, in whatever process it is."""
+"""Work that a worker does for an order, in any process."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ OpenPipeline = Callable[[], Pipeline]
 Served = Pipeline | OpenPipeline
 Given = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
-_PORTION: Final = 50  # names of a concept that are told
+_PORTION: Final = 50  # names of a concept that are sent
 
 
 def unseen(documents: Sequence[Document]) -> None:
-    """Nobody needs to see the documents."""
+    """Ignores the documents."""
 
 
 class Work(Protocol):
-    """Whatever does orders, in one thread."""
+    """Executor of orders, in one thread."""
 
     @property
     def facts(self) -> PipelineFacts | None:
-        """What it is, if it is a pipeline."""
+        """Facts about the pipeline, or ``None`` if it is other work."""
 
     def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
-        """Does an order.
+        """Executes an order.
 
         Args:
             order: what to do.
@@ -74,19 +74,19 @@ OpenWork = Callable[[], Work]
 
 
 class PipelineWork:
-    """A pipeline that annotates, and explains its links.
+    """Pipeline that annotates, and explains its links.
 
     Attributes:
         pipeline: the pipeline.
     """
 
     def __init__(self, pipeline: Pipeline, name: str, *, examples: Sequence[str] = ()) -> None:
-        """Takes the pipeline, the name under which it is served, and texts to try it with."""
+        """Stores the pipeline, the name under which it is served, and example texts."""
         self.pipeline, self._name, self._examples = pipeline, name, tuple(examples)
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
 
     def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
-        """Does an order; see `Work`."""
+        """Executes an order; see `Work`."""
         match order:
             case Annotate(documents=raw, options=options):
                 documents = [codec.decode(bytes(one)) for one in raw]
@@ -120,7 +120,7 @@ class PipelineWork:
         )
 
     def _decisions(self, document: Document, most: int) -> tuple[Decision, ...]:
-        """What the first linker says of the mentions of a document, whose links it does not see."""
+        """Returns the decisions of the first linker about the mentions of a document, without their existing links."""
         for linker in self._linkers:
             (found,) = linker.explained([unlinked(document, linker.covers)], most=most)
             return tuple(found)
@@ -150,8 +150,8 @@ class PipelineWork:
 
     @cached_property
     def facts(self) -> PipelineFacts:
-        """What the pipeline is."""
-        steps = self.pipeline.steps[1:]  # the first one cuts texts into words for the others
+        """Facts about the pipeline."""
+        steps = self.pipeline.steps[1:]  # the first one splits texts into words for the others
         types = [kind for step in steps for kind in _types_of(step)]
         sources = [one for step in steps for one in sorted(getattr(step, "sources", None) or ())]
         made_by = msgspec.json.encode(self.pipeline.made_by(), order="sorted")
@@ -171,11 +171,11 @@ class PipelineWork:
 
 
 class FileWork:
-    """Reads and writes files for clients; what a file does to it costs a worker, and not the service."""
+    """Reader and writer of files for clients; runs in a worker, so that a bad file does not harm the service."""
 
     @property
     def facts(self) -> PipelineFacts | None:
-        """It is no pipeline."""
+        """Always ``None``: this work is no pipeline."""
         return None
 
     def do(
@@ -185,12 +185,12 @@ class FileWork:
         watch: Watch = unwatched,
         given: Given = unseen,
     ) -> messages.Result:
-        """Does an order; see `Work`."""
+        """Executes an order; see `Work`."""
         assert isinstance(order, ReadFile | WriteFile)
         try:
             return _read(order) if isinstance(order, ReadFile) else _write(order)
         except FascicleError as error:
-            message = str(error).replace(f"{Path(order.path).parent}/", "")  # where it lies concerns nobody
+            message = str(error).replace(f"{Path(order.path).parent}/", "")  # clients must not see where the file is
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 
@@ -205,7 +205,7 @@ def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
 
 
 def _chosen(given: Document, found: Document, options: Options) -> Document:
-    """A document without those mentions of the pipeline that nobody asked for."""
+    """Removes mentions of the pipeline that the options exclude; those of the given document stay."""
     if not options.types and not options.min_score:
         return found
     before = {mention.key for mention in given.mentions}
@@ -219,7 +219,7 @@ def _chosen(given: Document, found: Document, options: Options) -> Document:
 
 
 def _unlinked(given: Document, found: Document) -> Document:
-    """A document without the links of the pipeline; those that it came with stay."""
+    """Removes links of the pipeline from a document; links of the given document stay."""
     links = {one.key: one.links for one in given.mentions}
     return found.having(
         mentions=tuple(msgspec.structs.replace(one, links=links.get(one.key, ())) for one in found.mentions),
@@ -228,7 +228,7 @@ def _unlinked(given: Document, found: Document) -> Document:
 
 
 def _parts(pipeline: Pipeline) -> Iterator[Any]:
-    """The objects behind the steps: predictors and linkers."""
+    """Yields the objects behind the steps: predictors and linkers."""
     for step in pipeline.steps:
         yield getattr(step, "predictor", None) or getattr(step, "step", None) or step
 

@@ -1,4 +1,4 @@
-"""What does orders: a process of its own, which may die, or this process."""
+"""Workers that execute orders: in their own process, which may die, or in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fascicle.settings.pipeline import Limits
 
 
 class LocalWorker:
-    """Work in this process: nothing is begun, and nothing protects the process from it.
+    """Worker in this process: starts no process, and does not protect this one from crashes of the work.
 
     Attributes:
         is_spent: whether it is to be replaced by a new one.
@@ -24,34 +24,34 @@ class LocalWorker:
     is_spent = False
 
     def __init__(self, work: Work) -> None:
-        """Takes the work."""
+        """Stores the work."""
         self._work = work
 
     def start(self) -> PipelineFacts | None:
-        """What the pipeline is."""
+        """Returns facts about the pipeline."""
         return self._work.facts
 
     def do(self, order: Order) -> Result:
-        """Does an order in the thread that asks."""
+        """Executes an order in the calling thread."""
         try:
             return self._work.do(order)
         except Exception as error:
             return Wrong(error=type(error).__name__, message=str(error))
 
     def close(self) -> None:
-        """Nothing: whoever gave the pipeline closes it."""
+        """Does nothing: the caller that gave the pipeline closes it."""
 
 
 class ProcessWorker:
-    """Work in a process of its own, whose time and memory are capped."""
+    """Worker in its own process, with limits on time and memory."""
 
     def __init__(self, open_work: OpenWork, limits: Limits, *, longest: float = math.inf) -> None:
-        """Starts nothing yet.
+        """Creates the worker; no process is started yet.
 
         Args:
             open_work: is called in the process, which it must reach by pickling.
             limits: of time, memory and work.
-            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+            longest: maximum seconds for a step, since nobody waits longer for it.
         """
         self._start: Callable[[], Process[Message]] = partial(
             Process, partial(_do_orders, open_work), MESSAGES, limits=limits, longest=longest
@@ -61,11 +61,11 @@ class ProcessWorker:
 
     @property
     def pid(self) -> int:
-        """Of the process; 0 if there is none."""
+        """Id of the process; 0 if there is none."""
         return self._process.pid if self._process else 0
 
     def start(self) -> PipelineFacts | None:
-        """Starts the process; returns what the pipeline is, when it is open.
+        """Starts the process; returns facts about the pipeline when it is open.
 
         Raises:
             WorkersError: it cannot be opened.
@@ -81,7 +81,7 @@ class ProcessWorker:
         return message.facts
 
     def do(self, order: Order) -> Result:
-        """Does an order in the process.
+        """Executes an order in the process.
 
         Raises:
             EndedError: it ended meanwhile; `start` begins anew.
@@ -102,17 +102,17 @@ class ProcessWorker:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it did much, or holds much more memory than at first."""
+        """True if the process has done much work, or holds much more memory than at its start."""
         return self._process is not None and self._process.is_spent
 
     def close(self) -> None:
-        """Lets the process end by itself, and ends it if it does not."""
+        """Asks the process to end, and kills it if it does not."""
         process, self._process = self._process, None
         if process is not None:
             process.close()
 
     def _received(self, process: Process[Message]) -> Message:
-        """The next message of the process, which is ended if it takes too much meanwhile."""
+        """Returns the next message of the process, which is ended if it exceeds its limits meanwhile."""
         while (message := process.receive()) is None:
             process.check()
         return message
@@ -122,10 +122,10 @@ Worker = LocalWorker | ProcessWorker
 
 
 def _do_orders(open_work: OpenWork, channel: Channel) -> None:
-    """Does what is ordered, in a process of its own.
+    """Executes orders, in its own process.
 
     Args:
-        open_work: opens the pipeline, or what else does orders.
+        open_work: opens the pipeline, or other work.
         channel: of orders and messages.
     """
     work = open_work()
@@ -134,7 +134,7 @@ def _do_orders(open_work: OpenWork, channel: Channel) -> None:
 
 
 def _result(work: Work, order: Order, channel: Channel) -> Result:
-    """Does one order."""
+    """Executes one order."""
     places: dict[int, int] = {}
 
     def watch(step: str, documents: Sequence[Document]) -> None:
@@ -149,6 +149,6 @@ def _result(work: Work, order: Order, channel: Channel) -> Result:
     channel.send(Working(step="", places=tuple(range(count)), characters=0))
     try:
         return work.do(order, watch=watch, given=given)
-    except Exception as error:  # a fault, which costs this order
+    except Exception as error:  # a bug: only this order fails
         log_fault(error)
         return Wrong(error=type(error).__name__, message=str(error))

@@ -1,1 +1,1 @@
-"""Clients of a service: what they ask, when they ask again, and what they make of the answers."""
+"""Clients of a service: requests, retries and decoded responses."""

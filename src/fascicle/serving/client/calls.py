@@ -1,4 +1,4 @@
-"""What clients ask and what they make of the answers, without any network."""
+"""Requests of clients and the decoding of responses, without network access."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ FILE: Final = "application/octet-stream"
 
 
 class ServiceError(FascicleError):
-    """What a service answered in place of what was asked for.
+    """Error that a service returned in place of the requested result.
 
     Attributes:
         status: of HTTP; 0 if there was no answer.
     """
 
     def __init__(self, message: str, *, status: int = 0, code: str = "") -> None:
-        """Takes the sentence, the status and the code."""
+        """Stores the message, the status and the code."""
         super().__init__(message, code=code if code in CODES else "error")
         self.status = status
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A request.
+    """HTTP request to a service.
 
     Attributes:
         method: of HTTP.
@@ -65,13 +65,13 @@ class Call:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of the request."""
+        """Headers of the request."""
         return {} if self.content is None else {"Content-Type": self.media_type}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is asked for beside the documents; see ``docs/how-to-serve.md``.
+    """Options of a request for annotation; see ``docs/how-to-serve.md``.
 
     Attributes:
         pipeline: name; the first one by default.
@@ -87,7 +87,7 @@ class Choice:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Of the query."""
+        """Query parameters of the request."""
         given = {
             "pipeline": self.pipeline,
             "min_score": self.min_score or "",
@@ -98,18 +98,18 @@ class Choice:
 
 
 def annotate(documents: Sequence[Document], choice: Choice) -> Call:
-    """Documents that are to be annotated."""
+    """Makes the request to annotate documents."""
     content = b'{"documents":[' + b",".join(map(codec.encode, documents)) + b"]}"
     return Call(method="POST", path="/v1/annotate", params=choice.params, content=content)
 
 
 def write(documents: Sequence[Document], form: str) -> Call:
-    """Documents that are to be written in a format."""
+    """Makes the request to write documents in a format."""
     return replace(annotate(documents, Choice()), path="/v1/write", params={"format": form})
 
 
 def concept(curie: str, pipeline: str) -> Call:
-    """A concept that is asked for."""
+    """Makes the request for a concept."""
     return Call(method="GET", path=f"/v1/concepts/{quote(curie, safe=':')}", params=Choice(pipeline=pipeline).params)
 
 
@@ -118,12 +118,12 @@ class _Read(msgspec.Struct):
 
 
 def documents(content: bytes) -> list[Document]:
-    """The documents of a file that was read."""
+    """Decodes the documents of a file that the service read."""
     return [codec.decode(bytes(one)) for one in decoded(content, _Read).documents]
 
 
 def portions(given: Iterable[Given]) -> Iterator[list[Document]]:
-    """Documents that are sent together: so many, or of so much text."""
+    """Yields portions of documents to send together, limited in number and in total length of text."""
     portion: list[Document] = []
     size = 0
     for document in documents_of(given):
@@ -137,10 +137,10 @@ def portions(given: Iterable[Given]) -> Iterator[list[Document]]:
 
 
 def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
-    """What became of documents: each as it was annotated, or why it was not.
+    """Decodes the results for documents: each as an annotated document or as an error.
 
     Raises:
-        ServiceError: this is no answer to them.
+        ServiceError: the response does not match them.
     """
     found = decoded(content, RawAnswers).documents
     if len(found) != len(given):
@@ -156,7 +156,7 @@ def _one(answer: RawAnswer, given: Document) -> Answer:
 
 
 def done(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) -> Iterator[Document]:
-    """The documents among answers; errors go to ``aside``, or are raised."""
+    """Yields the documents among results; errors are passed to ``aside``, or raised."""
     for answer in answers:
         if isinstance(answer, Document):
             yield answer
@@ -167,16 +167,16 @@ def done(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) 
 
 
 def halves(documents: list[Document]) -> tuple[list[Document], list[Document]]:
-    """Two portions of one that was too large."""
+    """Splits a portion that was too large into two."""
     middle = len(documents) // 2
     return documents[:middle], documents[middle:]
 
 
 def decoded(content: bytes, kind: type[T]) -> T:
-    """The content of an answer.
+    """Decodes the content of a response.
 
     Raises:
-        ServiceError: it is none of a service of Fascicle.
+        ServiceError: it is not from a service of Fascicle.
     """
     try:
         return msgspec.json.decode(content, type=kind)
@@ -185,7 +185,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
 
 
 def error_of(status: int, content: bytes) -> ServiceError:
-    """The error of an answer that is none."""
+    """Makes the error for a failed response."""
     problem = _problem_of(content)
     if problem is None:
         return ServiceError(f"the service answered with the status {status}; look at its address", status=status)
@@ -193,10 +193,10 @@ def error_of(status: int, content: bytes) -> ServiceError:
 
 
 def asked_again(call: Call, status: int, content: bytes) -> bool:
-    """Whether a request is sent again that was not answered.
+    """True if a failed request is sent again.
 
-    A service that refuses has not begun. Where something before the service lost it, such as a proxy whose service
-    died, the request may have been begun; a fault of the service itself would come again.
+    A service that refuses a request has not started it. If a proxy lost the service, the request may have been started,
+    so it is sent again only if it is repeatable. An internal error of the service would occur again.
 
     Args:
         call: the request.
@@ -209,7 +209,7 @@ def asked_again(call: Call, status: int, content: bytes) -> bool:
 
 
 def _problem_of(content: bytes) -> Problem | None:
-    """The problem that the content of an answer states; ``None`` if it is none of a service of Fascicle."""
+    """Returns the problem in the content of a response; ``None`` if it is not from a service of Fascicle."""
     try:
         return msgspec.json.decode(content, type=Problem)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -217,12 +217,12 @@ def _problem_of(content: bytes) -> Problem | None:
 
 
 def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:
-    """Seconds before a request is sent again.
+    """Returns the pause in seconds before a request is sent again.
 
     Args:
         attempt: that failed, from 1.
-        retry_after: what the service says, or empty.
-        draw: a number from 0 to 1, so that clients that were refused together do not come back together.
+        retry_after: value of the header ``Retry-After``, or empty.
+        draw: returns a random number from 0 to 1, so that clients refused together do not return together.
     """
     own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
     told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0

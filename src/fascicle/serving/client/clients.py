@@ -1,4 +1,4 @@
-"""A client for programs that do other things meanwhile."""
+"""Clients of a service: a blocking one, and one for asyncio."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
 
 @dataclass(frozen=True, kw_only=True)
 class ClientSettings:
-    """How often and how patiently a client asks.
+    """Number of attempts, timeout and parallel requests of a client.
 
     Attributes:
         attempts: of a request, the first one among them; with pauses between them, eight take about half a minute.
-        seconds: for an answer.
-        ahead: portions of documents that are on their way at a time.
+        seconds: timeout for a response.
+        ahead: number of portions of documents that are sent in parallel.
     """
 
     attempts: int = 8
@@ -41,19 +41,19 @@ class ClientSettings:
 
 
 class Client:
-    """A client of a service; a context manager that closes its connections.
+    """Client of a service; a context manager that closes its connections.
 
-    Requests are sent again, later and later, where the service is busy or the connection is lost: nothing that a client
-    asks for but jobs changes anything, so doing it twice does no harm.
+    Requests are sent again with growing pauses if the service is busy or the connection is lost. All requests except
+    jobs change nothing, so they can be repeated safely.
     """
 
     def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
-        """Connects to nothing yet.
+        """Creates the client; no connection is opened yet.
 
         Args:
             url: address of the service, such as ``"http://127.0.0.1:8080"``.
             token: of the service; by default that of the environment variable ``FASCICLE_TOKEN``.
-            settings: how often requests are sent, and how long answers are waited for.
+            settings: number of attempts and timeout of requests.
 
         Raises:
             UsageError: an argument of another type, or an address that is none.
@@ -64,11 +64,11 @@ class Client:
         )
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Returns the client."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the client."""
         self.close()
 
     def close(self) -> None:
@@ -76,12 +76,12 @@ class Client:
         self._http.close()
 
     def health(self) -> Health:
-        """Whether the service is ready; it is asked once."""
+        """Returns whether the service is ready; the request is not repeated."""
         found = self._http.get("/health")
         return calls.decoded(found.content, Health)
 
     def pipelines(self) -> tuple[PipelineFacts, ...]:
-        """What is served."""
+        """Returns facts about the pipelines that are served."""
         return calls.decoded(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
 
     def __call__(self, text: Given, **choice: Any) -> Document:
@@ -99,44 +99,44 @@ class Client:
         """Annotates any number of documents, in order and in bounded memory.
 
         Args:
-            documents: texts, pairs ``(id, text)``, or documents; several portions of them are on their way at a time.
+            documents: texts, pairs ``(id, text)``, or documents; several portions are sent in parallel.
             aside: is called with an error for each document that is not done, and the others go on; by default the
                 error is raised.
             choice: fields of `fascicle.serving.client.calls.Choice`: ``pipeline``, ``min_score``, ``types``, ``link``.
 
         Raises:
             InputError: see ``aside``.
-            ServiceError: the service refuses, or does not answer, again and again.
+            ServiceError: the service refuses, or does not respond, at every attempt.
         """
         asked = Choice(**choice)
         yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
-        """The documents of a file in any format, read by the service."""
+        """Returns the documents of a file in any format, read by the service."""
         place = Path(path).expanduser()
         params = {"name": place.name, "format": format}
         call = Call(method="POST", path="/v1/read", params=params, content=place.read_bytes(), media_type=calls.FILE)
         return calls.documents(self.call(call))
 
     def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
-        """Documents as a file in any format, written by the service."""
+        """Returns documents encoded as a file in any format, written by the service."""
         return self.call(calls.write(list(documents), format))
 
     def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
-        """A concept of a pipeline."""
+        """Returns a concept of a pipeline."""
         return calls.decoded(self.call(calls.concept(curie, pipeline)), ConceptAnswer)
 
     def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
-        """Why the mentions of a document are linked as they are."""
+        """Explains the links of the mentions of a document."""
         params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
         return calls.decoded(self.call(call), Decisions)
 
     def call(self, call: Call) -> bytes:
-        """The content of the answer to a request.
+        """Sends a request and returns the content of the response.
 
         Raises:
-            ServiceError: it is refused, or there is none, again and again.
+            ServiceError: the request is refused, or gets no response, at every attempt.
         """
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts
@@ -181,7 +181,7 @@ class Client:
 
 
 def settings_of(url: str, token: str, settings: ClientSettings | None) -> ClientSettings:
-    """The settings of a client, whose other arguments are looked at too.
+    """Returns the settings of a client, and checks its other arguments.
 
     Raises:
         UsageError: an argument of another type, or an address that is none.
@@ -197,33 +197,33 @@ def settings_of(url: str, token: str, settings: ClientSettings | None) -> Client
 
 
 def _headers_of(token: str) -> Mapping[str, str]:
-    """The headers of every request."""
+    """Returns the headers of every request."""
     token = token or os.environ.get("FASCICLE_TOKEN", "").strip()
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def lost(error: httpx2.TransportError) -> ServiceError:
-    """The error of a connection that failed."""
+    """Makes the error for a connection that failed."""
     told = str(error) or type(error).__name__
     return ServiceError(f"the service does not answer ({told}); look at its address, and whether it runs")
 
 
 class AsyncClient:
-    """A client of a service, as `fascicle.serving.client.clients.Client`, whose methods are awaited."""
+    """Client of a service like `fascicle.serving.client.clients.Client`, with methods to be awaited."""
 
     def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
-        """Connects to nothing yet; see `fascicle.serving.client.clients.Client`."""
+        """Creates the client; no connection is opened yet, see `fascicle.serving.client.clients.Client`."""
         self._settings = settings_of(url, token, settings)
         self._http = httpx2.AsyncClient(
             base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
 
     async def __aenter__(self) -> Self:
-        """Itself."""
+        """Returns the client."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the client."""
         await self.close()
 
     async def close(self) -> None:
@@ -231,7 +231,7 @@ class AsyncClient:
         await self._http.aclose()
 
     async def pipelines(self) -> tuple[PipelineFacts, ...]:
-        """What is served."""
+        """Returns facts about the pipelines that are served."""
         return calls.decoded(await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
 
     async def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
@@ -258,21 +258,21 @@ class AsyncClient:
                 one.cancel()
 
     async def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
-        """Documents as a file in any format, written by the service."""
+        """Returns documents encoded as a file in any format, written by the service."""
         return await self.call(calls.write(list(documents), format))
 
     async def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
-        """A concept of a pipeline."""
+        """Returns a concept of a pipeline."""
         return calls.decoded(await self.call(calls.concept(curie, pipeline)), ConceptAnswer)
 
     async def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
-        """Why the mentions of a document are linked as they are."""
+        """Explains the links of the mentions of a document."""
         params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
         return calls.decoded(await self.call(call), Decisions)
 
     async def call(self, call: Call) -> bytes:
-        """The content of the answer to a request; see `fascicle.serving.client.clients.Client.call`."""
+        """Sends a request and returns the content; see `fascicle.serving.client.clients.Client.call`."""
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts
             try:

@@ -1,1 +1,1 @@
-"""Decisions of curators about mentions: what they mean, where they are kept, and what is made of them."""
+"""Decisions of curators about mentions: their meaning, their storage, and exports made from them."""

@@ -1,7 +1,7 @@
-"""What follows from the decisions about a document; the page has the same rules in ``code/decisions.js``.
+"""Effect of the decisions about a document; the page implements the same rules in ``code/decisions.js``.
 
-An *item* is a mention of the document, or one that a curator added. A *step* is what one key press of a curator says:
-edits of items, that a document is finished or not, or that an earlier step is undone. Steps are appended and never
+An *item* is a mention of the document, or one that a curator added. A *step* is the effect of one key press of a
+curator: edits of items, marking a document as finished or not, or undoing an earlier step. Steps are appended and never
 changed, so that an undone step stays readable.
 """
 
@@ -18,7 +18,7 @@ from fascicle.core.mention import Link, Mention, MentionKey
 from fascicle.core.spans import Fragments
 
 Verdict = Literal["", "accepted", "changed", "rejected", "added"]
-ADDED: Final = "added-"  # how items begin that no mention of the document is behind
+ADDED: Final = "added-"  # prefix of items that are not mentions of the document
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
 _MOST_TYPE: Final = 200  # characters
@@ -34,7 +34,7 @@ class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def mention(self) -> Mention:
-        """As gold.
+        """Mention as gold.
 
         Raises:
             ValueError: it is no mention.
@@ -76,7 +76,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Item(NamedTuple):
-    """A mention and what was decided about it.
+    """Mention with the decisions about it.
 
     Attributes:
         origin: the mention of the document; ``None`` of one that a curator added.
@@ -92,13 +92,13 @@ class Item(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What was decided about a document.
+    """Document with the decisions about it.
 
     Attributes:
-        document: as it came, with the mentions of its models.
+        document: as it was added, with the mentions of its models.
         items: in the order of its mentions, then those that were added.
-        finished: whether a curator says so.
-        steps: that count.
+        finished: whether a curator marked it as finished.
+        steps: those in force.
     """
 
     document: Document
@@ -108,25 +108,25 @@ class Decided(NamedTuple):
 
     @property
     def undecided(self) -> tuple[Mention, ...]:
-        """The mentions that nothing was decided about."""
+        """Mentions without a decision."""
         return tuple(item.origin for item in self.items if not item.verdict and item.origin is not None)
 
     @property
     def gold(self) -> tuple[Mention, ...]:
-        """What curators say that there is, each type and place once; what nobody decided about is not among it."""
+        """Mentions that curators confirmed, each type and place once; undecided mentions are not included."""
         found = {item.now.key: item.now for item in self.items if item.now is not None}
         return tuple(found.values())
 
     @property
     def uncertainty(self) -> float:
-        """How much a curator can teach here: entropy of what is not decided, in bits for 1,000 characters to read."""
+        """Uncertainty of the undecided mentions: their entropy in bits for 1,000 characters of text."""
         if self.finished:
             return 0.0
         return sum(map(doubt, self.undecided)) * _PER / max(len(self.document.text), 1)
 
 
 def active(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps that count: those that no later step that counts undoes."""
+    """Returns the steps that are in force: those that no later step in force undoes."""
     undone: set[int] = set()
     found = []
     for step in reversed(steps):
@@ -139,7 +139,7 @@ def active(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def key_of(item: str) -> MentionKey | str:
-    """What an item is: the key of a mention, or the name of one that was added.
+    """Returns the key of an item: the key of a mention, or the name of an added one.
 
     Raises:
         ValueError: neither.
@@ -158,7 +158,7 @@ def decided(document: Document, steps: Sequence[Step]) -> Decided:
     """Applies steps to a document.
 
     Args:
-        document: as it came.
+        document: as it was added.
         steps: about it, in order.
 
     Raises:
@@ -198,10 +198,10 @@ def _meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
 
 
 def check(document: Document, steps: Sequence[Step], step: Step) -> None:
-    """Refuses a step that says nothing about a document, or more than one thing.
+    """Raises an error for a step that does not apply to a document, or that combines several actions.
 
     Args:
-        document: as it came.
+        document: as it was added.
         steps: about it so far.
         step: the next one.
 
@@ -227,7 +227,7 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
 
 
 def check_type(given: str) -> None:
-    """Refuses what no file of gold could hold as a type: one mention with it would stop every export.
+    """Raises an error for a type that gold files cannot hold: one mention with it would stop every export.
 
     Raises:
         ValueError: with a sentence for users.
@@ -240,11 +240,11 @@ def check_type(given: str) -> None:
 
 
 def gold_document(found: Decided, *, beside: bool = False) -> Document:
-    """The gold of a document, with who decided in its meta.
+    """Makes the gold of a document, with the curators in its meta.
 
     Args:
         found: what was decided.
-        beside: keep what models said, each as a layer of its own.
+        beside: keep the mentions of models, with one source per model.
     """
     document = found.document
     others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()
@@ -254,7 +254,7 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
 
 
 def doubt(mention: Mention) -> float:
-    """How unsure a mention is, in bits: of itself, or of its concept, whichever is more."""
+    """Returns the uncertainty of a mention in bits: that of the mention or of its concept, whichever is larger."""
     return max(map(_entropy, (mention.score, *(link.score for link in mention.links))))
 
 
@@ -266,5 +266,5 @@ def _entropy(probability: float | None) -> float:
 
 
 def least_sure(found: Iterable[Decided]) -> list[Decided]:
-    """Documents in the order in which a curator should read them; of equal ones, in the given order."""
+    """Sorts documents by falling uncertainty; equal ones stay in the given order."""
     return sorted(found, key=lambda one: -one.uncertainty)

@@ -1,4 +1,4 @@
-"""Gold that was made elsewhere as decisions: what a file with gold says about the documents that are curated."""
+"""Import of gold from files: converts it to decisions about the curated documents."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(store: Store, documents: list[Document], who: str) -> Imported:
-    """Adds documents, and decides about their mentions as their gold says; without gold, nothing is decided.
+    """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
 
     Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
-    added. A file that is taken again changes nothing.
+    added. Importing the same file again changes nothing.
 
     Args:
         store: of decisions.
         documents: whose gold is complete.
-        who: takes them.
+        who: the curator who imports them.
 
     Raises:
         ConflictError: a document has the id of another text; then none is taken.
@@ -62,13 +62,13 @@ def _step(kept: Kept, edits: list[Edit], who: str) -> GivenStep:
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
-    """What must be decided so that gold is this."""
+    """Returns the edits that make the gold of a document equal to the given gold."""
     wanted = {one.key: one for one in gold}
     edits: list[Edit] = []
     there: set[object] = set()
     for item in now.items:
         if item.origin is None:
-            continue  # what a curator added stays, unless the file says the same
+            continue  # a mention that a curator added stays, unless it is in the file too
         key = (GOLD, item.origin.type, item.origin.spans)
         if (found := wanted.get(key)) is not None:
             there.add(key)

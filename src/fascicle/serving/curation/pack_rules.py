@@ -1,4 +1,4 @@
-"""Rules for term packs from decisions about mentions: what a name means, and what is no name at all."""
+"""Rules for term packs from decisions about mentions: concepts of a surface, and surfaces to exclude."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fascicle.terms.curation.rules import Rule, written
 
 @dataclass(kw_only=True)
 class _Evidence:
-    """What was decided about the mentions with one surface.
+    """Decisions about the mentions with one surface.
 
     Attributes:
-        accepted: how many stand, with whatever concept.
-        rejected: how many are none.
-        meant: concepts that curators gave, beside what was there.
-        left: concepts that curators took away.
+        accepted: number of accepted ones, with any concept.
+        rejected: number of rejected ones.
+        meant: concepts that curators added.
+        left: concepts that curators removed.
         who: who decided.
     """
 
@@ -33,7 +33,7 @@ class _Evidence:
 
 
 def rules_table(found: Iterable[Decided]) -> str:
-    """A table of rules that ``curation`` in ``sources.toml`` takes; where decisions differ, a comment and no rule.
+    """Makes a table of rules for ``curation`` in ``sources.toml``; conflicting decisions give a comment and no rule.
 
     ``ner_off`` is for a surface that was rejected wherever it was decided about, and for a concept that was taken away
     from a surface wherever it had it. ``add`` and ``prefer`` are for a concept that was given to a surface, if no other
@@ -83,7 +83,7 @@ def _concepts(mention: Mention) -> frozenset[str]:
 
 
 def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
-    """The rules for a surface, and why there are not more."""
+    """Returns the rules for a surface, and comments that explain missing rules."""
     by = f"by {', '.join(' '.join(name.split()) for name in sorted(one.who))}"
     if one.rejected and one.accepted:
         return [], [f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} times, {by}"]

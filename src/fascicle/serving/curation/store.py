@@ -1,4 +1,4 @@
-"""Documents and decisions in a file of SQLite: rows are appended, and triggers refuse everything else."""
+"""SQLite file of documents and decisions: rows are only appended, and triggers reject every other change."""
 
 from __future__ import annotations
 
@@ -76,31 +76,31 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Kept(NamedTuple):
-    """A document and the steps about it, in order."""
+    """Document with the steps about it, in order."""
 
     document: Document
     steps: tuple[Step, ...]
 
 
 class ConflictError(Exception):
-    """What others have saved meanwhile does not go with what is to be saved."""
+    """Error raised if a step conflicts with steps that others have saved meanwhile."""
 
 
 class UnknownDocumentError(LookupError):
-    """A document that is not there."""
+    """Error raised if a document does not exist."""
 
 
 class Store:
-    """The file, open; for any number of threads, one after the other."""
+    """Open file of decisions; safe for any number of threads, which are served one after the other."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Takes an open database of ours."""
+        """Takes an open database that this module created."""
         self._connection = connection
         self._lock = threading.RLock()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Opens a file, or makes it.
+        """Opens a file, or creates it.
 
         Args:
             path: of the file; ``":memory:"`` for none.
@@ -127,19 +127,19 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing; it is on the disk when this ends."""
+        """Opens a transaction: all or nothing; it is on the disk when the block ends."""
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # where the disk is full, SQLite has gone back by itself
+                if self._connection.in_transaction:  # if the disk is full, SQLite has rolled back by itself
                     self._connection.execute("ROLLBACK")
                 raise
 
     def add(self, documents: Sequence[Document], who: str) -> list[Kept]:
-        """Adds documents that are not there yet; of those that are, the mentions stay as they were.
+        """Adds documents that are not stored yet; the mentions of stored ones do not change.
 
         Args:
             documents: with the mentions of their models.
@@ -147,7 +147,7 @@ class Store:
 
         Raises:
             ConflictError: one has the id of another text; then none is added.
-            ValueError: one has an id that no page could ask for; then none is added.
+            ValueError: one has an id that is empty or too long; then none is added.
         """
         for one in documents:
             if not 0 < len(one.id) <= _MOST_ID:
@@ -170,12 +170,12 @@ class Store:
         return [self.document(document.id) for document in documents]
 
     def count(self) -> int:
-        """How many documents there are."""
+        """Returns the number of documents."""
         with self._lock:
             return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 
     def document(self, name: str) -> Kept:
-        """A document with its steps.
+        """Returns a document with its steps.
 
         Raises:
             UnknownDocumentError: there is none of this id.
@@ -187,7 +187,7 @@ class Store:
             return Kept(codec.decode(found[1]), self._steps(found[0]))
 
     def documents(self) -> Iterator[Kept]:
-        """All documents with their steps, in the order in which they were added."""
+        """Yields all documents with their steps, in the order in which they were added."""
         with self._lock:
             places = [row[0] for row in self._connection.execute("SELECT place FROM documents ORDER BY place")]
         for place in places:
@@ -199,12 +199,12 @@ class Store:
             yield kept
 
     def save(self, new: GivenStep) -> Step:
-        """Saves a step; one that was saved before, under the same id, is not saved again.
+        """Saves a step; a step with an id that was saved before is not saved again.
 
         Raises:
             UnknownDocumentError: the document is not there.
-            ConflictError: others have saved steps that the curator has not seen, or this id stands for another step.
-            ValueError: the step says nothing about the document.
+            ConflictError: others have saved steps that the curator has not seen, or the id belongs to another step.
+            ValueError: the step does not apply to the document.
         """
         with self._writing() as connection:
             kept = self.document(new.document)
@@ -265,7 +265,7 @@ def _prepare(connection: sqlite3.Connection, place: str) -> None:
             file=place,
             code="version",
         )
-    connection.execute("PRAGMA synchronous = FULL")  # with WAL, else the last decisions go when the power does
+    connection.execute("PRAGMA synchronous = FULL")  # with WAL; otherwise a power failure loses the last decisions
 
 
 def _now() -> str:

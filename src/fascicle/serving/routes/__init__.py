@@ -1,1 +1,1 @@
-"""What can be asked of the service: one module for each group of routes, all named in `table`."""
+"""Routes of the service: one module for each group of routes, all listed in `table`."""

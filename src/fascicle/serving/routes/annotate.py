@@ -1,4 +1,4 @@
-"""Documents in, annotated documents out: at once, or one after the other."""
+"""Routes that annotate documents: all at once, or line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fascicle.serving.problems import MEDIA_TYPE, ProblemError
 from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
 from fascicle.serving.service import Service
 
-_AHEAD: Final = 64  # documents of a stream that wait or are worked on
+_AHEAD: Final = 64  # documents of a stream that are waiting or being processed
 _ENCODER: Final = msgspec.json.Encoder()
 _QUERY: Final = (
     Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
@@ -51,7 +51,7 @@ async def annotate(request: Request, service: Service) -> Response:
 
 
 async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
-    """Documents in a format that has no place for problems, so all of them must be done."""
+    """Writes documents in a format that cannot hold problems; responds with the problems if any document failed."""
     if wrong := [one for one in answers if one.problem is not None]:
         content = _ENCODER.encode(
             {
@@ -71,7 +71,7 @@ async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> R
 
 
 def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[str, object]:
-    """What a log may say of documents."""
+    """Returns the facts about documents that may be logged: counts and lengths."""
     counts: dict[str, int] = {}
     for one in answers:
         counts[one.status] = counts.get(one.status, 0) + 1
@@ -79,7 +79,7 @@ def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[s
 
 
 async def stream(request: Request, service: Service) -> Response:
-    """Annotates documents line by line, while they come."""
+    """Annotates documents line by line, while they arrive."""
     check_names(request, _NAMES)
     accepted(request, (NDJSON, JSON))
     pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
@@ -115,7 +115,7 @@ async def stream(request: Request, service: Service) -> Response:
 
 
 class _Ahead:
-    """Answers that are not sent yet; while there are many, or of much text, no more of the content is read."""
+    """Queue of responses not sent yet; while it is long, no more of the content is read."""
 
     def __init__(self, *, most: int) -> None:
         self._most, self._characters = most, 0
@@ -153,7 +153,7 @@ async def _documents(lines: AsyncIterator[bytes], service: Service) -> AsyncIter
 
 
 async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
-    """The lines of the content; one that is longer than a request may be ends the reading."""
+    """Yields the lines of the content; a line above the size limit for a request ends the reading."""
     parts: list[bytes] = []
     size = 0
     async for chunk in chunks_of(request, service.settings, most=1 << 62, paced=False):

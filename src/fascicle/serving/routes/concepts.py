@@ -1,4 +1,4 @@
-"""What a pipeline knows of concepts, and why it links as it does."""
+"""Routes for concepts, and for explanations of links."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from fascicle.serving.records import ConceptAnswer, Decisions
 from fascicle.serving.service import Service, failure_of
 
 _PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
-_PAGE: Final = "https://bioregistry.io/"  # leads to the page of a vocabulary; nothing here ever asks for it
+_PAGE: Final = "https://bioregistry.io/"  # base of links to the page of a vocabulary; never requested by this program
 
 
 async def concept(request: Request, service: Service) -> Response:
-    """A concept by its CURIE."""
+    """Returns a concept by its CURIE."""
     check_names(request, ("pipeline",))
     curie = request.path_params["curie"]
     if not is_curie(curie):
@@ -40,7 +40,7 @@ async def concept(request: Request, service: Service) -> Response:
 
 
 async def why(request: Request, service: Service) -> Response:
-    """Candidates of the links of a document, with their features and weights."""
+    """Returns the candidates of the links of a document, with their features and weights."""
     check_names(request, ("pipeline", "candidates"))
     pool = service.pool(request.query_params.get("pipeline", ""))
     most: int = value_of(request, "candidates", Candidates, 5)

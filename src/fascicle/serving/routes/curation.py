@@ -1,4 +1,4 @@
-"""Decisions of curators: documents and steps in, gold, rules and tasks out."""
+"""Routes for curation: documents and decisions in; gold, rules and tasks out."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def about(request: Request, service: Service) -> Response:
-    """Whether decisions are kept."""
+    """Returns whether decisions are stored, and of how many documents."""
     check_names(request, ())
     if service.curation is None:
         return _json(About(open=False))
@@ -122,7 +122,7 @@ async def add(request: Request, service: Service) -> Response:
 
 
 async def documents(request: Request, service: Service) -> Response:
-    """How far all documents are."""
+    """Returns the progress of all documents."""
     check_names(request, ("order",))
     order: Order = value_of(request, "order", Order, "added")
     found = await _done(service, _all)
@@ -131,7 +131,7 @@ async def documents(request: Request, service: Service) -> Response:
 
 
 async def document(request: Request, service: Service) -> Response:
-    """One document with its steps."""
+    """Returns one document with its steps."""
     check_names(request, ("id",))
     name = _needed(request, "id")
     return _json(_curated(await _done(service, lambda store: store.document(name))))
@@ -145,7 +145,7 @@ async def step(request: Request, service: Service) -> Response:
 
 
 async def export(request: Request, service: Service) -> Response:
-    """What was decided, as a file."""
+    """Returns the decisions as a file."""
     check_names(request, ("what", "format", "finished"))
     what: What = value_of(request, "what", What, "gold")
     only: bool = value_of(request, "finished", bool, False)
@@ -159,7 +159,7 @@ async def export(request: Request, service: Service) -> Response:
 
 
 async def _take_file(request: Request, service: Service) -> Response:
-    """Takes gold that was made elsewhere."""
+    """Imports gold that was made elsewhere."""
     check_names(request, ("name", "who"))
     name, who = _needed(request, "name"), value_of(request, "who", Who, "")
     if not who:
@@ -176,7 +176,7 @@ async def _take_file(request: Request, service: Service) -> Response:
 
 
 async def _done(service: Service, does: Callable[[Store], T]) -> T:
-    """Does something with the store, and says what is wrong with it.
+    """Runs a function with the store, and converts its errors to problems.
 
     Raises:
         ProblemError: no decisions are kept here, or what was asked for cannot be done.
@@ -199,7 +199,7 @@ async def _done(service: Service, does: Callable[[Store], T]) -> T:
 
 
 def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
-    """What is said where the file takes nothing: it is locked, or its disk is full or read-only."""
+    """Makes the problem for a file that cannot be used: it is locked, or its disk is full or read-only."""
     if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
         return ProblemError(
             507, "the disk of the service is full, and nothing was saved; make room, and send this again"

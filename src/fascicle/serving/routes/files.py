@@ -1,4 +1,4 @@
-"""Files of any format as documents, and documents as files."""
+"""Routes that read files of any format as documents, and write documents as files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 
 
 async def formats(request: Request, service: Service) -> Response:
-    """Which formats there are."""
+    """Returns the formats."""
     found = tuple(
         FileFormat(
             name=form.name,
@@ -38,7 +38,7 @@ async def formats(request: Request, service: Service) -> Response:
 
 
 async def read(request: Request, service: Service) -> Response:
-    """The documents of a file."""
+    """Returns the documents of a file."""
     check_names(request, ("name", "format"))
     name, form = request.query_params.get("name", ""), readable(request.query_params.get("format", "auto"))
     if not name:
@@ -54,7 +54,7 @@ async def read(request: Request, service: Service) -> Response:
 
 
 async def write(request: Request, service: Service) -> Response:
-    """Documents as a file."""
+    """Returns documents as a file."""
     check_names(request, ("format",))
     form = writable(request.query_params.get("format", "jsonl"))
     raw = (await json_of(request, service.settings, RawDocuments)).documents

@@ -1,4 +1,4 @@
-"""Files that are annotated as jobs."""
+"""Routes for files that are annotated as jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.serving.service import Service
 
 
 async def submit(request: Request, service: Service) -> Response:
-    """Takes a file, and says under which id it is a job."""
+    """Accepts a file, and returns the id of its job."""
     check_names(request, [one.name for one in _QUERY])
     params = request.query_params
     pipeline = service.name_of(params.get("pipeline", ""))
@@ -40,12 +40,12 @@ async def submit(request: Request, service: Service) -> Response:
 
 
 async def job(request: Request, service: Service) -> Response:
-    """How far a job is."""
+    """Returns the progress of a job."""
     return Response(msgspec.json.encode(service.jobs.get(request.path_params["id"])), media_type=JSON)
 
 
 async def result(request: Request, service: Service) -> Response:
-    """The result of a job."""
+    """Returns the result of a job."""
     path = service.jobs.result(request.path_params["id"])
     return FileResponse(path, media_type=ANY, filename=path.name)
 

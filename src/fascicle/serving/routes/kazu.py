@@ -1,7 +1,7 @@
-"""The routes that clients of Kazu's web service use, with its documents in and out.
+"""Routes compatible with clients of Kazu's web service, with its documents in and out.
 
-See https://github.com/AstraZeneca/KAZU, ``kazu.web``. Of its groups of steps there are those that a pipeline here has
-too: all of it, and all but links.
+See https://github.com/AstraZeneca/KAZU, ``kazu.web``. Two of its groups of steps exist here: the whole
+pipeline, and the pipeline without links.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sections: Annotated[dict[str, str], msgspec.Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
-        """Refuses both, and neither."""
+        """Raises an error unless the document has either a text or sections."""
         if (self.text is msgspec.UNSET) == (self.sections is msgspec.UNSET):
             raise ValueError("a document has either text or sections")
 
     def as_document(self, name: str) -> Document:
-        """The document under an id; its sections are divided by an empty line."""
+        """Returns the document with an id; its sections are separated by an empty line."""
         if isinstance(self.text, str):
             return Document(id=name, text=self.text)
         assert isinstance(self.sections, dict)
@@ -49,12 +49,12 @@ class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 async def ner_and_linking(request: Request, service: Service) -> Response:
-    """All of a pipeline."""
+    """Annotates with all steps of a pipeline."""
     return await _answer(request, service, Options())
 
 
 async def ner_only(request: Request, service: Service) -> Response:
-    """A pipeline without links."""
+    """Annotates with a pipeline, without links."""
     return await _answer(request, service, Options(link=False))
 
 

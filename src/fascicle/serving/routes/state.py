@@ -1,4 +1,4 @@
-"""What the service is, and how it is."""
+"""Routes for the state of the service and for its description."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from fascicle.version import VERSION
 
 
 async def health(request: Request, service: Service) -> Response:
-    """Whether every pipeline has a worker that runs."""
+    """Returns whether every pipeline has a running worker."""
     ready = service.is_ready
     content = msgspec.json.encode(Health(status="ready" if ready else "not-ready", version=VERSION))
     return Response(content, 200 if ready else 503, media_type=JSON)
 
 
 async def pipelines(request: Request, service: Service) -> Response:
-    """What is served."""
+    """Returns facts about the pipelines that are served."""
     return Response(msgspec.json.encode(Pipelines(pipelines=service.facts)), media_type=JSON)
 
 
 async def metrics(request: Request, service: Service) -> Response:
-    """Numbers for Prometheus."""
+    """Returns metrics for Prometheus."""
     return Response(service.metrics.text(service.gauges()), media_type=metrics_text.MEDIA_TYPE)
 
 
 async def description(request: Request, service: Service) -> Response:
-    """The description of all routes."""
+    """Returns the description of all routes."""
     return Response(request.app.state.description, media_type=JSON)
 
 

@@ -1,4 +1,4 @@
-"""All routes of the service."""
+"""Table of all routes of the service."""
 
 from __future__ import annotations
 
