@@ -112,8 +112,8 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
 def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
     """Yields given mentions in the form of a distributions file.
 
-    Of several fragments it is the geometric mean of their probabilities, scaled to sum to 1. The class None has the probability
-    0, since a mention was given; it counts as found if all of its fragments got its type.
+    The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The class None has the
+    probability 0, because a mention was given; a mention counts as found if all of its fragments got its type.
 
     Args:
         given: typed mentions.
