@@ -32,7 +32,7 @@ class Encoder(nn.Module):
 
         Args:
             network: a base model of transformers (without a head of its own).
-            origin: where it came from, for model cards.
+            origin: name or path of its source, for model cards.
         """
         super().__init__()
         self.network = network
@@ -82,12 +82,12 @@ _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-rober
 
 @dataclass(frozen=True, kw_only=True)
 class Pretrained:
-    """An encoder and the tokenizer that belongs to it.
+    """Encoder with its tokenizer.
 
     Attributes:
         encoder: with its weights.
         tokenizer: of the encoder.
-        pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+        pooler: weights of the dense layer that it was trained with on its first state, if requested and present.
         special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
@@ -187,7 +187,7 @@ def reading_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
 
     Args:
         fast: of transformers.
-        name: of what was loaded.
+        name: that was loaded.
         what: kind of thing that was loaded, for messages.
 
     Raises:
@@ -215,7 +215,7 @@ def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Ten
 def _check_case(backend: Tokenizer, name: str) -> None:
     """Refuses a tokenizer that lower-cases the text for a vocabulary with capitals.
 
-    That is what transformers makes of a cased model whose files do not say that it is cased (``vocab.txt`` without
+    Transformers makes such a tokenizer for a cased model whose files do not say that it is cased (``vocab.txt`` without
     ``tokenizer_config.json``): every capital would be lost without a warning.
     """
     if backend.normalizer is None or backend.normalizer.normalize_str("A") != "a":

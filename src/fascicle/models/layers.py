@@ -31,7 +31,7 @@ class Layers:
 
     Attributes:
         states: of the embeddings, then of each layer, ``[B, T, d]``.
-        queries: of each layer, ``[B, T, d]``; nothing where attention was not asked for.
+        queries: of each layer, ``[B, T, d]``; empty if attention was not requested.
         keys: the same.
         heads: of attention.
         bias: added to the scores of all layers, ``[1, H, T, T]``; ``None`` for none.

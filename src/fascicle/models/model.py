@@ -61,7 +61,7 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
 
     Args:
         settings: of the head, with the values that ``train`` fills in; the exact class decides, not its bases.
-        basis: what it is built on.
+        basis: inputs of the head.
 
     Raises:
         ModelError: a class that this release has no head for.
@@ -119,11 +119,11 @@ class NerModel(Trainable):
         """Adds a trainable vector for each guideline, zero at first; these vectors are not saved with the model.
 
         It is added to the embeddings of all pieces of a window, so that the whole encoder can read by it. On the states
-        of units it could only make types more or less frequent, for what follows these is one linear layer. Row 0 is of
-        no guideline, stays zero, and is what inference reads by.
+        of units it could only make types more or less frequent, because they are followed by one linear layer. Row 0 is
+        for no guideline; it stays zero and is used at inference.
 
         Args:
-            guidelines: how many.
+            guidelines: number of guidelines.
         """
         rows, width = 1 + guidelines, self.encoder.pieces.embedding_dim
         self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # draws nothing
@@ -142,7 +142,7 @@ class NerModel(Trainable):
         """Returns the score tables of every head that is trained.
 
         Args:
-            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, what windows are read by, see ``follow``.
+            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, that of each window, see ``follow``.
         """
         shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
         states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
@@ -197,8 +197,8 @@ def build_model(
 ) -> NerModel:
     """Builds a model with fresh heads.
 
-    Each head is drawn from the same state of torch's generator, which then goes on from where the head with the largest
-    weight left it: so a head starts, and the model trains, as if the others were not there.
+    Each head is drawn from the same state of torch's generator, which then continues from its state after the head with
+    the largest weight: so a head starts, and the model trains, as if the others did not exist.
 
     Args:
         encoder: of the model.
@@ -311,14 +311,14 @@ def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, 
     Args:
         model: changed in place.
         manifest: of the model.
-        types: what to look for.
+        types: new types.
         tokenizer: of the encoder.
 
     Returns:
         The manifest of the changed model, which has that head alone.
 
     Raises:
-        RecipeError: a type lacks what the head reads, or the encoder cannot read it.
+        RecipeError: a type lacks the description that the head reads, or the encoder cannot read it.
         ValueError: a head whose types are part of its weights.
     """
     name = manifest.decision.answer
@@ -344,7 +344,7 @@ def check_tensors(
         model: as its manifest describes it.
         tensors: of the folder.
         name: of the manifest.
-        advice: what to do, for the error.
+        advice: for the user, in the error message.
 
     Raises:
         ModelError: they do not fit.
@@ -363,7 +363,7 @@ def device_named(name: str | None) -> torch.device:
     """Returns the device of torch with a given name.
 
     Args:
-        name: ``"cpu"``, ``"cuda"`` or another name that torch knows; ``"auto"`` for a GPU where there is one; ``None``
+        name: ``"cpu"``, ``"cuda"`` or another device name of torch; ``"auto"`` for a GPU where there is one; ``None``
             for the processor.
 
     Raises:

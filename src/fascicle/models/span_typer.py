@@ -1,8 +1,8 @@
 """Span typer (*span-level-strategy*): static word vectors of one span, BiLSTM, attention, a linear layer.
 
-It reads only the words of the span, without context, and every span separately. That is why it is no encoder
-and head of ``NerModel``: an encoder there reads pieces of whole windows, a head gets states of units that serve all
-spans at once, and a model folder names a tokenizer. Here there is none of these, and a state belongs to one span.
+It reads only the words of the span, without context, and every span separately. Therefore it is no encoder
+and head of ``NerModel``: there an encoder reads pieces of whole windows, the states of units are shared by all spans,
+and a model folder has a tokenizer. The span typer has none of these, and its states belong to one span.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ def read_with(
         path: of the file or folder.
         part: which part it is.
         place: of the corpus in the recipe.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.

@@ -60,7 +60,7 @@ def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
 
     Args:
         exclude: path of the list.
-        documents: how many there are.
+        documents: number of documents.
         trains: paths of train.
 
     Raises:

@@ -47,9 +47,9 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
     """Trains the model of a recipe; see ``training.engine.run.train``.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run; must not exist, unless ``resume``.
-        resume: go on where an interrupted run of the same recipe was scored last.
+        resume: continue from the last scoring of an interrupted run of the same recipe.
 
     Yields:
         Events, in order; the last one is ``Ended``.

@@ -157,7 +157,7 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeve
 
     Args:
         recipe: with parts.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         InputError: see `read_one`.
@@ -180,7 +180,7 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
     Args:
         name: of the part.
         part: where it is and how to read it.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         InputError: a file cannot be read, train holds no mentions, or the exclusion list is not about it.

@@ -26,7 +26,7 @@ def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces
     Args:
         pretrained: its embedding table is replaced.
         documents: whose texts are read in full.
-        pieces: how many stay, beside special tokens, characters and bytes.
+        pieces: number of pieces that stay, beside special tokens, characters and bytes.
 
     Returns:
         The encoder with its new tokenizer, and a sentence on the removed pieces.
@@ -71,7 +71,7 @@ class Changed:
 
     Attributes:
         pretrained: with it.
-        facts: how many pieces there were, are left out, and are new.
+        facts: numbers of old, removed and new pieces.
     """
 
     pretrained: Pretrained
@@ -84,7 +84,7 @@ def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySetti
     Args:
         pretrained: its embedding table is replaced.
         text: as its tokenizer cuts it.
-        settings: what is changed.
+        settings: of the change.
 
     Raises:
         RecipeError: the tokenizer is not of the kind WordPiece.
@@ -121,7 +121,7 @@ def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: Vocab
     Args:
         text: as the tokenizer cuts it.
         tokenizer: of the kind WordPiece.
-        settings: how many words, of how many pieces and how often.
+        settings: number of words, and their least number of pieces and occurrences.
     """
     if not settings.add_words:
         return ()

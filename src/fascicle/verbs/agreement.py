@@ -146,7 +146,7 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
     """Formats the agreement as tables.
 
     Args:
-        found: what to show.
+        found: numbers to show.
         names: of the two sides.
         by_type: whether to print a line for each type.
         unit: kind of the documents, see ``evaluation.scoring.inputs.unit_of``.

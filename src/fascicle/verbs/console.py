@@ -203,9 +203,9 @@ class Progress:
         """Records a finished document.
 
         Args:
-            documents: how many are done.
+            documents: number of finished documents.
             reached: bytes of the inputs that are read.
-            total: how many bytes they have; ``None`` if it is not known.
+            total: bytes of all inputs; ``None`` if not known.
             note: text at the end of the line.
         """
         now = self._clock()

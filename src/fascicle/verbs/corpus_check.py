@@ -130,8 +130,8 @@ class CheckRequest:
         files: corpora that are not divided into parts.
         parts: ``(train, dev or test, path)``.
         against: other corpora, whose texts are compared with these.
-        reading: how the files are read; ``{part}`` in a value of ``where`` becomes the name of the part.
-        reading_against: how the other corpora are read.
+        reading: format and options of the files; ``{part}`` in a value of ``where`` becomes the name of the part.
+        reading_against: format and options of the other corpora.
         settings: of the checks.
         skip: codes of checks to leave out.
     """
@@ -150,7 +150,7 @@ class Checked:
     """Result of a check.
 
     Attributes:
-        examination: report, exclusions, and what could not be read.
+        examination: report, exclusions, and unreadable documents.
         readings: detected format of each file.
     """
 
@@ -190,7 +190,7 @@ def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
     """Runs the checks of a request.
 
     Args:
-        request: what to check.
+        request: files and settings.
         watch: wraps the stream of documents, to show progress.
 
     Raises:
@@ -278,7 +278,7 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
 
 
 def _request_of(args: Any) -> CheckRequest:
-    # Other corpora are read as their formats are by default: the other options say how to read what is checked.
+    # Other corpora are read with default options: the other options are for the checked files.
     against = ReadRequest(
         format=args.against_format,
         encoding=args.encoding,

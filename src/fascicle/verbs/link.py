@@ -56,7 +56,7 @@ def link(
         told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number.
 
     Raises:
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
         UsageError: the pack has no concept of the ontology.
     """
     opened = find(linker, listed(pack, name="pack"), ontology=ontology).opened()
@@ -87,7 +87,7 @@ def explain(
         keep_links: see `link`.
 
     Raises:
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     opened = find(linker, listed(pack, name="pack")).opened()
     return (

@@ -33,7 +33,7 @@ class Option:
     """One option, or one positional argument, which has no flags.
 
     Attributes:
-        usage: flags, name of the value, and how many there are: ``?``, ``*``, ``+``, or ``...`` for an option that may
+        usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for an option that may
             be repeated. An option without a value is a flag.
         type: parses a value; for a path its role, see `fascicle.verbs.places`.
         help: replaces the line in the docstring.
@@ -173,7 +173,7 @@ def first_given(args: Any, names: Sequence[str]) -> str:
 
 
 class Declared:
-    """What every command has; see `fascicle.verbs.parsing.add_command`."""
+    """Options of every command; see `fascicle.verbs.parsing.add_command`."""
 
     verbose: bool
     debug: bool
@@ -185,18 +185,18 @@ STRICT: Final[Any] = option("--strict", help="exit with 3 if anything was lost")
 
 
 class Threads(Declared):
-    """The option of commands that run a network."""
+    """Option of commands that run a network."""
 
     threads: int | None = THREADS
 
 
 class Overwrite(Declared):
-    """The option of commands that write."""
+    """Option of commands that write."""
 
     overwrite: bool = OVERWRITE
 
 
 class Strict(Declared):
-    """The option of commands that read."""
+    """Option of commands that read."""
 
     strict: bool = STRICT

@@ -180,7 +180,7 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
 
     Args:
         files: as given.
-        request: how they are read.
+        request: format and options of the files.
         account: receives the counts.
 
     Raises:

@@ -75,7 +75,7 @@ def export_model(
     The fp32 graph is compared with the torch model before anything takes its final name.
 
     Args:
-        folder: with ``model.json`` and ``model.safetensors``; a run folder stands for its ``best``.
+        folder: with ``model.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
         target: folder to write.
         sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
             measured on the first ``_SAMPLE_CHARACTERS`` of them.
@@ -134,7 +134,7 @@ def export_filter(
     """Exports a filter of torch, as ``export_model`` does a model.
 
     Args:
-        folder: with ``filter.json`` and ``model.safetensors``; a run folder stands for its ``best``.
+        folder: with ``filter.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
         target: folder to write.
         sample: texts with mentions like those that the filter will judge.
         int8: store weights and embeddings in 8 bits.
@@ -229,7 +229,7 @@ def _write(graph: Graph, path: Path) -> float:
 
 
 def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
-    """Writes the 8-bit graph with fixed scales; returns what was done, for the card."""
+    """Writes the 8-bit graph with fixed scales; returns a description of the change, for the card."""
     with tempfile.TemporaryDirectory() as name:
         dynamic = Path(name) / "dynamic.onnx"
         done = quantise(plain, dynamic)

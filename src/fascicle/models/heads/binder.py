@@ -194,7 +194,7 @@ class BinderHead(Head):
 
         Args:
             settings: of the head.
-            basis: what it is built on; with encoder and tokenizer, unless a type is a learnt vector.
+            basis: inputs of the head; with encoder and tokenizer, unless a type is a learnt vector.
 
         Raises:
             RecipeError: the encoder cannot read the text that describes a type.

@@ -43,7 +43,7 @@ class SpanClassifier(Head):
 
         Args:
             settings: of the head, with a width above 0.
-            basis: what it is built on.
+            basis: inputs of the head.
         """
         super().__init__(settings)
         if not settings.width:

@@ -55,7 +55,7 @@ class SoftmaxTagger(Head):
 
         Args:
             settings: of the head.
-            basis: what it is built on.
+            basis: inputs of the head.
         """
         super().__init__(settings)
         self.settings = settings
@@ -86,7 +86,7 @@ class SoftmaxTagger(Head):
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
         """Marks units outside mentions as unknown between O and the tags of these types.
 
-        The loss is then the marginal likelihood of what is known (Tsuboi et al. 2008), which for a tag on its own is
+        The loss is then the marginal likelihood of the known tags (Tsuboi et al. 2008), which for a tag on its own is
         the probability of O and these tags together.
         """
         return np.where(gold == 0, set_of(types), gold)
@@ -147,8 +147,8 @@ class CrfTagger(SoftmaxTagger):
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
 
-        Where special tokens take part in the chain they are always O at inference, which the first and last transition
-        then stand for.
+        If special tokens are part of the chain, they are always O at inference: ``start`` and ``end`` are then their
+        transitions.
         """
         tables = super().scores(states, batch)
         start: Tensor = self.crf.start

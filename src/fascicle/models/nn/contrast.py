@@ -1,6 +1,6 @@
-"""The contrastive bi-encoder's scores and loss: spans, starts and ends are compared with vectors of the entity types.
+"""Scores and loss of the contrastive bi-encoder: compares spans, starts and ends with vectors of the entity types.
 
-Source: *binder* (Zhang et al. 2023) §2. It knows tensors only: states of a text encoder, and one vector per type, from
+Source: *binder* (Zhang et al. 2023) §2. It uses tensors only: states of a text encoder, and one vector per type, from
 an encoder of descriptions, a table, or anything else. A score is `exp(t) cos(x, e_k)` with a temperature `t` of its own
 for spans, starts and ends. The score of the whole text in the place of a span (`[CLS]` twice, width 1), start or end is
 the threshold that a mention must exceed.
@@ -12,8 +12,8 @@ included), and the threshold. With `Z = logsumexp over N` the losses are
     mention     log(exp(s_gold) + exp(Z)) - s_gold            mean over all gold of the batch
 
 so one Z serves the threshold and all gold of (b, k). Eq. 5-9 of the paper do not say that the threshold competes with
-every mention and that other gold of the type stays out of the sum; the authors' program does both. No width limits the
-spans of N unless asked for.
+every mention and that other gold of the type stays out of the sum; the authors' program does both. By default no
+width limits the spans of N.
 
 Shape letters: B windows, U units, d width of a state, h of a projection, K types, L largest width at inference, G gold.
 """
@@ -96,7 +96,7 @@ class ContrastiveScorer(nn.Module):
         """Draws weights from N(0, 0.02^2); biases are 0.
 
         Args:
-            form: What to build.
+            form: Configuration.
             width: Of a state and of a type's vector, d.
             types: K; only global thresholds need it, and otherwise K is that of the vectors at hand.
         """

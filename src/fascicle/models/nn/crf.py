@@ -121,7 +121,7 @@ class _Scaled:
     """Results of the recursion on rescaled probabilities; D is 1 (forward) or 2 (forward, backward)."""
 
     columns: Tensor  # [D, C], the maximum taken out of each column of the transitions
-    weights: Tensor  # [D, C, C], exp of what is left
+    weights: Tensor  # [D, C, C], exp of the rest
     sums: Tensor  # [T, D, B, C], sums that arrive at a tag
     states: Tensor  # [T, D, B, C], the same with the emission, maximum about 1
     growth: Tensor  # [T, D, B], the logarithm of the divisor at each unit

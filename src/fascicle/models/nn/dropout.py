@@ -2,7 +2,7 @@
 
 torch draws one number of its generator for every component, which costs a small encoder a tenth of a step in training.
 Here one draw of 64 bits decides four components, by 16 bits each. The distribution is the same: each component is
-dropped alone, with the probability that was asked for, rounded to 1/65536, and those that stay are divided by the exact
+dropped alone, with the requested probability, rounded to 1/65536, and those that stay are divided by the exact
 probability to stay. The bits come from torch's generator, so a seed repeats them, also in a run that is
 resumed. The dropped components are not those that torch's own dropout drops for the same seed.
 

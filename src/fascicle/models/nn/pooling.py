@@ -167,8 +167,8 @@ def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[
 class InputVectors(nn.Module):
     """Learnt vectors of the input features: one for each column of zeros and ones; a unit gets the sum of its ones.
 
-    All start at zero and draw nothing, so a fresh model computes what it would without them. In training each block of
-    columns is dropped for whole windows, so that the network also learns to work without a dictionary or patterns: a
+    All start at zero and use no random numbers, so a fresh model computes the same as without them. In training each
+    block of columns is dropped for whole windows, so that the network also learns to work without a dictionary or patterns: a
     name may be in no dictionary. The other columns are not scaled up.
     """
 

@@ -23,9 +23,9 @@ class Tree:
     """Tree of the distinct beginnings of sequences.
 
     Attributes:
-        sizes: how many beginnings of 1, 2, ... items there are, ``n_1, n_2, ...``; those of one length are a level.
+        sizes: numbers of beginnings of 1, 2, ... items, ``n_1, n_2, ...``; those of one length are a level.
         words: the last item of each beginning, level after level, ``[Σ n_t]``.
-        continued: of each level but the first, the places in the level before of the beginnings that go on, ``[p_t]``.
+        continued: of each level but the first, places in the level before of beginnings with a continuation, ``[p_t]``.
         parents: of each level but the first, which of these each beginning continues, ``[n_t]``.
         node: of each sequence and place the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
             the end of a sequence.

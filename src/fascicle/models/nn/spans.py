@@ -6,7 +6,7 @@ gives some of four named tables, and
     logits[b, i, w] = starts[b, i] + ends[b, i + w] + widths[w] + spans[b, i, w]
 
 where a table that is not given counts as 0. This is one linear layer on a concatenated span vector, taken apart by the
-columns of its weight: what depends on one end of a span only is computed once per unit, not once per span, and no span
+columns of its weight: a term of one end of a span is computed once per unit, not once per span, and no span
 vector is ever built. Exact up to rounding.
 
 Dropout is not in here. A head drops out unit states before it scores them, so that one mask per unit is shared by all
@@ -232,7 +232,7 @@ class BiaffineScorer(SpanScorer):
     With `s = drop(leaky(F_s e_i))` and `t = drop(leaky(F_e e_j))` the score of class c is
     `s^T U_c t + W_s s + W_e t + b`, and `+ W_l W_len` where widths are embedded. The activation is LeakyReLU with slope
     0.1, that of Dozat and Manning's parser. This dropout is the scorer's own, one mask per unit and end, and comes on
-    top of what the head does to the states.
+    top of the dropout of the head on the states.
 
     The band is computed by one small product per unit, of its start with the L ends it can reach. At inference, on one
     core with 8 rows and h = 150, that takes no longer than the full U x U product even for short rows (30 units,

@@ -178,7 +178,7 @@ def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrai
 
 
 LAYERS: Final = "layers"  # among the scores of a pupil: its losses on layers, beside the tables of its head
-TAUGHT: Final = "taught"  # in a batch: what the teacher answers, ``[B, U, C]``
+TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
 
 
 class LayerLosses(nn.Module):
@@ -279,7 +279,7 @@ class AnswerLoss(nn.Module):
 
         Args:
             scores: tables of the head.
-            taught: what the teacher answers, ``[B, U, C]``.
+            taught: answers of the teacher, ``[B, U, C]``.
             gold: targets of the head.
         """
         given, head = self._settings, self.model.head(self.model.answer)

@@ -9,7 +9,7 @@ teacher. With ``[layers]`` alone the result is an encoder:
     RUN/run.json         versions, machine, hashes of the data and the teacher, which layers are compared
     RUN/metrics.jsonl    one line each time that the held-out text was compared
     RUN/encoder/         the chosen encoder; any recipe can name it as its ``encoder``
-    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      its losses on held-out text
 """
 
@@ -223,7 +223,7 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
     Args:
         recipe: with ``[layers]`` alone.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the texts cannot be read, or there are none.
@@ -315,9 +315,9 @@ def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     """Opens the teacher, builds the student and reads the data.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the corpus cannot be read, or holds no text.

@@ -168,7 +168,7 @@ class Choice:
         kept: the models that it keeps; none where only its end counts.
         last: keep the model that was scored last, not the best one.
         every: steps from one scoring to the next; 0 for the end of every epoch.
-        minutes: write what resuming needs between two scorings too, when so many minutes have passed; 0 for never.
+        minutes: write the state for resuming also between two scorings, after so many minutes; 0 for never.
         patience: stop after so many scorings in which no kept model became better; 0 for never.
         aim: name of the value that did not improve, for the sentence about an early stop.
     """
@@ -203,7 +203,7 @@ class Record:
             step: steps, those of the next epoch included.
 
         Raises:
-            OutputError: a line is damaged, or lacks what is chosen by.
+            OutputError: a line is damaged, or lacks the score by which the model is chosen.
         """
         with legible(self.path):
             lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))

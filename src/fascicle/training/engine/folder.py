@@ -184,7 +184,7 @@ def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
         resume: whether the folder may be there.
 
     Raises:
-        OutputError: it is there, or the place cannot be written.
+        OutputError: it exists, or cannot be written.
     """
     start.make(resume=resume)
     (start.folder / "predictions").mkdir(exist_ok=True)
@@ -201,7 +201,7 @@ def facts_of(folder: Path) -> dict[str, Any]:
     """Returns the content of ``run.json``; empty if a run was killed before it was written.
 
     Raises:
-        OutputError: it cannot be read, or is gone although the run has begun.
+        OutputError: it cannot be read, or is missing although the run has begun.
     """
     path = folder / FACTS
     if not path.is_file() and not (folder / METRICS).exists():
@@ -220,7 +220,7 @@ def legible(path: Path) -> Iterator[None]:
         path: that is read in the block.
 
     Raises:
-        OutputError: it is not there, is damaged, or lacks what this version writes.
+        OutputError: it is missing, is damaged, or lacks entries of this version.
     """
     try:
         yield
@@ -237,7 +237,7 @@ def check_whole(folder: Path) -> None:
     """Refuses to resume from files that have changed since they were written, and that would still be readable.
 
     Raises:
-        OutputError: one is gone, or was changed.
+        OutputError: a file is missing or was changed.
     """
     for name in changed(folder):
         raise OutputError(

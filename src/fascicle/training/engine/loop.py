@@ -105,7 +105,7 @@ class Loop(ABC):
     """Training loop: changes weights step by step, and can be saved and resumed.
 
     Attributes:
-        model: what is trained.
+        model: to train.
         optimizer: of its parameters.
         device: that both are on.
         epochs: of the whole run.
@@ -191,7 +191,7 @@ class Loop(ABC):
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where needed.
 
-    Weights and what an optimizer keeps of them are the largest part of a process, so a copy of all would double it.
+    Weights and optimizer state are the largest part of the memory of a process, so a copy of all would double it.
     """
     found: dict[str, Tensor] = {}
     taken: set[int] = set()

@@ -224,7 +224,7 @@ class Training:
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the file forgets the same lines
             self._since = Since.read(state)
-            if self._record.is_at(loop.step):  # else the state is behind what was scored last
+            if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
             yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
         elif self._is_trained():

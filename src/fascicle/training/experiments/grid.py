@@ -5,7 +5,7 @@
     name = "span-heads"
     compare = "softmax"                  # the system that the others are paired with; may be left out
 
-    [recipe]                             # what all share; a table of a recipe file, as far as it goes
+    [recipe]                             # shared by all cells; a partial recipe file
     [corpora.conll04]                    # overlays, each a partial recipe
     [systems.softmax]
     [variants.rate-1e-4]

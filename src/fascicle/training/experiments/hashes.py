@@ -75,7 +75,7 @@ def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[
 
     Args:
         recipe: with absolute paths.
-        known: path -> hash of what was read before; new ones are added, so that a grid reads each file once.
+        known: path -> hash of files that were read before; new ones are added, so that a grid reads each file once.
 
     Raises:
         InputError: a file does not exist or cannot be read.

@@ -142,12 +142,12 @@ def result_of(
     Returns:
         Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
         ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
-        (``"document"`` or ``"sentence"``: what is resampled, and what a count is of), ``test_counts``
+        (``"document"`` or ``"sentence"``: the unit of resampling and of counts), ``test_counts``
         (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.subsets``, each
         ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
         every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
-        a line for each time that dev was scored. Of a filter or a span typer, what their ``scores.json`` holds stands
-        in the place of ``epoch`` to ``test_recall``.
+        a line for each time that dev was scored. For a filter or a span typer, the content of
+        ``scores.json`` replaces ``epoch`` to ``test_recall``.
 
     Raises:
         InputError: the corpus is not the one that the run was scored on.
@@ -216,7 +216,7 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
         predictions: the test predictions of the run folder.
 
     Raises:
-        OutputError: the place cannot be written, or files lie there that are no results; what was there before stays.
+        OutputError: the files cannot be written, or exist and are no results; existing files are then not changed.
     """
     check_result(results, value["run"])
     told, packed = files_of_result(results, value["run"])

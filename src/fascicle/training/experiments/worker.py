@@ -233,7 +233,7 @@ def _prepared(task: Task) -> bool:
     if not recipe.exists():
         _remove_empty(folder)  # killed before the recipe was written
         return False
-    # The hash says that it is the same run. Its paths may be those of another machine, and settings that have come
+    # The hash shows that it is the same run. Its paths may be those of another machine, and settings that have come
     # since are missing; `run_recipe` compares letter by letter.
     text = recipe_text(task.recipe)
     if recipe.read_text(encoding="utf-8") != text:

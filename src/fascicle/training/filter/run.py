@@ -7,7 +7,7 @@
     RUN/split.json          ids of the documents of each part
     RUN/metrics.jsonl       one line an epoch
     RUN/best/               the chosen filter, with its threshold
-    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/state/              state for ``resume``; removed at the end
     RUN/scores.json         decisions on held-out examples, and scores of the kept mentions on the threshold documents
 """
 
@@ -53,7 +53,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     """Reads the data of a recipe, and builds its filter and its examples.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
         before: content of ``run.json`` of the same run; empty if the run is new.
 

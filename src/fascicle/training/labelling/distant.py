@@ -11,7 +11,7 @@ head leaves it out of the loss in its own way:
 
 On dev a prediction that overlaps such a range is neither right nor wrong (``score_known``).
 
-Nothing here reads a mention of the documents that it is given (*binder* §3: all human labels of train and dev are
+This module reads no mention of its input documents (*binder* §3: all human labels of train and dev are
 discarded), nor their words, which may have been cut at annotated mentions.
 """
 
@@ -93,7 +93,7 @@ def weak_labels(recipe: Recipe) -> WeakLabels | None:
 
     Raises:
         InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
-            column of several types where one of them is said of all names; phrases beside other columns, or in the very
+            column of several types where one type is set for all names; phrases beside other columns, or in the very
             file of the names.
         PackError: a term pack that cannot be opened.
         RecipeError: settings of tables beside a term pack.

@@ -25,7 +25,7 @@ class SoftTags:
 
     Attributes:
         words: ranges in the text, ``[n, 2]``.
-        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte for each, for there are many.
+        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte each, to save memory.
         types: that the tags are of, under the names of the model that learns.
         scheme: of the tags.
     """

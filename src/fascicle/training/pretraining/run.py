@@ -3,11 +3,11 @@
 ::
 
     RUN/recipe.json      the resolved recipe
-    RUN/run.json         versions, machine, hashes of text and tokenizer, what was read and left out
+    RUN/run.json         versions, machine, hashes of text and tokenizer, counts of the documents
     RUN/metrics.jsonl    one line for each scoring on held-out text
     RUN/encoder/         the encoder as it was scored last, with its tokenizer and a card
-    RUN/state/           what ``resume`` needs; removed at the end
-    RUN/scores.json      the pseudo-perplexity of held-out text, and what the run cost
+    RUN/state/           state for ``resume``; removed at the end
+    RUN/scores.json      the pseudo-perplexity of held-out text, and the cost of the run
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class TextBatch:
         begins: whether a word begins with a piece, ``[B, T]``.
         opens: whether a document begins with a piece, ``[B, T]``. In the order of their numbers, windows hold one
             document after the other.
-        special: whether a place is a special token (as is what the tokenizer does not know) or padding, ``[B, T]``.
+        special: whether a place is a special token (an unknown piece counts as one) or padding, ``[B, T]``.
     """
 
     ids: Ints

@@ -226,7 +226,7 @@ def training_set(
         documents: with mentions of source ``"gold"``, and with the unknown ranges of weak labels.
         tokenizer: of the encoder.
         types: entity types.
-        reading: what the network reads at a time.
+        reading: settings of the windows.
         heads: that are trained, by name.
         read: cuts the documents.
     """

@@ -1,4 +1,4 @@
-"""Scores predictions on dev, and fits on these scores how the scores of the network become mentions.
+"""Scores predictions on dev, and fits the decision that converts scores of the network to mentions.
 
 One corpus is scored as a whole; for several corpora, the score is the mean over each type of each corpus. To fit a
 decision, the network runs once, and its scores are decoded many times.

@@ -59,7 +59,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
 
     Raises:
         RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
-            with mentions are asked for and there are none.
+            with mentions are requested and there are none.
         InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
     inputs = read_inputs(recipe)
@@ -101,7 +101,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
 
 
 def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
-    """Returns a training set of several corpora, each with the types that it annotates, drawn as the recipe says.
+    """Returns a training set of several corpora, each with the types that it annotates, drawn as the recipe sets.
 
     Args:
         data: of the documents of all corpora, in their order.
@@ -256,7 +256,7 @@ def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> di
     """Returns the type descriptions of each head of a recipe that needs them.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         parts: its corpus.
         pretrained: its encoder.
 

@@ -52,7 +52,7 @@ def drawn_types(
 ) -> TypeDescriptions:
     """Builds descriptions of types from sentences of the training part.
 
-    A sentence is left out if it is too long for the encoder or for a description, if the encoder knows no word of it,
+    A sentence is left out if it is too long for the encoder or for a description, if it has only unknown words,
     or if the same mention in it has several types.
 
     Args:
@@ -130,7 +130,7 @@ def _fits(written: str) -> bool:
 
 
 def _pieces(texts: Sequence[str], pretrained: Pretrained) -> list[tuple[int, ...]]:
-    """Returns the pieces of each example; empty if it is too long, or has no word that the encoder knows."""
+    """Returns the pieces of each example; empty if it is too long, or has no word of the vocabulary."""
     tokenizer = pretrained.tokenizer
     room = pretrained.encoder.longest - len(tokenizer.prefix) - len(tokenizer.suffix)
     marked = [parse_instance(text).marked(" [ ", " ] ") for text in texts]

@@ -3,13 +3,13 @@
 ::
 
     RUN/recipe.json         the resolved recipe
-    RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
+    RUN/run.json            versions, machine, hashes of the data, entity types, gold that the model cannot represent
     RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps; of several
                             corpora, the types of its scores are those of each, as PART/TYPE
     RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
     RUN/best/               the chosen model; of a bundle, that of the answering head
     RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
-    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/state/              state for ``resume``; removed at the end
     RUN/scores.json         the chosen model on dev and test
 """
 

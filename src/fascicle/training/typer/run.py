@@ -4,9 +4,9 @@
 
     RUN/recipe.json      the resolved recipe
     RUN/run.json         versions, machine, hashes of the data, entity types, counts of the training spans
-    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over what is taught
+    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over the taught spans
     RUN/model/           the model after the last update
-    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      the model on dev and test
 """
 

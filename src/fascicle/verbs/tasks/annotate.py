@@ -106,7 +106,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         ontology: vocabulary of the links, as `fascicle.load` takes it.
 
     Returns:
-        The account: how many documents were read, written and set aside.
+        The account: numbers of documents that were read, written and set aside.
 
     Raises:
         FascicleError: see `annotate_files` and `fascicle.load`.

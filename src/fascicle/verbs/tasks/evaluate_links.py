@@ -121,7 +121,7 @@ def evaluate_links(
         UsageError: nothing to score, a pack that the linker does not use, or standard input twice.
         InputError: a file cannot be read, the gold has no link, predictions were made on other texts, or identifiers
             that cannot be compared.
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     events, chosen = events or EventCounts(), settings or LinkSettings()
     files = each_of(predictions)

@@ -219,7 +219,7 @@ def extend(  # noqa: PLR0913
         The manifest of the pack.
 
     Raises:
-        PackError: the pack or the linker cannot be opened, or they do not belong together.
+        PackError: the pack or the linker cannot be opened, or were not built for each other.
         UsageError: a source of the pack has the name of an own one.
         RecipeError: settings of own sources that are not allowed.
         InputError: an own source cannot be read.

@@ -31,8 +31,8 @@ class ReportRequest:
         settings: of the report.
         train: path of the training corpus, for scores of seen and unseen mentions; empty for none.
         train_reading: format and options of the training corpus.
-        unreachable_for: folders or names of models, each `is_of_one_kind`: how much of the gold no model of this kind
-            can find.
+        unreachable_for: folders or names of models, each `is_of_one_kind`: for the share of gold that no model of
+            this kind can find.
     """
 
     settings: ReportSettings = field(default_factory=ReportSettings)
