@@ -253,7 +253,7 @@ def _unreachable_hub(place: str) -> str:
         return "HF_HUB_OFFLINE forbids to ask the hub"
     try:
         get_session().head(constants.ENDPOINT, timeout=_PATIENCE)
-    except Exception:  # the library decides which one of its own it raises, and has changed it between releases
+    except Exception:  # the error class of the library differs between releases
         return f"{constants.ENDPOINT} cannot be reached"
     return ""
 

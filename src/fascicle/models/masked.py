@@ -18,8 +18,8 @@ from fascicle.models.model import Trainable
 NAME: Final = "masked"
 LOGITS: Final = "logits"
 PLACES: Final = "places"
-# Places are filled up to such a number. Each batch has another number of them, and the library that multiplies matrices
-# keeps code and memory for each number of rows: after some hundred batches more than a gigabyte.
+# Places are padded to a multiple of this number. Each batch has another number of them, and the library for matrix
+# products caches code and memory for each number of rows: after some hundred batches more than a gigabyte.
 _MULTIPLE: Final = 16
 _SPREAD: Final = 0.02  # of the new weights, as in BERT
 

@@ -126,7 +126,7 @@ class NerModel(Trainable):
             guidelines: number of guidelines.
         """
         rows, width = 1 + guidelines, self.encoder.pieces.embedding_dim
-        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # draws nothing
+        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # not random
 
     def kept(self) -> dict[str, Tensor]:
         """Returns the tensors of the model without those that only training needs."""

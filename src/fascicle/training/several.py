@@ -122,7 +122,7 @@ def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class OneOfSeveral:
-    """One of several corpora in a run.
+    """Corpus of a recipe with several corpora.
 
     Attributes:
         name: in the recipe.

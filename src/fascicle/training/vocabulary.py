@@ -17,7 +17,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import may_be_added, rewritten
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
-_TEXTS = 256  # that are cut in one go
+_TEXTS = 256  # that are cut at a time
 
 
 def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces: int) -> tuple[Pretrained, str]:
@@ -62,7 +62,7 @@ def most_frequent(counts: Ints, most: int) -> list[int]:
     return [int(number) for number in order if counts[number]]
 
 
-_ROWS: Final = 1024  # windows that are looked at in one go
+_ROWS: Final = 1024  # windows that are counted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

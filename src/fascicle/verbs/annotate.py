@@ -178,7 +178,7 @@ def _say_written(path: Path, report: WriteReport) -> None:
 
 
 def _note_unread(types: str | None, predictor: Annotator) -> None:
-    """Prints the parts of the type descriptions that the model does not read."""
+    """Prints a note if the model reads only the names, keywords or examples of the type descriptions."""
     from fascicle.runtime.predictor import ModelPredictor
 
     view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""

@@ -30,7 +30,7 @@ _COUNTS: Final = ("?", "*", "+")
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option, or one positional argument, which has no flags.
+    """Option of a command, or a positional argument, which has no flags.
 
     Attributes:
         usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for an option that may

@@ -19,7 +19,7 @@ _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
 )
 
-_MOST_THREADS: Final = 256  # with very many threads a network needs minutes to start, and is not faster
+_MOST_THREADS: Final = 256  # with more threads a network needs minutes to start, and is not faster
 _LONGEST_NUMBER: Final = 20  # largest number of digits that are parsed
 
 

@@ -100,7 +100,7 @@ def export_model(
     if int8 and not any(d.text.strip() for d in sample):
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
-    read = reader_of(folder, manifest)  # which refuses dictionaries that are not among the files
+    read = reader_of(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
         check_open_types(folder, manifest)
     model = load_model(folder, manifest)
@@ -172,7 +172,7 @@ def export_filter(
 
 @dataclass(frozen=True, kw_only=True)
 class _Cargo(Generic[M]):
-    """Everything that is needed to export one model or filter.
+    """Parts of the export of one model or filter.
 
     Attributes:
         kind: of the folder.
@@ -211,7 +211,7 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             facts.append(_quantise(cargo, plain, place / GRAPH, folder))
             plain.unlink()
         else:
-            plain.rename(place / GRAPH)  # not merged: other tools can go on with a graph of standard operators alone
+            plain.rename(place / GRAPH)  # not merged: other tools can process a graph of standard operators only
         for name in (TOKENIZER, *cargo.beside):
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
@@ -269,7 +269,7 @@ def _copies(manifest: Manifest) -> list[str]:
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
-    """Returns the first documents with ``_SAMPLE_CHARACTERS`` characters in total; at least one has a mention."""
+    """Returns the first documents with ``_SAMPLE_CHARACTERS`` or more characters, and at least one mention."""
     found: list[Document] = []
     read = 0
     for document in sample:

@@ -72,7 +72,7 @@ class TypesGraphModule(Graph):
         self.head, self.types = head, head.types
         self.encoder = self.types.encoder
         self.longest = self.encoder.longest
-        # The mean over a text needs no place, and a graph has no input that it does not use.
+        # The mean over a text needs no place, and a graph must not have an unused input.
         self.inputs = ("input_ids", "attention_mask", *(() if self.types.mean else ("place",)))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, place: Tensor | None = None) -> Tensor:
@@ -116,7 +116,7 @@ class AnsweringGraph(Graph):
         head = model.head(model.answer)
         self.outputs = head.outputs
         self.table_axes = second.free(head.axes) if second else head.axes
-        self.second = (second,)  # a tuple, which torch does not look into
+        self.second = (second,)  # a tuple, so that torch does not register the module
         self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
         self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
 

@@ -119,7 +119,7 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
     graph = _read(path_out)
     used = {node.domain for node in graph.graph.node}
     kept = [opset for opset in graph.opset_import if opset.domain in used]
-    del graph.opset_import[:]  # it declares the newest opset that it knows, which older releases do not support
+    del graph.opset_import[:]  # it declares also unused ones, which older releases do not have
     graph.opset_import.extend(kept)
     onnx.save(graph, str(path_out))
 

@@ -1,4 +1,4 @@
-"""The bi-encoder head: spans of the text are compared with vectors of the entity types.
+"""Bi-encoder head: compares spans of the text with vectors of the entity types.
 
 Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types,
     L the width, G gold, d width of a state, h of a projection.
@@ -69,7 +69,7 @@ class TypeEncoder(nn.Module):
         """
         super().__init__()
         self.own = deepcopy(encoder) if own else None
-        self._shared = (encoder,)  # a tuple, which torch does not look into
+        self._shared = (encoder,)  # a tuple, so that torch does not register the module
         self.mean = mean
         self.read(texts)
 
@@ -165,7 +165,7 @@ def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTy
     if settings.type_view == "atomic":
         return AtomicTypes(len(basis.types), basis.width)
     texts = texts_of(settings, basis)
-    assert basis.encoder is not None  # texts_of has refused that
+    assert basis.encoder is not None  # texts_of has refused this case
     return TypeEncoder(texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean")
 
 
@@ -286,7 +286,7 @@ class BinderHead(Head):
     def look_for(self, basis: Basis) -> None:
         """See ``Head``; learnt vectors and learnt thresholds are weights."""
         if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
-            super().look_for(basis)  # refuses
+            super().look_for(basis)  # raises the error
             return
         self.types.read(texts_of(self.settings, basis))
         self.types.to(self.vectors.device)

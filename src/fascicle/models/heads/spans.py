@@ -83,7 +83,7 @@ class SpanClassifier(Head):
         found[_answered(windows, found.shape[1:], around)] = _NONE
         for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
             kinds = rows[:, 2]
-            for code in kinds[kinds <= SETS]:  # one, if any
+            for code in kinds[kinds <= SETS]:  # a single row, if any
                 found[row][(found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)] = code
             if (kinds == UNKNOWN).any():
                 found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = IGNORED

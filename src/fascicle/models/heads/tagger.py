@@ -136,7 +136,7 @@ class CrfTagger(SoftmaxTagger):
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
     unknown_tag: ClassVar[int] = _ANY
-    imitates: ClassVar[bool] = False  # its tags depend on each other, so those of single units do not teach it
+    imitates: ClassVar[bool] = False  # its tags depend on each other, so it cannot be trained on those of single units
 
     def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""

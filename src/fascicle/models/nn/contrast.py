@@ -33,7 +33,7 @@ from fascicle.models.nn.cosine import SpanTerms, band_cosines, band_widths, grid
 from fascicle.models.nn.draw import draw
 from fascicle.models.nn.spans import WidthTerm
 
-TOO_WIDE = -1e4  # the score of a span of more pieces than asked for: below every threshold
+TOO_WIDE = -1e4  # the score of a span with too many pieces: below every threshold
 _TEMPERATURE = 0.07
 
 

@@ -41,7 +41,7 @@ def stays(like: Tensor, share: float) -> Tensor:
     """
     found = torch.zeros(like.shape, dtype=like.dtype)
     least = round(share * _PARTS) - _PARTS // 2
-    if least == _PARTS // 2:  # no 16 bits reach it
+    if least == _PARTS // 2:  # larger than any number of 16 bits
         return found
     return torch.ge(random_bits(like), least, out=found)
 

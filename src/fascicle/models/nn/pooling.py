@@ -168,8 +168,8 @@ class InputVectors(nn.Module):
     """Learnt vectors of the input features: one for each column of zeros and ones; a unit gets the sum of its ones.
 
     All start at zero and use no random numbers, so a fresh model computes the same as without them. In training each
-    block of columns is dropped for whole windows, so that the network also learns to work without a dictionary or patterns: a
-    name may be in no dictionary. The other columns are not scaled up.
+    block of columns is dropped for whole windows, so that the network also learns to work without a dictionary or
+    patterns: a name may be in no dictionary. The other columns are not scaled up.
     """
 
     def __init__(self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0) -> None:

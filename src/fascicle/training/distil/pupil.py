@@ -200,7 +200,7 @@ class LayerLosses(nn.Module):
         super().__init__()
         self._settings = settings
         self.differing = differing
-        self._teacher = teacher  # a plain object: its weights are none of this module
+        self._teacher = teacher  # a plain object, so that its weights are not part of this module
         self._reader = LayerReader(pupil, attention=settings.attention > 0)
         self.map = _checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
         if settings.attention and teacher.reader.heads != self._reader.heads:

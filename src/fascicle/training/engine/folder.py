@@ -208,7 +208,7 @@ def facts_of(folder: Path) -> dict[str, Any]:
         return {}
     with legible(path):
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        facts["data"]  # of every version
+        facts["data"]  # in files of every version
     return facts
 
 

@@ -130,7 +130,7 @@ class Trainee(ABC):
 
     @abstractmethod
     def keep(self, place: Path, kept: Kept) -> None:
-        """Writes the current model into an empty folder; the engine calls this only after `judge`."""
+        """Writes the current model into an empty folder; can be called with or without `judge` before it."""
 
     @abstractmethod
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
@@ -222,7 +222,7 @@ class Training:
             check_whole(state)
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
-            self._record.add(())  # the file forgets the same lines
+            self._record.add(())  # the same lines are removed from the file
             self._since = Since.read(state)
             if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
@@ -262,7 +262,7 @@ class Training:
                     yield Note(text=f"stopped early: no better {self._choice.aim}")
                     return
             elif self._choice.minutes and self._since.unsaved_seconds() >= 60.0 * self._choice.minutes:
-                self._record.add(())  # with its file, the run counts as begun
+                self._record.add(())  # creates the file, so that the run counts as begun
                 self._write_state()
 
     def _is_unscored_end(self) -> bool:

@@ -56,7 +56,7 @@ _Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class _Block(msgspec.Struct, frozen=True, kw_only=True):
-    """One ``[[run]]`` table."""
+    """Table ``[[run]]`` of a grid file."""
 
     corpora: _Names | None = None
     systems: _Names | None = None
@@ -81,7 +81,7 @@ class _Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class GridRun:
-    """One recipe with one seed.
+    """Run of a grid: one recipe with one seed.
 
     Attributes:
         recipe: named and seeded; the paths of its data are as they are written.

@@ -86,7 +86,7 @@ def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[
     for key, path in recipe.files().items():
         if isinstance(recipe, FilterRecipe) and key.startswith("members."):
             found[key] = member_sha256(Path(path), recipe)
-        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # which reads no test part
+        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # it reads no test part
             found[data_name(key)] = known[path] if path in known else known.setdefault(path, source_sha256(path))
     return found
 

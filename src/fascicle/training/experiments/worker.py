@@ -117,7 +117,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 def work(task: Task, channel: Channel) -> None:
     """Performs the task in its own process, and sends its events to the parent."""
-    os.dup2(2, 1)  # the parent's standard output is for its own results
+    os.dup2(2, 1)  # the standard output of the parent is for its results only
     use_threads(task.threads)
     perform(task, channel.send)
 
@@ -156,7 +156,7 @@ def _performed(task: Task, send: Send) -> Done | Left:
         left = _trained(task, send)
         if left:
             return left
-    for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
+    for head in (*other_heads(task.folder), ""):  # the answering head last: its file marks the run as done
         value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
         write_result(task.results, value, predictions if predictions.exists() else None)
@@ -234,7 +234,7 @@ def _prepared(task: Task) -> bool:
         _remove_empty(folder)  # killed before the recipe was written
         return False
     # The hash shows that it is the same run. Its paths may be those of another machine, and settings that have come
-    # since are missing; `run_recipe` compares letter by letter.
+    # since are missing; `run_recipe` compares the text exactly.
     text = recipe_text(task.recipe)
     if recipe.read_text(encoding="utf-8") != text:
         with atomic_text_writer(recipe, overwrite=True) as stream:

@@ -90,7 +90,7 @@ def read_members(
         train: training documents.
 
     Raises:
-        InputError: a member is missing, a run without epochs or of other data, predictions for other documents or texts,
+        InputError: a missing member, a run without epochs or of other data, predictions for other documents or texts,
             or names of types that the gold does not have.
     """
     on_dev = _named_apart([_of_path(path, recipe, dev) for path in recipe.members.dev])

@@ -52,7 +52,7 @@ class TextCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class RawDocument:
-    """One document of raw text.
+    """Document of raw text.
 
     Attributes:
         text: of it.

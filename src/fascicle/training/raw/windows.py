@@ -36,12 +36,12 @@ _IDS: Final = np.uint32((1 << 29) - 1)
 _LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_ROWS: Final = 4096  # windows that are hashed in one go
+_ROWS: Final = 4096  # windows that are hashed at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextBatch:
-    """Some windows, padded to the longest of them.
+    """Batch of windows, padded to the longest of them.
 
     Attributes:
         ids: of pieces, ``[B, T]``.

@@ -216,7 +216,7 @@ class _Trials:
         self._dev = dev
         self.judge = judge
         self.mentions = 0
-        self.returned = 0  # by the last value, as far as the labels tell right from wrong
+        self.returned = 0  # by the last value; only mentions that the labels can judge
 
     def decision(self, value: float) -> Decision:
         """Returns the decision with this value."""

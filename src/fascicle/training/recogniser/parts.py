@@ -242,7 +242,7 @@ class Inputs:
 
 
 NO_INPUTS: Final = Inputs()
-MOST_CARRIED: Final = 256 << 20  # bytes of a pack that may go with a model
+MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
 
 
 def read_inputs(recipe: Recipe) -> Inputs:

@@ -44,7 +44,7 @@ from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
 from fascicle.version import VERSION
 
-EVERY: Final = 50  # updates between two states that training can go on from
+EVERY: Final = 50  # updates between two states for resuming
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +229,7 @@ class TyperTrainee(Trainee):
         return Judged(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
 
     def keep(self, place: Path, kept: Kept) -> None:
-        """Never called, since nothing is kept before the end."""
+        """Raises an error, since no model is kept before the end."""
         raise AssertionError(kept.folder)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:

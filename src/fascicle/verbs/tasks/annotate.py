@@ -179,7 +179,7 @@ def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Ann
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """One run over all inputs; a batch may hold documents of several inputs."""
+    """Run over all inputs; a batch may hold documents of several inputs."""
 
     request: AnnotateRequest
     given: Resolved

@@ -198,7 +198,7 @@ class _Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """One run over all inputs, block by block: a block is read, screened, labelled and packed together.
+    """Run over all inputs, block by block: a block is read, screened, labelled and packed together.
 
     The end of a block depends on its documents alone, and the journal has no entry within a block: so a resumed run
     makes the same batches and writes the same bytes.

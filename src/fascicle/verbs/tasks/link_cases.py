@@ -29,7 +29,7 @@ class PackConcepts:
         self._packs = packs
 
     def known(self, curies: Collection[str]) -> bool:
-        """True if the packs have all of the concepts."""
+        """True if each of the concepts is in one of the packs."""
         return all(self._found(curie) is not None for curie in curies)
 
     def taxon(self, curie: str) -> str:
