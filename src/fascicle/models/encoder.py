@@ -1,6 +1,6 @@
-"""The pretrained encoder: any Hugging Face name or folder, and its tokenizer file.
+"""Loads and saves the pretrained encoder, by Hugging Face name or folder, with its tokenizer file.
 
-Another vocabulary for an encoder.
+Also replaces the vocabulary of an encoder.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from fascicle.text.vocabulary import Rewritten
 
 
 class Encoder(nn.Module):
-    """A Hugging Face model, reduced to what heads need: piece states."""
+    """Hugging Face model reduced to the hidden states of its word pieces, which the heads need."""
 
     def __init__(self, network: nn.Module, *, origin: str = "") -> None:
         """Wraps a network.
 
         Args:
             network: a base model of transformers (without a head of its own).
-            origin: where it came from, for model cards.
+            origin: name or path of its source, for model cards.
         """
         super().__init__()
         self.network = network
@@ -45,26 +45,26 @@ class Encoder(nn.Module):
 
     @property
     def width(self) -> int:
-        """Size of a state."""
+        """Size of a hidden state."""
         return int(self.config.hidden_size)
 
     @property
     def pieces(self) -> nn.Embedding:
-        """The vectors of the pieces of the vocabulary."""
+        """Embedding table of the word pieces of the vocabulary."""
         network: Any = self.network
         found: nn.Embedding = network.get_input_embeddings()
         return found
 
     @property
     def longest(self) -> int:
-        """Most pieces, special tokens included, that the position table allows."""
+        """Largest number of pieces, special tokens included, that the position table allows."""
         positions = int(getattr(self.config, "max_position_embeddings", 1 << 20))
-        # RoBERTa and its kin start counting positions after the padding id.
+        # RoBERTa and similar models start counting positions after the padding id.
         offset = self.config.pad_token_id + 1 if self.config.model_type in _OFFSET_POSITIONS else 0
         return positions - offset
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None) -> Tensor:
-        """States of the last layer, ``[B, T, d]``.
+        """Returns the hidden states of the last layer, ``[B, T, d]``.
 
         Args:
             input_ids: ``[B, T]``.
@@ -82,12 +82,12 @@ _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-rober
 
 @dataclass(frozen=True, kw_only=True)
 class Pretrained:
-    """An encoder and the tokenizer that belongs to it.
+    """Encoder with its tokenizer.
 
     Attributes:
         encoder: with its weights.
         tokenizer: of the encoder.
-        pooler: weights of the dense layer that it was trained with on its first state, if asked for and there is one.
+        pooler: weights of the dense layer that it was trained with on its first state, if requested and present.
         special: names of the special tokens, such as ``"mask_token"``, and the tokens.
     """
 
@@ -148,12 +148,12 @@ T = TypeVar("T")
 
 
 def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str, revision: str = "") -> T:
-    """Loads something by its Hugging Face name or from its folder, without a word from transformers.
+    """Loads something by its Hugging Face name or from its folder, with the messages of transformers turned off.
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
         load: takes name or folder, and options for ``from_pretrained``.
-        what: is loaded, for messages.
+        what: kind of thing that is loaded, for messages.
         revision: branch, tag or commit on the hub.
 
     Raises:
@@ -166,7 +166,7 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
     options: dict[str, Any] = {"revision": revision} if revision else {}
     hub = _unreachable_hub(place)
     if hub:
-        options["local_files_only"] = True  # what an earlier download left is used without a question to the hub
+        options["local_files_only"] = True  # files of an earlier download are used without a request to the hub
     try:
         with _quiet_loading():
             return load(place, options)
@@ -183,15 +183,15 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
 
 
 def reading_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
-    """The tokenizer of something that was loaded.
+    """Returns the tokenizer of something that was loaded.
 
     Args:
         fast: of transformers.
-        name: of what was loaded.
-        what: that is, for messages.
+        name: that was loaded.
+        what: kind of thing that was loaded, for messages.
 
     Raises:
-        ModelError: it tells no offsets, or loses the capitals of a vocabulary that has them.
+        ModelError: it gives no character offsets, or lower-cases the text for a vocabulary with capitals.
     """
     backend = getattr(fast, "backend_tokenizer", None)
     if backend is None:
@@ -201,7 +201,7 @@ def reading_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
 
 
 def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
-    """Takes the dense layer over the first state off a network; ``None`` if it has none, or an untrained one."""
+    """Removes the dense layer over the first state from a network; ``None`` if it has none, or an untrained one."""
     pooler = getattr(network, "pooler", None)
     if pooler is None:
         return None
@@ -215,8 +215,8 @@ def _taken_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Ten
 def _check_case(backend: Tokenizer, name: str) -> None:
     """Refuses a tokenizer that lower-cases the text for a vocabulary with capitals.
 
-    That is what transformers makes of a cased model whose files do not say that it is cased (``vocab.txt`` without
-    ``tokenizer_config.json``): every capital would be lost without a word.
+    Transformers makes such a tokenizer for a cased model whose files do not say that it is cased (``vocab.txt`` without
+    ``tokenizer_config.json``): every capital would be lost without a warning.
     """
     if backend.normalizer is None or backend.normalizer.normalize_str("A") != "a":
         return
@@ -233,7 +233,7 @@ _FEW_CAPITALS = 0.01
 
 
 def without_pooler(kind: str) -> dict[str, bool]:
-    """The option by which a model of this ``model_type`` leaves out its pooling layer, which nothing here uses."""
+    """Returns the option by which a model of this ``model_type`` leaves out its pooling layer; no code here uses it."""
     return {"add_pooling_layer": False} if kind in _WITH_POOLER else {}
 
 
@@ -241,7 +241,7 @@ _WITH_POOLER = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"
 
 
 def _unreachable_hub(place: str) -> str:
-    """Why a name cannot be looked up on the hub, as half a sentence; empty if it can, or if it is none.
+    """Returns the reason, as half a sentence, why a name cannot be looked up on the hub; empty if it can.
 
     transformers asks many times for each file, and waits ever longer in between: for half a minute without a network.
     """
@@ -253,7 +253,7 @@ def _unreachable_hub(place: str) -> str:
         return "HF_HUB_OFFLINE forbids to ask the hub"
     try:
         get_session().head(constants.ENDPOINT, timeout=_PATIENCE)
-    except Exception:  # the library decides which one of its own it raises, and has changed it between releases
+    except Exception:  # the error class of the library differs between releases
         return f"{constants.ENDPOINT} cannot be reached"
     return ""
 
@@ -270,7 +270,7 @@ def _kind(place: str, options: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _quiet_loading() -> Iterator[None]:
-    """Keeps transformers from reporting the checkpoint's own heads, which are left out on purpose."""
+    """Keeps transformers from reporting the heads of the checkpoint, which are left out on purpose."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -295,11 +295,11 @@ def _place(name: str) -> str:
 
 
 def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
-    """Exchanges the table of pieces of a network.
+    """Replaces the embedding table of the pieces of a network.
 
     Args:
         network: a base model of transformers, changed in place.
-        vocabulary: says which vectors the vectors of its pieces are means of.
+        vocabulary: new vocabulary; for each piece, the old pieces whose vectors are averaged.
     """
     old: nn.Embedding = network.get_input_embeddings()  # type: ignore[operator]
     new = nn.Embedding(len(vocabulary.sources), old.embedding_dim, padding_idx=old.padding_idx)

@@ -1,7 +1,7 @@
-"""The network of the learned filter (*comparing-and-combining* §4.6): right or wrong, from one vector of a text.
+"""Network of the learned filter (*comparing-and-combining* §4.6): classifies a mention as right or wrong.
 
-An encoder, a dense layer with tanh over the state of its first special token or over the mean of all states, and two
-classes: incorrect, correct. Its folder holds ``filter.json``, ``model.safetensors``, ``encoder.json`` and
+It has an encoder, a dense layer with tanh over the state of its first special token or over the mean of all states,
+and two classes: incorrect, correct. Its folder holds ``filter.json``, ``model.safetensors``, ``encoder.json`` and
 ``tokenizer.json``.
 """
 
@@ -25,11 +25,11 @@ from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModel
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
-NAME = "filter"  # of its only head, in scores and targets
+NAME = "filter"  # name of its only head, in scores and targets
 
 
 class FilterModel(Trainable):
-    """Texts with a marked mention -> logits of incorrect and correct."""
+    """Filter network: texts with a marked mention -> logits of incorrect and correct."""
 
     def __init__(self, encoder: Encoder, settings: FilterModelSettings, *, weights: tuple[float, float] | None) -> None:
         """Builds fresh layers on an encoder; draws from torch's generator.
@@ -37,7 +37,7 @@ class FilterModel(Trainable):
         Args:
             encoder: whose table of pieces has the markers.
             settings: of the network.
-            weights: of incorrect and correct examples in the loss; equal ones by default.
+            weights: of incorrect and correct examples in the loss; equal by default.
         """
         super().__init__()
         self.encoder = encoder
@@ -51,7 +51,7 @@ class FilterModel(Trainable):
         self._weights = weights or (1.0, 1.0)
 
     def logits(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Logits of both classes, ``[B, 2]``.
+        """Returns the logits of both classes, ``[B, 2]``.
 
         Args:
             input_ids: ``[B, T]``.
@@ -67,11 +67,11 @@ class FilterModel(Trainable):
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Scores of a batch of ``text.marked.pad_marked``."""
+        """Returns the scores of a batch of ``text.marked.pad_marked``."""
         return {NAME: {LOGITS: self.logits(batch["input_ids"], batch["attention_mask"])}}
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """Cross-entropy, a mean weighted by the classes.
+        """Returns the cross-entropy, a mean weighted by the classes.
 
         Args:
             scores: of ``forward``.
@@ -83,7 +83,7 @@ class FilterModel(Trainable):
 
 @dataclass(frozen=True, kw_only=True)
 class TorchFilter:
-    """A filter of torch as a scorer (see ``runtime.filter``).
+    """Filter of torch as a scorer (see ``runtime.filter``).
 
     Attributes:
         model: in evaluation mode.
@@ -103,13 +103,13 @@ class TorchFilter:
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh:
-    """A filter before training.
+    """Filter before training.
 
     Attributes:
         model: with fresh layers.
         tokenizer: with the markers.
         marker_ids: start and end.
-        notes: where the layers come from, as sentences.
+        notes: sentences on the origin of the layers.
     """
 
     model: FilterModel
@@ -121,7 +121,7 @@ class Fresh:
 def fresh_filter(
     pretrained: Pretrained, settings: FilterModelSettings, *, weights: tuple[float, float] | None = None
 ) -> Fresh:
-    """Gives an encoder the markers and the layers of a filter; draws from torch's generator.
+    """Adds the markers and the layers of a filter to an encoder; draws from torch's generator.
 
     Args:
         pretrained: the encoder, which becomes part of the model; its table of pieces grows.
@@ -166,7 +166,7 @@ def save_filter(
 
 
 def load_filter_model(folder: Path, manifest: FilterManifest) -> FilterModel:
-    """Reads a filter of torch, in evaluation mode; every tensor must be there, and no other.
+    """Reads a filter of torch in evaluation mode; the tensors of the file must be exactly those of the model.
 
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.

@@ -1,10 +1,10 @@
-"""What the layers of an encoder compute on the way: states, and what attention is made of.
+"""Reads intermediate results of the layers of an encoder: hidden states, and the inputs of attention.
 
-Hooks on the layers and on their projections of queries and keys read it while the encoder runs. So nothing is computed
-twice, and nothing of transformers is replaced. Attention scores are those that the softmax over keys is taken of: of
+Hooks on the layers and on their projections of queries and keys read them while the encoder runs. So nothing is
+computed twice, and nothing of transformers is replaced. Attention scores are the input of the softmax over keys: for
 MPNet they contain its bias for relative positions, so that a student without such a bias learns it too.
 
-A smaller encoder from a larger one: some of its layers, or its architecture in another size.
+Also makes a smaller encoder from a larger one: some of its layers, or its architecture in another size.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from fascicle.errors import ModelError, RecipeError
 from fascicle.models.encoder import Encoder, without_pooler
 from fascicle.settings.recipes.distil import SizeSettings
 
-_PROJECTIONS: Final = (("query", "key"), ("q", "k"), ("q_lin", "k_lin"))  # BERT and its kin, MPNet, DistilBERT
+_PROJECTIONS: Final = (("query", "key"), ("q", "k"), ("q_lin", "k_lin"))  # BERT and similar models, MPNet, DistilBERT
 
 
 @dataclass(kw_only=True, eq=False)
 class Layers:
-    """What was seen of one batch.
+    """Intermediate results of all layers for one batch.
 
     Attributes:
         states: of the embeddings, then of each layer, ``[B, T, d]``.
-        queries: of each layer, ``[B, T, d]``; nothing where attention was not asked for.
+        queries: of each layer, ``[B, T, d]``; empty if attention was not requested.
         keys: the same.
         heads: of attention.
         bias: added to the scores of all layers, ``[1, H, T, T]``; ``None`` for none.
@@ -44,7 +44,7 @@ class Layers:
     bias: Tensor | None = None
 
     def scores(self, layer: int) -> Tensor:
-        """What the softmax over keys is taken of, without the mask, in fp32.
+        """Returns the input of the softmax over keys, without the mask, in fp32.
 
         Args:
             layer: from 1.
@@ -61,7 +61,7 @@ class Layers:
 
 
 class LayerReader:
-    """Finds the layers of an encoder once, and reads what they compute."""
+    """Finds the layers of an encoder once, and reads their results."""
 
     def __init__(self, encoder: Encoder, *, attention: bool = True) -> None:
         """Finds the layers.
@@ -87,7 +87,7 @@ class LayerReader:
 
     @contextmanager
     def reading(self) -> Iterator[Layers]:
-        """A block in which the encoder runs once; what it computed is there at its end."""
+        """Returns a block in which the encoder runs once; the result is complete at its end."""
         found = Layers(heads=self.heads)
 
         def layer(_: nn.Module, given: tuple[Any, ...], output: Any) -> None:
@@ -113,7 +113,7 @@ class LayerReader:
 
 
 def _path_of_layers(encoder: Encoder) -> str:
-    """The name of the list of layers in the network: the only list of modules of that length that is in no other.
+    """Returns the name of the list of layers: the only module list of that length that is in no other such list.
 
     Raises:
         ModelError: there is none, or there are several.
@@ -132,13 +132,13 @@ def _path_of_layers(encoder: Encoder) -> str:
 
 
 def _projections(layer: nn.Module) -> tuple[nn.Module, nn.Module] | None:
-    """The layers that make queries and keys."""
+    """Returns the layers that compute queries and keys."""
     linear = {name.rpartition(".")[2]: one for name, one in layer.named_modules() if isinstance(one, nn.Linear)}
     return next(((linear[q], linear[k]) for q, k in _PROJECTIONS if q in linear and k in linear), None)
 
 
 def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
-    """A copy with some of the layers.
+    """Returns a copy of an encoder with some of its layers.
 
     Args:
         encoder: stays as it is.
@@ -167,10 +167,10 @@ def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
 
 
 def with_size(encoder: Encoder, size: SizeSettings) -> Encoder:
-    """The same architecture in another size, with random weights from torch's generator.
+    """Builds the same architecture in another size, with random weights from torch's generator.
 
     Args:
-        encoder: whose vocabulary and positions it has.
+        encoder: gives the vocabulary and the positions.
         size: of the new one.
     """
     network = _fresh(
@@ -184,7 +184,7 @@ def with_size(encoder: Encoder, size: SizeSettings) -> Encoder:
 
 
 def copied(encoder: Encoder) -> Encoder:
-    """The same encoder once more, with weights of its own."""
+    """Returns a copy of an encoder with its own weights."""
     return Encoder(copy.deepcopy(encoder.network), origin=encoder.origin)
 
 

@@ -1,6 +1,6 @@
-"""The network of masked language modelling: an encoder, and a layer that guesses the pieces that are hidden.
+"""Network of masked language modelling: an encoder, and a layer that predicts the hidden pieces.
 
-Shapes: B windows, T pieces, M pieces to guess, V pieces of the vocabulary, d width of the states, e of the embeddings.
+Shapes: B windows, T pieces, M hidden pieces, V pieces of the vocabulary, d width of the states, e of the embeddings.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fascicle.models.model import Trainable
 NAME: Final = "masked"
 LOGITS: Final = "logits"
 PLACES: Final = "places"
-# Places are filled up to such a number. Each batch has another number of them, and the library that multiplies matrices
-# keeps code and memory for each number of rows: after some hundred batches more than a gigabyte.
+# Places are padded to a multiple of this number. Each batch has another number of them, and the library for matrix
+# products caches code and memory for each number of rows: after some hundred batches more than a gigabyte.
 _MULTIPLE: Final = 16
 _SPREAD: Final = 0.02  # of the new weights, as in BERT
 
 
 class MaskedModel(Trainable):
-    """Guesses pieces from the states of their places (BERT §3.1).
+    """Predicts hidden pieces from the states at their positions (BERT §3.1).
 
     A dense layer, GELU and a normalisation lead to the space of the embeddings. The logit of a piece is the product
     with its embedding, plus a bias of its own. So the embeddings are the weights of the last layer too ("tied").
@@ -48,12 +48,12 @@ class MaskedModel(Trainable):
 
     @property
     def embeddings(self) -> Tensor:
-        """The vectors of the pieces, ``[V, e]``."""
+        """Vectors of the pieces, ``[V, e]``."""
         table: nn.Embedding = self.encoder.network.get_input_embeddings()  # type: ignore[operator]
         return table.weight
 
     def logits(self, states: Tensor) -> Tensor:
-        """Logits of all pieces, ``[M, V]``.
+        """Returns the logits of all pieces, ``[M, V]``.
 
         Args:
             states: of the encoder, ``[M, d]``.
@@ -61,7 +61,7 @@ class MaskedModel(Trainable):
         return F.linear(self.norm(F.gelu(self.transform(states))), self.embeddings, self.bias)
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Logits where something is guessed, and nowhere else: the product with all embeddings is the dear part.
+        """Returns logits only at hidden positions, since the product with all embeddings is expensive.
 
         Args:
             batch: ``input_ids`` and ``attention_mask`` ``[B, T]``, and ``places`` ``[M]``, counted in ``B * T``.
@@ -72,7 +72,7 @@ class MaskedModel(Trainable):
         return {NAME: {LOGITS: self.logits(rows)[: len(places)]}}
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """Cross-entropy, a mean over the pieces to guess.
+        """Returns the cross-entropy, a mean over the hidden pieces.
 
         Args:
             scores: of ``forward``.

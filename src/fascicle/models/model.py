@@ -2,7 +2,7 @@
 
 Model folders: ``model.json``, ``model.safetensors``, ``encoder.json``, ``tokenizer.json``. Strict, and no pickle.
 
-Where a network computes.
+Also finds the device on which a network computes.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxy
 
 
 def make_head(settings: HeadSettings, basis: Basis) -> Head:
-    """A fresh head.
+    """Builds a fresh head.
 
     Args:
-        settings: of the head, with what ``train`` finds; the class itself counts, not what it inherits from.
-        basis: what it is built on.
+        settings: of the head, with the values that ``train`` fills in; the exact class decides, not its bases.
+        basis: inputs of the head.
 
     Raises:
         ModelError: a class that this release has no head for.
-        RecipeError: the encoder cannot read what the head reads of the types.
+        RecipeError: the encoder cannot read the descriptions of the types.
     """
     maker = FAMILIES.get(type(settings))
     if maker is None:
@@ -75,16 +75,16 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
 
 
 class Trainable(nn.Module, ABC):
-    """What the training loop trains: an encoder, and something on it that has scores and a loss.
+    """Base class of networks that the training loop trains: an encoder with layers that give scores and a loss.
 
-    ``model(batch)`` gives the scores that ``loss`` takes: tables by name, of each head.
+    ``model(batch)`` returns the scores that ``loss`` takes: for each head its tables by name.
     """
 
     encoder: Encoder
 
     @abstractmethod
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """A mean over what the heads label.
+        """Returns the loss, a mean over the labelled units, spans or texts.
 
         Args:
             scores: of ``forward``.
@@ -93,7 +93,7 @@ class Trainable(nn.Module, ABC):
 
 
 class NerModel(Trainable):
-    """One encoder under named heads."""
+    """NER model: one encoder under named heads."""
 
     def __init__(
         self, encoder: Encoder, heads: Mapping[str, Head], *, answer: str, weights: Mapping[str, float] | None = None
@@ -116,45 +116,45 @@ class NerModel(Trainable):
         self.guidelines: nn.Embedding | None = None
 
     def follow(self, guidelines: int) -> None:
-        """Gives training a vector for each of several guidelines, zero at first; they are no part of the saved model.
+        """Adds a trainable vector for each guideline, zero at first; these vectors are not saved with the model.
 
         It is added to the embeddings of all pieces of a window, so that the whole encoder can read by it. On the states
-        of units it could only make types more or less frequent, for what follows these is one linear layer. Row 0 is of
-        no guideline, stays zero, and is what inference reads by.
+        of units it could only make types more or less frequent, because they are followed by one linear layer. Row 0 is
+        for no guideline; it stays zero and is used at inference.
 
         Args:
-            guidelines: how many.
+            guidelines: number of guidelines.
         """
         rows, width = 1 + guidelines, self.encoder.pieces.embedding_dim
-        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # draws nothing
+        self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))  # not random
 
     def kept(self) -> dict[str, Tensor]:
-        """The tensors of the model without what only training reads."""
+        """Returns the tensors of the model without those that only training needs."""
         return {name: tensor for name, tensor in self.state_dict().items() if not name.startswith("guidelines.")}
 
     def head(self, name: str) -> Head:
-        """One head."""
+        """Returns one head."""
         found = self.heads[name]
-        assert isinstance(found, Head)  # for the type checker: ModuleDict forgets what it holds
+        assert isinstance(found, Head)  # for the type checker: ModuleDict does not keep the type of its items
         return found
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Score tables of every head that is trained.
+        """Returns the score tables of every head that is trained.
 
         Args:
-            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, what windows are read by, see ``follow``.
+            batch: of ``text.windows.collate``; with ``guideline``, ``[B]``, that of each window, see ``follow``.
         """
         shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
         states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
         return {name: self.head(name).scores(states, of_level(batch, self.head(name).level)) for name in self.weights}
 
     def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
-        """Score tables of one head alone, the answering one by default, for a batch in its units."""
+        """Returns the score tables of one head alone, by default the answering one, for a batch in its units."""
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
         return self.head(name or self.answer).scores(states, batch)
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """The losses of the heads, each a mean over its units or spans, mixed by their weights.
+        """Returns the weighted sum of the losses of the heads, each a mean over its units or spans.
 
         Args:
             scores: of ``forward``.
@@ -171,7 +171,7 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True, kw_only=True)
 class TorchScorer:
-    """A torch model as a scorer (see ``runtime.predictor``).
+    """Torch model as a scorer (see ``runtime.predictor``).
 
     Attributes:
         model: in evaluation mode.
@@ -195,10 +195,10 @@ class TorchScorer:
 def build_model(
     encoder: Encoder, manifest: Manifest, *, tokenizer: PieceTokenizer, weights: Mapping[str, float] | None = None
 ) -> NerModel:
-    """A model with fresh heads.
+    """Builds a model with fresh heads.
 
-    Each head is drawn from the same state of torch's generator, which then goes on from where the head with the largest
-    weight left it: so a head starts, and the model trains, as if the others were not there.
+    Each head is drawn from the same state of torch's generator, which then continues from its state after the head with
+    the largest weight: so a head starts, and the model trains, as if the others did not exist.
 
     Args:
         encoder: of the model.
@@ -224,7 +224,7 @@ def build_model(
 
 
 def basis_of(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTokenizer) -> Basis:
-    """What one head of a model is built on."""
+    """Returns the basis on which one head of a model is built."""
     return Basis(
         types=manifest.types,
         width=encoder.width,
@@ -245,8 +245,8 @@ def save_model(
     """Writes a model into an existing, empty folder.
 
     Args:
-        folder: where to.
-        model: what is written, buffers and tied weights included.
+        folder: to write.
+        model: to write, with its buffers and tied weights.
         manifest: written with the hashes of the other files filled in.
         tokenizer: of the encoder.
         dictionaries: the files that its inputs name, and their content.
@@ -261,7 +261,7 @@ def save_model(
 
 
 def load_model(folder: Path, manifest: Manifest) -> NerModel:
-    """Reads a model; every tensor must be there, and no other.
+    """Reads a model; the tensors of the file must be exactly those of the model.
 
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.
@@ -288,7 +288,7 @@ def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict
     Args:
         folder: of the network.
         origin: of the encoder, as its manifest names it.
-        what: the folder is called in the sentence of an error.
+        what: name of the kind of folder, for error messages.
 
     Raises:
         ModelError: a damaged file.
@@ -306,19 +306,19 @@ def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict
 
 
 def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, tokenizer: PieceTokenizer) -> Manifest:
-    """Lets the answering head of a model look for other types than it was trained on.
+    """Changes the types that the answering head of a model looks for.
 
     Args:
         model: changed in place.
         manifest: of the model.
-        types: what to look for.
+        types: new types.
         tokenizer: of the encoder.
 
     Returns:
         The manifest of the changed model, which has that head alone.
 
     Raises:
-        RecipeError: a type lacks what the head reads, or the encoder cannot read it.
+        RecipeError: a type lacks the description that the head reads, or the encoder cannot read it.
         ValueError: a head whose types are part of its weights.
     """
     name = manifest.decision.answer
@@ -344,7 +344,7 @@ def check_tensors(
         model: as its manifest describes it.
         tensors: of the folder.
         name: of the manifest.
-        advice: what to do, for the error.
+        advice: for the user, in the error message.
 
     Raises:
         ModelError: they do not fit.
@@ -360,10 +360,10 @@ def check_tensors(
 
 
 def device_named(name: str | None) -> torch.device:
-    """The device of torch that a name stands for.
+    """Returns the device of torch with a given name.
 
     Args:
-        name: ``"cpu"``, ``"cuda"`` or another name that torch knows; ``"auto"`` for a GPU where there is one; ``None``
+        name: ``"cpu"``, ``"cuda"`` or another device name of torch; ``"auto"`` for a GPU where there is one; ``None``
             for the processor.
 
     Raises:

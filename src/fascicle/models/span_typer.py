@@ -1,8 +1,8 @@
-"""The span typer (*span-level-strategy*): static vectors of the words of one span, BiLSTM, attention, a linear layer.
+"""Span typer (*span-level-strategy*): static word vectors of one span, BiLSTM, attention, a linear layer.
 
-It sees the words of the span and nothing around them, and every span is read on its own. That is why it is no encoder
-and head of ``NerModel``: an encoder there reads pieces of whole windows, a head gets states of units that serve all
-spans at once, and a model folder names a tokenizer. Here there is none of these, and a state belongs to one span.
+It reads only the words of the span, without context, and every span separately. Therefore it is no encoder
+and head of ``NerModel``: there an encoder reads pieces of whole windows, the states of units are shared by all spans,
+and a model folder has a tokenizer. The span typer has none of these, and its states belong to one span.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _AT_ONCE = 8192  # distinct spans in one batch
 
 
 class SpanTyper(nn.Module):
-    """Distinct spans -> logits of their types."""
+    """Network of the span typer: distinct spans -> logits of their types."""
 
     vectors: Tensor
 
@@ -50,7 +50,7 @@ class SpanTyper(nn.Module):
         Args:
             vectors: frozen, of each word and, last, of unknown words, ``[n + 1, d]``.
             hidden: states of each direction.
-            classes: types, and "no mention" where that is one.
+            classes: number of types, plus 1 if "no mention" is a class.
         """
         super().__init__()
         self.register_buffer("vectors", vectors)
@@ -58,7 +58,7 @@ class SpanTyper(nn.Module):
         self.classify = nn.Linear(self.reader.width, classes)
 
     def forward(self, rows: Tensor, batch: SpanBatch) -> Tensor:
-        """Logits.
+        """Returns the logits.
 
         Args:
             rows: of the vectors, of the words that occur in the batch, ``[V]``.
@@ -72,7 +72,7 @@ class SpanTyper(nn.Module):
 
 
 class Vocabulary:
-    """Words -> rows of the vectors; the last row is that of unknown words."""
+    """Vocabulary: words -> rows of the vectors; the last row is that of unknown words."""
 
     def __init__(self, words: Sequence[str], *, lowercase: bool) -> None:
         """Takes the words in the order of their rows."""
@@ -81,15 +81,15 @@ class Vocabulary:
         self._lowercase = lowercase
 
     def row(self, word: str) -> int:
-        """Row of a word."""
+        """Returns the row of a word."""
         return self._index.get(word.lower() if self._lowercase else word, len(self._index))
 
     def knows(self, word: str) -> bool:
-        """Whether a word has a vector of its own."""
+        """True if a word has its own vector."""
         return self.row(word) < len(self._index)
 
     def batch(self, surfaces: Sequence[Surface]) -> tuple[Tensor, SpanBatch]:
-        """Distinct spans as the model takes them: the rows of the vectors that occur, and the spans over these."""
+        """Converts distinct spans to the input of the model: the rows of the vectors that occur, and the span batch."""
         lengths = np.array([len(surface) for surface in surfaces], dtype=np.int64)
         rows = np.array([self.row(word) for surface in surfaces for word in surface], dtype=np.int64)
         used, places = np.unique(rows, return_inverse=True)
@@ -99,7 +99,7 @@ class Vocabulary:
 
 
 class TyperModel:
-    """A trained span typer with all that it needs: it types given spans, and finds mentions by trying all spans."""
+    """Trained span typer with its vocabulary and manifest: types given spans, and finds mentions among all spans."""
 
     def __init__(self, network: SpanTyper, vocabulary: Vocabulary, manifest: TyperManifest) -> None:
         """Puts the parts together; the network is put into evaluation mode."""
@@ -110,17 +110,17 @@ class TyperModel:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """In the order of the classes."""
+        """Types in the order of the classes."""
         return self.manifest.types
 
     def reader(self, document: Document) -> SurfaceReader:
-        """A document, cut as the model wants it."""
+        """Cuts a document into words as the model needs them."""
         return SurfaceReader(document, self.segmenter)
 
     def probabilities(self, surfaces: Sequence[Surface]) -> Floats:
-        """The probability of each class, ``[m, C]``; words alike have the same, and are read once."""
+        """Returns the probability of each class, ``[m, C]``; equal surfaces are computed only once."""
         distinct = {surface: place for place, surface in enumerate(dict.fromkeys(surfaces))}
-        ordered = sorted(distinct, key=lambda surface: (len(surface), surface))  # neighbours share beginnings
+        ordered = sorted(distinct, key=lambda surface: (len(surface), surface))  # neighbours have common beginnings
         classes = len(self.types) + self.manifest.settings.nothing
         found = np.zeros((len(distinct), classes))
         device = self.network.vectors.device
@@ -133,13 +133,13 @@ class TyperModel:
         return found[[distinct[surface] for surface in surfaces]]
 
     def type_probabilities(self, surfaces: Sequence[Surface]) -> Floats:
-        """The probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
+        """Returns the probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
         of_types = self.probabilities(surfaces)[:, : len(self.types)]
         found: Floats = of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         return found
 
     def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Floats]:
-        """Types given spans, fragment by fragment.
+        """Computes type probabilities of given spans, fragment by fragment.
 
         Args:
             documents: with their texts.
@@ -162,10 +162,10 @@ class TyperModel:
         return np.split(table, np.cumsum(sizes)[:-1]) if sizes else []
 
     def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
-        """Gives the spans that another system found the types of this one.
+        """Replaces the types of the spans that another system found by the types of this model.
 
         A mention gets the type with the largest product of the probabilities of its fragments; its score is the mean
-        (geometric) of these. Mentions that differ in their types alone become one, which an event says.
+        (geometric) of these. Mentions that then are equal become one, and an event reports it.
 
         Args:
             documents: with their texts.
@@ -228,7 +228,7 @@ class TyperModel:
 
 
 def _parts(spans: Iterator[tuple[Span, Surface]]) -> Iterator[list[tuple[Span, Surface]]]:
-    """Spans in portions, so that a long document needs no more memory than a short one."""
+    """Yields spans in portions, so that a long document needs no more memory than a short one."""
     part: list[tuple[Span, Surface]] = []
     for span in spans:
         part.append(span)
@@ -248,7 +248,7 @@ def save_typer(folder: Path, model: TyperModel) -> TyperManifest:
 
 
 def load_typer(folder: str | Path) -> TyperModel:
-    """Reads a model; every tensor must be there with its shape, and no other.
+    """Reads a model; the tensors of the file must be exactly those of the model, with their shapes.
 
     Args:
         folder: of the model, or of the run that made it.

@@ -1,4 +1,4 @@
-"""Any Hugging Face checkpoint for token classification as a predictor; safetensors only, and no code of others."""
+"""Uses any Hugging Face checkpoint for token classification as a predictor; safetensors only, no remote code."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _HEAD: Final = "labels"
 def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> ModelPredictor:
     """Loads a checkpoint.
 
-    A word is what the tokenizer takes for one, or a word of the document if it has words; its first piece has its
+    Words are those of the document if it has some, else those of the tokenizer; the first piece of a word has its
     label. Texts that are longer than the network can read are read through overlapping windows. The score of a mention
     is the geometric mean of the probabilities of its labels.
 
     Args:
         name: a Hugging Face name, or a folder with ``config.json``, ``model.safetensors`` and the files of a tokenizer.
-        device: where the network computes.
+        device: of torch, on which the network computes.
 
     Raises:
         ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are no tags.
@@ -113,7 +113,7 @@ def _kinds(tags: Sequence[str]) -> Kinds:
 
 @dataclass(frozen=True, kw_only=True)
 class _Scorer:
-    """The network as a scorer: the logits of the first piece of each unit."""
+    """Network as a scorer: the logits of the first piece of each unit."""
 
     network: nn.Module
 
@@ -129,7 +129,7 @@ class _Scorer:
 
 
 class _Reader:
-    """Reads a text as it was given to the tokenizer in training: as a whole, with the words of the tokenizer."""
+    """Reads a text as the tokenizer got it in training: as a whole, with the words of the tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -140,7 +140,7 @@ class _Reader:
         return read_documents(list(map(self._cut, documents)), tokenizer, reading=reading, level=level)
 
     def _cut(self, document: Document) -> Document:
-        """The document without its mentions, with sentences and words where it has none."""
+        """Returns the document without its mentions, with sentences and words where it has none."""
         text, nothing = document.text, tuple[Mention, ...]()
         whole = ((0, len(text)),) if text else ()
         sentences = document.sentences if document.sentences is not None else whole
@@ -148,7 +148,7 @@ class _Reader:
         return msgspec.structs.replace(document, mentions=nothing, sentences=sentences, words=words)
 
     def _words(self, text: str) -> Iterator[Span]:
-        """The words of the tokenizer without white space; of those that overlap, the first."""
+        """Yields the words of the tokenizer without white space; of those that overlap, the first."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         hulls: dict[int, Span] = {}
         for number, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):

@@ -1,1 +1,1 @@
-"""Training: one engine, and a folder for each thing that is trained."""
+"""Training: one engine, and a folder for each kind of model."""

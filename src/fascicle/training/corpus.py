@@ -1,8 +1,9 @@
-"""The documents that a recipe names.
+"""Reads the documents that a recipe names.
 
-Some types of a corpus, or its types under other names: what ``[corpus.types]`` of a recipe asks for.
+Selects or renames the entity types of a corpus, as ``[corpus.types]`` of a recipe states.
 
-It changes the gold of train, dev and test alike, so that what a model is not taught is not asked of it either.
+The selection changes the gold of train, dev and test alike, so that a model is not scored on types that it is not
+taught.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from fascicle.settings.recipes.recogniser import Recipe
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """The documents of a part as a recipe wants them.
+    """Documents of a part with the types that a recipe selects.
 
     Attributes:
         documents: the same, with the gold that is left.
         labels: label in the files -> gold mentions of it.
         left_out: label -> gold mentions that are left out.
         renamed: label -> gold mentions that have another now.
-        merged: mentions that became one with another, of the same spans, when both got one name.
+        merged: mentions that were merged with another one of the same spans, because both got the same type name.
     """
 
     documents: list[Document]
@@ -52,7 +53,7 @@ class Chosen:
     merged: int
 
     def lines(self, part: str) -> Iterator[str]:
-        """What was done, as sentences."""
+        """Yields sentences on the changes."""
         if self.left_out:
             lost = counted(self.left_out.total(), "gold mention is", "gold mentions are")
             yield f"{part}: {lost} left out ({_listed(self.left_out)})"
@@ -68,7 +69,7 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
 
     Args:
         documents: of a part.
-        wanted: by labels as they stand in the files; ``None`` for all as they are.
+        wanted: selection, by the labels in the files; ``None`` for no change.
     """
     labels = Counter(m.type for d in documents for m in d.layer(GOLD))
     if wanted is None:
@@ -84,7 +85,7 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
 
 
 def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
-    """Refuses labels that no part of the corpus has.
+    """Refuses a selection with labels that no part of the corpus has.
 
     Args:
         wanted: of the recipe.
@@ -105,9 +106,9 @@ def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str =
 
 
 def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: str) -> None:
-    """Refuses names under which mentions of different labels overlap as mentions of one type.
+    """Refuses type names under which mentions of different labels overlap as mentions of one type.
 
-    Two mentions of the same range become one, which is counted and no error.
+    Two mentions of the same range are merged; that is counted and is no error.
 
     Args:
         documents: of a part, with the labels of the files.
@@ -118,7 +119,7 @@ def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: s
         RecipeError: names the first two.
     """
     for document in documents:
-        reaching: dict[str, list[Mention]] = {}  # by their new names, those that the next mention may overlap
+        reaching: dict[str, list[Mention]] = {}  # by new type name, the mentions that the next mention may overlap
         for mention in sorted(filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start):
             name = wanted.rename.get(mention.type, mention.type)
             before = [m for m in reaching.get(name, ()) if m.end > mention.start]
@@ -133,12 +134,12 @@ def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: s
 
 
 def _crosses(one: Mention, other: Mention) -> bool:
-    """Whether two mentions overlap and have different ranges."""
+    """True if two mentions overlap and have different ranges."""
     return one.spans != other.spans and any(overlaps(a, b) for a in one.spans for b in other.spans)
 
 
 def _changed(document: Document, gone: set[str], names: Mapping[str, str]) -> tuple[Document, int]:
-    """The document with other gold, and how many gold mentions became one with another."""
+    """Returns the document with changed gold, and the number of gold mentions that were merged with another one."""
     kept: dict[tuple[str, object], Mention] = {}
     others, merged = [], 0
     for mention in document.mentions:
@@ -156,7 +157,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 Part = Literal["train", "dev", "test"]
-# What the sentences of readers call a setting, and what a recipe does.
+# Name of a setting in the sentences of readers -> its key in a recipe.
 _KEYS: Final = MappingProxyType(
     {
         "format=NAME": 'format = "NAME" in [PLACE]',
@@ -173,18 +174,18 @@ _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
 class NamesFiles(Protocol):
-    """A recipe of any kind."""
+    """Recipe of any kind, as far as it names files."""
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it."""
+        """Returns the paths of all data that affect the result of a run, each by the key that names it."""
         ...
 
 
 def check_data(recipe: NamesFiles) -> None:
-    """Looks whether the data that a recipe names are there.
+    """Checks that the data files that a recipe names exist.
 
     Raises:
-        InputError: a file is not.
+        InputError: a file does not exist.
     """
     for key, path in recipe.files().items():
         if not is_there(path):
@@ -201,11 +202,11 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
 
     Args:
         corpus: where it is and how to read it.
-        part: which.
-        report: receives what was repaired or lost.
+        part: name of the part.
+        report: receives the repairs and losses of reading.
 
     Returns:
-        Its documents, with the types that the recipe wants; none where it names no file.
+        Its documents, with the types that the recipe selects; none where it names no file.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.
@@ -215,7 +216,7 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
 
 
 def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Chosen:
-    """As ``read_part``, with what was left out or renamed."""
+    """Reads one part as ``read_part`` does, and also returns the types that were left out or renamed."""
     path: str = getattr(corpus, part)
     documents = read_with(corpus, path, part, report=report) if path else []
     return choose_types(documents, corpus.types or None)
@@ -224,14 +225,14 @@ def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None
 def read_with(
     corpus: ReadingOfCorpus, path: str, part: Part, *, place: str = "corpus", report: ReadReport | None = None
 ) -> list[Document]:
-    """Reads one file or folder as a recipe says.
+    """Reads one file or folder with the settings of a recipe.
 
     Args:
         corpus: how to read it.
         path: of the file or folder.
         part: which part it is.
         place: of the corpus in the recipe.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         RecipeError: a setting that the format of the file does not have.
@@ -247,7 +248,7 @@ def read_with(
 
 
 def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus") -> ReadRequest:
-    """The request that a recipe makes for one part of its corpus.
+    """Returns the read request that a recipe makes for one part of its corpus.
 
     Args:
         corpus: how to read it.
@@ -275,7 +276,7 @@ def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus
 
 
 def _with_keys(text: str, place: str) -> str:
-    """A sentence of a reader with the keys of a recipe in the place of arguments of functions.
+    """Replaces argument names of functions by keys of a recipe in a sentence of a reader.
 
     Args:
         text: the sentence.
@@ -292,12 +293,12 @@ def _unless_auto(value: str) -> str:
 
 
 def data_name(key: str) -> str:
-    """What data are called beside their hash: a part of the corpus ``"train"``, another file by its key in a recipe."""
+    """Returns the name of a data file in ``run.json``: ``"train"`` for a part, else its key in a recipe."""
     return _NAMES.get(key, key.removeprefix("corpus."))
 
 
 def data_facts(recipe: NamesFiles, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
-    """The hash of every file that a recipe names, with what else is known of each, by its name in ``run.json``."""
+    """Returns the hash and further facts of every file that a recipe names, by its name in ``run.json``."""
     return {
         data_name(key): {"sha256": source_sha256(path), **more.get(data_name(key), {})}
         for key, path in recipe.files().items()
@@ -305,7 +306,7 @@ def data_facts(recipe: NamesFiles, more: Mapping[str, Mapping[str, Any]] = Mappi
 
 
 def dev_sha256(recipe: Recipe) -> str:
-    """Hash of the data on which a recogniser is chosen: of dev, or of all parts that have one."""
+    """Returns the hash of the data on which a recogniser is chosen: of dev, or of all parts that have one."""
     if recipe.corpus:
         return source_sha256(recipe.corpus.dev)
     listed = "".join(f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)

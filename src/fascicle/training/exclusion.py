@@ -1,7 +1,7 @@
-"""Training documents without those that an exclusion list names (``fascicle corpus check --exclude-list``).
+"""Filters training documents by an exclusion list (``fascicle corpus check --exclude-list``).
 
-The list says which documents are copies of others, see ``formats.exclusions`` for how it is honoured. Only train loses
-documents: nothing is learned from dev and test.
+The list names documents that are copies of others; ``formats.exclusions`` documents how it is applied. Only train
+loses documents, because the model is not trained on dev and test.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AGAIN = "make it again with fascicle corpus check --exclude-list, reading the c
 
 
 def training_documents(corpus: CorpusSettings) -> list[Document]:
-    """Reads train without what the exclusion list of the recipe names.
+    """Reads train without the documents of the exclusion list of the recipe.
 
     Args:
         corpus: where it is and how to read it.
@@ -35,14 +35,14 @@ def training_documents(corpus: CorpusSettings) -> list[Document]:
 
 
 def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple[list[Document], tuple[str, ...]]:
-    """Leaves out what the exclusion list of the recipe names.
+    """Removes the documents of the exclusion list of the recipe.
 
     Args:
         documents: of train.
         corpus: that they are of.
 
     Returns:
-        The documents that stay, and what was left out, as sentences; none where the recipe names no list.
+        The documents that stay, and sentences on the removed ones; no sentences where the recipe names no list.
 
     Raises:
         InputError: see `without_listed`.
@@ -56,11 +56,11 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
 
 
 def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
-    """Refuses a list that names documents to learn from and none of those that are there.
+    """Refuses a list that names training documents but none of those that exist.
 
     Args:
         exclude: path of the list.
-        documents: how many there are.
+        documents: number of documents.
         trains: paths of train.
 
     Raises:
@@ -76,14 +76,14 @@ def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
 def without_listed(
     files: Mapping[str, Sequence[Document]], exclude: str
 ) -> tuple[list[list[Document]], tuple[str, ...]]:
-    """Leaves out what an exclusion list names.
+    """Removes the documents of an exclusion list.
 
     Args:
         files: path of each file of train -> its documents.
         exclude: path of the list.
 
     Returns:
-        The documents of each file that stay, and what was left out, as sentences.
+        The documents of each file that stay, and sentences on the removed ones.
 
     Raises:
         InputError: the list cannot be read, is not about these documents, or leaves none of them.
@@ -124,7 +124,7 @@ def _check_texts(rows: Sequence[Exclusion], known: Mapping[str, str], *, path: s
 
 
 def _is_of(row: Exclusion, path: str) -> bool:
-    """Whether a row is about a file, as far as its name tells: lists are made with paths from any folder."""
+    """True if a row may belong to a file, by the file name: lists are made with paths from any folder."""
     told = [part for part in Path(row.corpus).parts if part not in (".", "..")]
     return bool(told) and list(Path(path).parts[-len(told) :]) == told
 

@@ -1,4 +1,4 @@
-"""Training runs of every kind: from a recipe to a folder that holds everything it gave."""
+"""Training runs of every kind: from a recipe to a run folder."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProx
 
 
 def _default_folder(recipe: AnyRecipe) -> Path:
-    """Where a run goes that is given no folder: ``runs/NAME-sSEED``."""
+    """Returns the default folder of a run: ``runs/NAME-sSEED``."""
     return Path("runs") / f"{recipe.name}-s{recipe.seed}"
 
 
 def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iterator[RunEvent]:
-    """Trains what a recipe describes; see ``training.engine.run.train``.
+    """Trains the model of a recipe; see ``training.engine.run.train``.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run; must not exist, unless ``resume``.
-        resume: go on where an interrupted run of the same recipe was scored last.
+        resume: continue from the last scoring of an interrupted run of the same recipe.
 
     Yields:
         Events, in order; the last one is ``Ended``.
 
     Raises:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
-        InputError: data that the recipe names are not there or cannot be read, or there is nothing to learn in them.
+        InputError: data that the recipe names do not exist or cannot be read, or hold nothing to train on.
         RecipeError: the recipe does not fit its encoder or its data.
         ModelError: the encoder cannot be loaded, or the tokenizer has a marker already.
     """
@@ -74,14 +74,14 @@ def train_recipe(
     threads: Positive | None = None,
     listen: Callable[[RunEvent], Any] = lambda event: None,
 ) -> Ended:
-    """Trains from beginning to end; ``run_recipe`` for whoever wants only what came out.
+    """Trains from beginning to end; like ``run_recipe`` for callers that need only the result.
 
     Args:
-        recipe: what to do, or the TOML file that says it.
+        recipe: of the run, or its TOML file.
         folder: of the run; by default that of ``_default_folder``.
         resume: see ``run_recipe``.
         threads: CPU threads; all usable cores by default.
-        listen: is given every event when it happens.
+        listen: called with every event when it happens.
 
     Returns:
         The end of the run.

@@ -1,8 +1,8 @@
-"""Several corpora of one recipe, each with types of its own: read, checked, and told apart by the ids of documents.
+"""Reads several corpora of one recipe, each with its own types; document ids begin with the name of the corpus.
 
-`read_one` is the place for every kind of part, one of weak labels over raw text (`_read_weak`) among them.
+`read_one` reads every kind of part, also one of weak labels over raw text (`_read_weak`).
 
-A part of weak labels: raw texts, and the file in which ``fascicle label`` wrote what a teacher says of them.
+A part of weak labels has raw texts, and the file in which ``fascicle label`` wrote the answers of a teacher for them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fascicle.training.labelling.teacher import SoftTags, soft_tags, taught
 
 @dataclass(frozen=True, kw_only=True)
 class Weak:
-    """The texts of a part of weak labels.
+    """Texts of a part of weak labels.
 
     Attributes:
         files: path of each file -> its documents that have labels, with the answers of the teacher as their gold.
-        soft: id of a document -> its probabilities; empty if they are not asked for.
+        soft: id of a document -> its probabilities; empty if they are not requested.
         labelled_by: name and hash of the teacher.
-        notes: what there is, as sentences.
+        notes: sentences on the texts and labels.
     """
 
     files: Mapping[str, list[Document]]
@@ -51,8 +51,8 @@ def _read_weak(
     Args:
         name: of the part.
         part: with labels.
-        report: receives what was repaired or lost.
-        dev_labels: labels of the gold of dev, which ``types`` is about too.
+        report: receives the repairs and losses of reading.
+        dev_labels: labels of the gold of dev, to which ``types`` applies too.
 
     Raises:
         InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
@@ -98,7 +98,7 @@ def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator
 
 
 def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
-    """Type of the file -> its name in the model."""
+    """Returns type of the file -> its name in the model."""
     types = part.types or None
     kept = {one: types.rename.get(one, one) if types else one for one in header.types if not types or types.keeps(one)}
     twice = [new for new, count in Counter(kept.values()).items() if count > 1]
@@ -122,17 +122,17 @@ def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class OneOfSeveral:
-    """One of several corpora, as a run sees it.
+    """Corpus of a recipe with several corpora.
 
     Attributes:
         name: in the recipe.
         annotates: types that are known in its text.
         weight: see ``PartSettings``.
-        train: documents to learn from; their ids begin with the name of the part, as those of ``dev``.
-        dev: documents to choose on; may be none.
+        train: documents to train on; their ids begin with the name of the part, as those of ``dev``.
+        dev: documents on which the model is chosen; may be none.
         excluded: documents of train that an exclusion list named.
-        notes: what was left out, as sentences.
-        soft: id of a document of train -> what a teacher says of its tags, where that is taught in place of gold.
+        notes: sentences on documents that were left out.
+        soft: id of a document of train -> tag probabilities of a teacher, where they are taught in place of gold.
         labelled_by: name and hash of the teacher; empty for gold.
     """
 
@@ -148,7 +148,7 @@ class OneOfSeveral:
 
     @property
     def mentions(self) -> int:
-        """Gold mentions of train."""
+        """Number of gold mentions of train."""
         return sum(len(document.layer(GOLD)) for document in self.train)
 
 
@@ -157,7 +157,7 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeve
 
     Args:
         recipe: with parts.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         InputError: see `read_one`.
@@ -166,7 +166,7 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeve
     parts = recipe.corpora()
     read = [read_one(name, part, report) for name, part in parts.items()]
     for path in {part.exclude for part in parts.values() if part.exclude}:
-        # A list may be about several parts, and have nothing to say of one of them.
+        # A list may be about several parts, and may have no entry for one of them.
         users = [one for one in read if parts[one.name].exclude == path]
         if not any(one.excluded for one in users):
             trains = [path for one in users for path in parts[one.name].trains]
@@ -180,7 +180,7 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
     Args:
         name: of the part.
         part: where it is and how to read it.
-        report: receives what was repaired or lost.
+        report: receives the repairs and losses of reading.
 
     Raises:
         InputError: a file cannot be read, train holds no mentions, or the exclusion list is not about it.
@@ -213,13 +213,13 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Read:
-    """What the files of a part hold, before any document of train is left out.
+    """Content of the files of a part, before any document of train is left out.
 
     Attributes:
         files: path of each file of train -> its documents.
         dev: documents to choose on.
         notes: on train, as sentences.
-        check: refuses documents of train that stay and do not fit the part; see `read_one`.
+        check: refuses remaining documents of train that do not fit the part; see `read_one`.
         soft: see `OneOfSeveral`, with the ids of the files.
         labelled_by: see `OneOfSeveral`.
     """
@@ -233,7 +233,7 @@ class _Read:
 
 
 def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
-    """A part with gold."""
+    """Reads a part with gold."""
     raw = {path: read_with(part, path, "train", place=f"parts.{name}", report=report) for path in part.trains}
     trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
     dev = _dev(name, part, report)
@@ -260,7 +260,7 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
-    """A part with labels of a teacher in place of gold; raises as ``_read_weak`` does."""
+    """Reads a part with labels of a teacher in place of gold; raises as ``_read_weak`` does."""
     dev = _dev(name, part, report)
     weak = _read_weak(name, part, report, dev_labels=dev.labels if dev else ())
     return _Read(
@@ -276,7 +276,7 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
 def _check_taught(
     name: str, part: PartSettings, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]
 ) -> None:
-    """Refuses gold of dev that is not declared, and a teacher that says nothing of a declared type.
+    """Refuses gold of dev that is not declared, and a declared type for which the teacher has no answers.
 
     Raises:
         RecipeError: either.
@@ -305,7 +305,7 @@ def _check_merged(name: str, part: PartSettings, documents: Sequence[Document]) 
 
 
 def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:
-    """Refuses what is declared and never there, and what is there and not declared.
+    """Refuses types that are declared but do not occur, and types that occur but are not declared.
 
     Raises:
         InputError: train holds no mentions.
@@ -332,7 +332,7 @@ def _check_strangers(name: str, part: PartSettings, types: Collection[str]) -> N
 
 
 def without_score(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
-    """Says of which types that train teaches dev has no mention."""
+    """Yields sentences on the types of train that have no mention in dev."""
     if unseen := sorted(set(types) - _types(dev)):
         yield f"dev has no gold mention of {_listed(unseen)}, so it gives no score of that"
 

@@ -1,4 +1,4 @@
-"""A trained model that more is done with: its training goes on, or its layers teach a student."""
+"""Opens a trained model for further use: to continue its training, or as a teacher."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, 
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.text.pieces import PieceTokenizer
 
-_VECTORS: Final = "units.vectors.table"  # among the weights of a head that looks units up
+_VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with input features
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A model of torch, with its weights.
+    """Model of torch with its weights.
 
     Attributes:
-        manifest: what its folder says of it.
+        manifest: of its folder.
         model: in evaluation mode.
         tokenizer: of its encoder.
     """
@@ -38,18 +38,18 @@ class Trained:
     tokenizer: PieceTokenizer
 
     def pretrained(self) -> Pretrained:
-        """Its encoder, which is that of the model itself and no copy."""
+        """Returns the encoder of the model itself, not a copy."""
         return Pretrained(encoder=self.model.encoder, tokenizer=self.tokenizer, special=_special_of(self.tokenizer))
 
     def hand_on(self, model: NerModel, manifest: Manifest) -> Iterator[str]:
-        """Puts the weights of its heads into the heads of another model that are of the same kind.
+        """Copies the weights of its heads to heads of another model that are of the same kind.
 
         Args:
             model: on the same encoder.
             manifest: of that model.
 
         Returns:
-            What became of each head, as sentences.
+            Sentences on the result for each head.
         """
         for name, settings in manifest.heads.items():
             if reason := self._differs(name, manifest):
@@ -63,7 +63,7 @@ class Trained:
             yield from self._hand_on_vectors(vectors, model.head(name).units.vectors, manifest)
 
     def _hand_on_vectors(self, own: Tensor | None, new: InputVectors | None, manifest: Manifest) -> Iterator[str]:
-        """The vectors of what both models look up; what the first one does not starts at zero."""
+        """Copies the vectors of input features that both models have; vectors of other features start at zero."""
         before, after = (columns_of(one.inputs).names if one.inputs else () for one in (self.manifest, manifest))
         both = [name for name in after if name in before]
         if own is not None and new is not None and both:
@@ -76,7 +76,7 @@ class Trained:
             yield f"{len(before) - len(both)} vectors of inputs of {self.manifest.name} are not used"
 
     def _differs(self, name: str, manifest: Manifest) -> str:
-        """Why a head cannot have these weights; empty if it can."""
+        """Returns the reason why a head cannot take these weights; empty if it can."""
         own = self.manifest.heads.get(name)
         if own is None:
             return "is not there: it has " + ", ".join(map(repr, self.manifest.heads))
@@ -93,7 +93,7 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
     Args:
         given: a model folder or a run folder.
         key: of the recipe that names it, for sentences.
-        use: what it lacks if it is no such model, for sentences, such as ``"whose layers cannot be read"``.
+        use: missing property of an unsuitable model, for messages, such as ``"whose layers cannot be read"``.
 
     Raises:
         ModelError: there is no such model, or it is damaged.
@@ -115,7 +115,7 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
 
 
 def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
-    """The special tokens of a tokenizer by the names that transformers has for their uses."""
+    """Returns the special tokens of a tokenizer by the names that transformers gives to their uses."""
     names = {at: token for token, at in tokenizer.tokens.items()}
     uses = {"pad_token": tokenizer.pad, "unk_token": tokenizer.unknown, "mask_token": tokenizer.mask}
     if len(tokenizer.prefix) == len(tokenizer.suffix) == 1:

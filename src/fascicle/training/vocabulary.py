@@ -1,4 +1,4 @@
-"""Vocabularies that fit a corpus: the pieces that it needs most, and the words that become pieces."""
+"""Adapts a vocabulary to a corpus: keeps the pieces that it needs most, and adds its words as pieces."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import may_be_added, rewritten
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
-_TEXTS = 256  # that are cut in one go
+_TEXTS = 256  # that are cut at a time
 
 
 def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces: int) -> tuple[Pretrained, str]:
-    """Leaves out of an encoder's vocabulary what some texts need least.
+    """Removes from an encoder's vocabulary the pieces that some texts need least.
 
     Args:
-        pretrained: its table of pieces is exchanged.
+        pretrained: its embedding table is replaced.
         documents: whose texts are read in full.
-        pieces: how many stay, beside special tokens, characters and bytes.
+        pieces: number of pieces that stay, beside special tokens, characters and bytes.
 
     Returns:
-        The encoder with its new tokenizer, and what was left out, as a sentence.
+        The encoder with its new tokenizer, and a sentence on the removed pieces.
 
     Raises:
         RecipeError: the tokenizer is not of the kind WordPiece.
@@ -48,7 +48,7 @@ def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces
 
 
 def piece_counts(tokenizer: PieceTokenizer, documents: Sequence[Document]) -> Ints:
-    """How often each piece occurs, ``[size of the vocabulary]``."""
+    """Returns the number of occurrences of each piece, ``[size of the vocabulary]``."""
     counts = np.zeros(tokenizer.size, dtype=np.int64)
     for at in range(0, len(documents), _TEXTS):
         for ids, _ in tokenizer.encode([document.text for document in documents[at : at + _TEXTS]]):
@@ -57,21 +57,21 @@ def piece_counts(tokenizer: PieceTokenizer, documents: Sequence[Document]) -> In
 
 
 def most_frequent(counts: Ints, most: int) -> list[int]:
-    """The pieces that occur most often, of equally frequent ones those with the lower ids; none that never occurs."""
+    """Returns the most frequent pieces, of equal ones those with the lower ids; none that never occurs."""
     order = np.argsort(-counts, kind="stable")[:most]
     return [int(number) for number in order if counts[number]]
 
 
-_ROWS: Final = 1024  # windows that are looked at in one go
+_ROWS: Final = 1024  # windows that are counted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Changed:
-    """An encoder with another vocabulary.
+    """Encoder with another vocabulary.
 
     Attributes:
         pretrained: with it.
-        facts: how many pieces there were, are left out, and are new.
+        facts: numbers of old, removed and new pieces.
     """
 
     pretrained: Pretrained
@@ -79,12 +79,12 @@ class Changed:
 
 
 def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySettings) -> Changed:
-    """Gives an encoder the vocabulary that a text asks for.
+    """Adapts the vocabulary of an encoder to a text.
 
     Args:
-        pretrained: its table of pieces is exchanged.
+        pretrained: its embedding table is replaced.
         text: as its tokenizer cuts it.
-        settings: what is changed.
+        settings: of the change.
 
     Raises:
         RecipeError: the tokenizer is not of the kind WordPiece.
@@ -106,7 +106,7 @@ def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySetti
 
 
 def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:
-    """Ids of the pieces that occur so often in a text."""
+    """Returns the ids of pieces that occur at least a given number of times in a text."""
     counts = np.zeros(1, dtype=np.int64)
     for portion in _portions(text):
         found = np.bincount(portion.ids[~portion.special])
@@ -116,12 +116,12 @@ def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:
 
 
 def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: VocabularySettings) -> tuple[str, ...]:
-    """The most frequent words that fall into many pieces, as the tokenizer normalises them.
+    """Returns the most frequent words of many pieces, as the tokenizer normalises them.
 
     Args:
         text: as the tokenizer cuts it.
         tokenizer: of the kind WordPiece.
-        settings: how many words, of how many pieces and how often.
+        settings: number of words, and their least number of pieces and occurrences.
     """
     if not settings.add_words:
         return ()
@@ -141,7 +141,7 @@ def frequent_words(text: TextWindows, tokenizer: PieceTokenizer, settings: Vocab
 
 
 def _words(text: TextWindows, *, least: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """The words of so many pieces: how often each occurs, and in how many documents."""
+    """Returns the words of at least so many pieces: the number of their occurrences, and of their documents."""
     counts: Counter[tuple[int, ...]] = Counter()
     spread: Counter[tuple[int, ...]] = Counter()
     last: dict[tuple[int, ...], int] = {}  # the document in which each was found last

@@ -1,1 +1,1 @@
-"""The commands of ``fascicle``, one file each; ``fascicle/cli.py`` is their table."""
+"""Commands of ``fascicle``, one file each; ``fascicle/cli.py`` is their table."""

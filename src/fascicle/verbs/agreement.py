@@ -1,4 +1,4 @@
-"""``fascicle evaluate --agreement``: how far two annotators agree."""
+"""Command ``fascicle evaluate --agreement``: measures the agreement of two annotators."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from fascicle.verbs.tasks.evaluate import Given, Gold, gold_of, names_of, predic
 
 @dataclass(frozen=True, kw_only=True)
 class Agreed:
-    """How far two annotations agree.
+    """Agreement of two annotations.
 
     Attributes:
-        numbers: of mentions and words.
+        numbers: agreement on mentions and words.
         names: of the two sides.
-        gold: the documents of the first.
+        gold: the documents of the first side.
         notes: sentences that a reader of the numbers must know.
     """
 
@@ -44,7 +44,7 @@ class Agreed:
 
 @checked
 def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
-    """Measures how far two annotators agree.
+    """Measures the agreement of two annotators.
 
     Args:
         first: a corpus in any format, or documents.
@@ -76,7 +76,7 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
 def _of_the_same(
     first: Mapping[str, object], second: Predictions, *, path: str
 ) -> tuple[dict[str, Sequence[Mention]], list[str]]:
-    """The mentions of the second side for every document.
+    """Returns the mentions of the second side for every document, and notes.
 
     Raises:
         InputError: a document that only one side annotated.
@@ -121,7 +121,7 @@ _NO_MEANING = (
 
 
 def run_agreement(args: Any) -> int:
-    """Compares; returns the exit code."""
+    """Runs the comparison; returns the exit code."""
     if len(args.files) != 1:
         raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
     if given := first_given(args, _NO_MEANING):
@@ -144,13 +144,13 @@ def run_agreement(args: Any) -> int:
 
 
 def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:
-    """The agreement as tables for a person.
+    """Formats the agreement as tables.
 
     Args:
-        found: what to show.
+        found: numbers to show.
         names: of the two sides.
-        by_type: whether types have lines.
-        unit: what documents are, see ``evaluation.scoring.inputs.unit_of``.
+        by_type: whether to print a line for each type.
+        unit: kind of the documents, see ``evaluation.scoring.inputs.unit_of``.
     """
     header = (*names, "both", "F1", "interval")
     mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]

@@ -1,4 +1,4 @@
-"""``fascicle annotate``: a model over texts and corpora, in bounded memory."""
+"""Command ``fascicle annotate``: runs a model over texts and corpora, in bounded memory."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
 
 
 def run(args: Options) -> int:
-    """Annotates; returns the exit code."""
+    """Runs the annotation; returns the exit code."""
     request, tally = _request_of(args), Tally()
     on_stdout = request.writing.path == STDOUT
     shown = progress(quiet=on_stdout and sys.stdout.isatty())
@@ -107,7 +107,7 @@ def run(args: Options) -> int:
 
 
 def _request_of(args: Options) -> AnnotateRequest:
-    """What was asked for."""
+    """Builds the annotation request from the options."""
     if args.json and args.format not in (None, "jsonl"):
         raise UsageError(f"--json and --format {args.format} were given; --json is --format jsonl, give one of them")
     if args.no_link and args.link:
@@ -135,10 +135,10 @@ def _request_of(args: Options) -> AnnotateRequest:
 
 
 def _predictor_of(args: Options) -> Callable[[], Annotator]:
-    """Opens the predictor, with the choice among what it finds.
+    """Returns a function that opens the predictor with the requested filters on its mentions.
 
     Raises:
-        UsageError: several models that are no term packs, or a choice that is for packs alone.
+        UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
     if packs_of(model):
@@ -179,7 +179,7 @@ def _say_written(path: Path, report: WriteReport) -> None:
 
 
 def _note_unread(types: str | None, predictor: Annotator) -> None:
-    """Says which part of the descriptions a model with other types does not read."""
+    """Prints a note if the model reads only the names, keywords or examples of the type descriptions."""
     from fascicle.runtime.predictor import ModelPredictor
 
     view = predictor.manifest.answering.needs.reads if types and isinstance(predictor, ModelPredictor) else ""

@@ -1,4 +1,4 @@
-"""``fascicle bench``: a grid of recipes to results files, from which tables are made."""
+"""Command ``fascicle bench``: runs a grid of recipes and writes results files, from which tables are made."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Options(Declared):
 
 
 def run(args: Options) -> int:
-    """Works off the grid; returns the exit code."""
+    """Runs the grid; returns the exit code."""
     settings = called(BenchSettings, args, tiers=tuple(args.tier))
     if args.listed:
         sys.stdout.write(_listed(runs_of(args.grid, settings), as_json=args.json))
@@ -59,7 +59,7 @@ def run(args: Options) -> int:
 
 
 def _said_ends(done: Benched) -> int:
-    """Says what is left and what failed; returns the exit code."""
+    """Prints the runs that are left or failed; returns the exit code."""
     if done.left:
         say(f"{counted(done.left, 'run')} left: the same command goes on")
     if done.failed:
@@ -102,7 +102,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
-    """Every run with its tier, its hash and how far it is."""
+    """Returns a list of all runs with tier, hash and progress."""
     if as_json:
         rows = [
             {"run": p.run.name, "tier": p.run.tier, "hash": p.hash, "state": p.state, "stale": bool(p.stale)}

@@ -1,4 +1,4 @@
-"""``fascicle calibrate``: a copy of a model whose scores, thresholds and rules are fitted on development data."""
+"""Command ``fascicle calibrate``: copies a model with scores, thresholds and rules fitted on development data."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Options(Threads, Overwrite, Strict, Reading):
 
 
 def run(args: Options) -> int:
-    """Fits and writes; returns the exit code."""
+    """Fits and writes the model; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
@@ -117,11 +117,11 @@ def _documents_as_json(made: DocumentCalibrated) -> str:
 
 
 def settings_of(args: Options) -> CalibrateSettings:
-    """What is fitted of scores and rules."""
+    """Returns the settings of the fit of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
         raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
-    from fascicle.evaluation.calibration.fitting import Target  # late: other commands need none of it
+    from fascicle.evaluation.calibration.fitting import Target  # imported here, because other commands do not need it
 
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None

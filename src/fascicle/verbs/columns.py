@@ -1,4 +1,4 @@
-"""Gold and predictions as columns of one file: ``WORD GOLD PRED``."""
+"""Options for gold and predictions as columns of one file: ``WORD GOLD PRED``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fascicle.verbs.options import option
 
 
 def _column(text: str) -> int:
-    """The number of a column, from 0; negative numbers count from the last."""
+    """Parses the number of a column, from 0; negative numbers count from the last."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
         raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
@@ -33,7 +33,7 @@ class Columns:
 
 
 class SomeColumns(NamedTuple):
-    """Which columns of one file hold the gold tags, and the tags of each system; see ``ReadRequest.columns``.
+    """Columns of one file with the gold tags, and with the tags of each system; see ``ReadRequest.columns``.
 
     Attributes:
         gold: of the word and the gold tags.
@@ -45,7 +45,7 @@ class SomeColumns(NamedTuple):
 
 
 def columns_of(args: Any) -> SomeColumns | None:
-    """The columns that ``--gold-column`` and ``--pred-column`` name; ``None`` without these options.
+    """Returns the columns of ``--gold-column`` and ``--pred-column``; ``None`` without these options.
 
     Raises:
         UsageError: one of the two options without the other, files beside them, or one column twice.

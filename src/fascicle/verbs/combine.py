@@ -1,4 +1,4 @@
-"""``fascicle combine``: the predictions of several systems to one file."""
+"""Command ``fascicle combine``: combines the predictions of several systems in one file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Options(StrictWriting, SystemOptions):
 
 
 def run(args: Options) -> int:
-    """Combines; returns the exit code."""
+    """Runs the combination; returns the exit code."""
     rule, texts = rule_of(args), texts_of(args)
     writing = predicting_of(args)
     writing.check()
@@ -85,18 +85,18 @@ def run(args: Options) -> int:
 
 
 def systems_of(args: SystemOptions, files: Sequence[str]) -> SystemsRequest:
-    """The systems that the options and the files name."""
+    """Returns the systems that the options and the files name."""
     return called(SystemsRequest, args, paths=files, reading=reading_of(args), sources=args.source)
 
 
 def rule_of(args: Any) -> RuleRequest:
-    """The rule that was asked for."""
+    """Returns the requested rule."""
     weights = None if args.weights is None else args.weights.split(",")
     return called(RuleRequest, args, name=args.rule, weights=weights)
 
 
 def texts_of(args: Options) -> TextsRequest | None:
-    """The texts of ``--texts``; how many threads read them is for their rule alone."""
+    """Returns the texts of ``--texts``; the number of threads matters only to the rule ``meta``."""
     rule_of(args).check({"threads": args.threads})
     if args.texts is None:
         return None

@@ -1,4 +1,4 @@
-"""``fascicle compare``: what each of several systems knows that the others do not, and what to combine."""
+"""Command ``fascicle compare``: compares several systems, and finds the best combination of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Options(SystemOptions):
 
 
 def run(args: Options) -> int:
-    """Compares; returns the exit code."""
+    """Runs the comparison; returns the exit code."""
     floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
     settings = called(CompareSettings, args, floors=floors)
     if args.output is not None:
@@ -97,7 +97,7 @@ def run(args: Options) -> int:
 
 
 def _command(chosen: Chosen | None, found: Compared, systems: SystemsRequest, settings: CompareSettings) -> str:
-    """What makes this combination of these files; empty where none was chosen."""
+    """Returns the command that makes this combination of these files; empty where none was chosen."""
     if chosen is None:
         return ""
     rule, members = chosen.candidate.rule, chosen.candidate.members
@@ -118,7 +118,7 @@ def _command(chosen: Chosen | None, found: Compared, systems: SystemsRequest, se
 
 
 def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
-    """Whether the command would take the types of these systems for what they are; beside the gold they were."""
+    """True if ``fascicle combine`` would accept the types of these systems without gold."""
     try:
         check_types({system.name: system.types() for system in systems}, agree=rule.is_vote)
     except InputError:
@@ -127,11 +127,11 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
 
 
 def options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
-    """The options that tell how files are read, as far as they were given.
+    """Returns the given options on the reading of files, as text.
 
     Args:
-        reading: what they say.
-        documents: whether any file holds documents, which prediction files have no options for.
+        reading: request with their values.
+        documents: whether any file holds documents; prediction files have no such options.
     """
     words = [] if reading.format == "auto" else ["--input-format", reading.format]
     words += [] if reading.encoding == AUTO else ["--encoding", reading.encoding]

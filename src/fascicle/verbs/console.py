@@ -1,4 +1,4 @@
-"""Standard error: sentences, counts of what was lost, and a sign of life during long work."""
+"""Output to standard error: sentences, counts of losses, and progress of long work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fascicle.errors import MissingExtraError
 from fascicle.formats.account import Account
 from fascicle.verbs.messages import say, with_options
 
-# Notes that are said without being asked for.
+# Notes that are printed without --verbose.
 _ALWAYS: Final = (
     EMPTY_TEXT,
     ("note", "encoding-guessed"),
@@ -26,12 +26,12 @@ _ALWAYS: Final = (
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
 )
-_OFTEN: Final = 0.5  # seconds between two signs of life on a terminal
+_OFTEN: Final = 0.5  # seconds between two progress lines on a terminal
 NOW_AND_THEN: Final = 30.0  # ... and in a log
 
 
 def log(bar: Any, line: str) -> None:
-    """One line on standard error, above a progress bar of tqdm if that is shown."""
+    """Prints one line on standard error, above a progress bar of tqdm if one is shown."""
     if bar.disable:
         say(line)
     else:
@@ -40,10 +40,10 @@ def log(bar: Any, line: str) -> None:
 
 @contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """Turns the absence of a package into an error that names the extra.
+    """Converts the absence of a package to an error that names the extra to install.
 
     Raises:
-        MissingExtraError: a package of others cannot be imported in the block.
+        MissingExtraError: a third-party package cannot be imported in the block.
     """
     try:
         yield
@@ -55,14 +55,14 @@ def needs_extra(extra: str) -> Iterator[None]:
 
 
 class Steps:
-    """A sign of life: on a terminal a line that changes, in a log a line now and then."""
+    """Progress by steps: on a terminal a line that changes, in a log a line now and then."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._shown = time.monotonic()
 
     def see(self, step: str, count: int) -> None:
-        """Takes note of what is being done."""
+        """Records the current step."""
         now = time.monotonic()
         if now - self._shown >= (_OFTEN if self._terminal else NOW_AND_THEN):
             self._shown = now
@@ -70,20 +70,20 @@ class Steps:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         if self._terminal:
             sys.stderr.write("\r\x1b[K")
 
 
 class Tally:
-    """Counts what was not done, by kind and code; `account` counts the documents of commands that write them."""
+    """Counts problems by kind and code; `account` counts the documents of commands that write them."""
 
     def __init__(self) -> None:
-        """Starts with nothing."""
+        """Starts with no counts."""
         self.account = Account(tell=_say_set_aside)
 
     def say(self, *, verbose: bool = False) -> None:
-        """Sums up: what is not harmless and empty texts always, the other repairs and notes on request."""
+        """Prints the counts: harmful ones and empty texts always, other repairs and notes on request."""
         self.account.release()
         events, losses = self.account.events, self.account.losses
         for key, count, sentence in self.account.reading.mended():
@@ -99,12 +99,12 @@ class Tally:
                 say(f"{kind} {code}: {count:,} ({first[kind, code]})")
 
     def close(self, where: str = "", *, quiet: bool = False, done: str = "written") -> None:
-        """The closing line of a command that writes documents, which must all be accounted for.
+        """Prints the last line of a command that writes documents, and checks that all are accounted for.
 
         Args:
             where: the output that was written to.
-            quiet: say nothing, unless documents were set aside.
-            done: what was done with the documents.
+            quiet: print nothing, unless documents were set aside.
+            done: verb for the work on the documents.
 
         Raises:
             AccountError: documents are missing.
@@ -114,7 +114,7 @@ class Tally:
             say(self.account.sentence("standard output" if where == STDIN else where, done=done))
 
     def exit_code(self, *, strict: bool) -> int:
-        """3 if documents were set aside, or with ``strict`` after losses or repairs that are not harmless; else 0."""
+        """Returns 3 if documents were set aside, or with ``strict`` after losses or harmful repairs; else 0."""
         lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
         return 3 if self.account.aside or (strict and lost) else 0
 
@@ -124,7 +124,7 @@ def _say_set_aside(sentence: str) -> None:
 
 
 class Progress:
-    """A sign of life during long work: documents, their rate, and the time left where it can be known.
+    """Progress of long work: number of documents, their rate, and the time left where it is known.
 
     On a terminal it is one line that changes; in a log a line now and then, and none in a short run.
     """
@@ -139,9 +139,9 @@ class Progress:
         """Starts the clock.
 
         Args:
-            terminal: whether lines can be written over.
-            write: takes what is shown.
-            clock: tells the time in seconds.
+            terminal: whether lines can be overwritten.
+            write: prints a text.
+            clock: returns the time in seconds.
         """
         self._terminal, self._write, self._clock = terminal, write, clock
         self._every = _OFTEN if terminal else NOW_AND_THEN
@@ -149,16 +149,16 @@ class Progress:
         self._first: tuple[int, int] | None = None
 
     def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
-        """Takes note of a document that is done.
+        """Records a finished document.
 
         Args:
-            documents: how many are done.
-            reached: how far the inputs are read, in bytes.
-            total: how many bytes they have; ``None`` if it is not known.
-            note: is shown at the end of the line.
+            documents: number of finished documents.
+            reached: bytes of the inputs that are read.
+            total: bytes of all inputs; ``None`` if not known.
+            note: text at the end of the line.
         """
         now = self._clock()
-        if self._first is None:  # a run that goes on with another does not begin at 0
+        if self._first is None:  # a resumed run does not begin at 0
             self._first, self._begun = (documents, reached), now
         if now - self._shown < self._every:
             return
@@ -167,7 +167,7 @@ class Progress:
         self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
 
     def end(self) -> None:
-        """Takes the line away, if it is on a terminal."""
+        """Removes the line, if it is on a terminal."""
         if self._terminal:
             self._write("\r\x1b[K")
 
@@ -183,10 +183,10 @@ class Progress:
 
 
 def progress(*, quiet: bool = False) -> Progress:
-    """Progress on standard error.
+    """Returns a progress display on standard error.
 
     Args:
-        quiet: no line that changes, for the documents themselves go to the terminal.
+        quiet: no line that changes, because the documents themselves are printed on the terminal.
     """
 
     def write(text: str) -> None:
@@ -198,11 +198,11 @@ def progress(*, quiet: bool = False) -> Progress:
 
 
 def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
-    """Counts documents on standard error while they pass.
+    """Yields the documents, and counts them on standard error.
 
     Args:
         documents: passed on.
-        quiet: no line that changes, for the documents themselves go to the terminal.
+        quiet: no line that changes, because the documents themselves are printed on the terminal.
     """
     shown = progress(quiet=quiet)
     for count, document in enumerate(documents, start=1):
@@ -212,7 +212,7 @@ def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Doc
 
 
 def _duration(seconds: float) -> str:
-    """A time for a person, such as ``1:23:45`` or ``0:59``."""
+    """Formats a time, such as ``1:23:45`` or ``0:59``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

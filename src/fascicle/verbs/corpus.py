@@ -1,4 +1,4 @@
-"""``fascicle corpus``: what is in corpora, what is wrong with them, and corpora in other formats."""
+"""Command ``fascicle corpus``: counts, checks and converts corpora."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 
 
 def run_stats(args: Stats) -> int:
-    """Counts; returns the exit code."""
+    """Prints the counts; returns the exit code."""
     tally = Tally()
     documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account), quiet=False)
     stats = corpus_stats(documents, tally.account.reading)
@@ -64,7 +64,7 @@ def run_stats(args: Stats) -> int:
 
 
 def _run_convert(args: Convert) -> int:
-    """Converts; returns the exit code."""
+    """Converts the corpora; returns the exit code."""
     writing = shared.writing_of(args)
     writing.check()
     tally = Tally()

@@ -1,4 +1,4 @@
-"""Checking a corpus: what is wrong with it, and what it shares with others."""
+"""Command ``fascicle corpus check``: finds defects of a corpus, and texts that it shares with others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MODEL = "what a model can return"
 
 
 def _share(text: str) -> Fraction:
-    """A number above 0 and up to 1, exactly as it is written."""
+    """Parses a number above 0 and up to 1 exactly."""
     try:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -57,7 +57,7 @@ def _share(text: str) -> Fraction:
 
 
 class Against:
-    """How the other corpora are read.
+    """Options for reading the other corpora.
 
     Attributes:
         against_format: of OTHER; default: auto.
@@ -119,22 +119,22 @@ class Options(ReadingAs, Against):
 
 
 def run(args: Options) -> int:
-    """Checks; returns the exit code."""
+    """Runs the checks; returns the exit code."""
     return run_check(args)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
-    """What is checked.
+    """Request to check a corpus.
 
     Attributes:
         files: corpora that are not divided into parts.
         parts: ``(train, dev or test, path)``.
         against: other corpora, whose texts are compared with these.
-        reading: how the files are read; ``{part}`` in a value of ``where`` becomes the name of the part.
-        reading_against: how the other corpora are read.
+        reading: format and options of the files; ``{part}`` in a value of ``where`` becomes the name of the part.
+        reading_against: format and options of the other corpora.
         settings: of the checks.
-        skip: codes of checks that are not wanted.
+        skip: codes of checks to leave out.
     """
 
     files: tuple[str, ...] = ()
@@ -148,11 +148,11 @@ class CheckRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What was found.
+    """Result of a check.
 
     Attributes:
-        examination: report, exclusions, and what could not be read.
-        readings: what the readers found out about each file.
+        examination: report, exclusions, and unreadable documents.
+        readings: detected format of each file.
     """
 
     examination: Examination
@@ -167,10 +167,10 @@ def check(
 
     Args:
         train: files of the training part, in any format.
-        dev: of the development part.
-        test: of the test part.
+        dev: files of the development part.
+        test: files of the test part.
         against: other corpora.
-        settings: the usual ones by default.
+        settings: of the checks.
 
     Returns:
         The findings; ``report.findings`` for a program, `fascicle.evaluation.doctor.report.markdown` for a person.
@@ -188,11 +188,11 @@ def check(
 
 
 def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
-    """Checks what a request names.
+    """Runs the checks of a request.
 
     Args:
-        request: what to check.
-        watch: documents go through it one by one, to show progress.
+        request: files and settings.
+        watch: wraps the stream of documents, to show progress.
 
     Raises:
         InputError: see `check`.
@@ -232,7 +232,7 @@ def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
 
 
 def run_check(args: Any) -> int:
-    """Checks as the options of `fascicle.verbs.corpus_check` say; returns the exit code."""
+    """Checks a corpus with the options of `fascicle.verbs.corpus_check`; returns the exit code."""
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
     if args.output == args.exclude_list == STDOUT:
@@ -279,7 +279,7 @@ def _check_paths(*parts: list[str], against: list[str]) -> None:
 
 
 def _request_of(args: Any) -> CheckRequest:
-    # Other corpora are read as their formats are by default: the other options say how to read what is checked.
+    # Other corpora are read with default options: the other options are for the checked files.
     against = ReadRequest(
         format=args.against_format,
         encoding=args.encoding,

@@ -1,4 +1,4 @@
-"""``fascicle distill``: a small network learns from a large one."""
+"""Command ``fascicle distill``: trains a small network on the output of a large one."""
 
 from __future__ import annotations
 

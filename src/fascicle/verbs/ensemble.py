@@ -1,4 +1,4 @@
-"""``fascicle ensemble``: several models and a rule to one folder that is used like a model."""
+"""Command ``fascicle ensemble``: saves several models and a rule in one folder that is used like a model."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from fascicle.version import VERSION
 
 @dataclass(frozen=True, kw_only=True)
 class SavedEnsemble:
-    """An ensemble folder as it was written.
+    """Ensemble folder as it was written.
 
     Attributes:
         folder: the folder.
-        manifest: what it says of itself.
-        notes: sentences about types that one model alone has.
+        manifest: of the folder.
+        notes: sentences about types that only one model has.
     """
 
     folder: Path
@@ -73,21 +73,21 @@ def ensemble(
         models: names of shipped models, or folders of models, runs, ensembles or term packs, in the order of the
             weights.
         folder: to write.
-        rule: which mentions of the models are kept; its name is enough where it takes no argument. The rule ``"meta"``
-            has no threshold, for its filter keeps its own.
+        rule: determines which mentions of the models are kept; a name is enough for a rule without arguments. The
+            rule ``"meta"`` takes no threshold, because its filter has its own.
         name: of the ensemble, the source of its mentions; that of its folder by default.
-        flat: keep, of mentions that overlap, those with most support.
-        distinct_types: types with other names are other types, however similar the names are.
+        flat: of overlapping mentions, keep those with the most support.
+        distinct_types: treat types with similar names as different types.
         overwrite: replace an existing ensemble.
 
     Returns:
-        What was written.
+        The written folder.
 
     Raises:
         OutputError: the folder exists.
         ModelError: there is no such model, or a folder is damaged.
         UsageError: too few models, one model twice, or numbers that the rule does not allow.
-        InputError: other names for one type.
+        InputError: two models have different names for one type.
     """
     wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
     given, target = listed(models, name="models"), Path(folder)
@@ -109,7 +109,7 @@ def ensemble(
 
 
 def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
-    """Refuses too few models, and a threshold that a filter has already."""
+    """Refuses too few models, and a threshold for a filter that has its own."""
     if rule.name == "meta" and rule.threshold is not None:
         raise UsageError(
             "the argument threshold is for the rule weighted, but meta was asked for; leave it out, for the filter "
@@ -120,11 +120,11 @@ def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
 
 
 def _copy(folder: Path, place: Path) -> None:
-    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # what is hidden is no part of a model
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns(".*"))  # hidden files are not part of a model
 
 
 def _undamaged(name: str) -> Path:
-    """The folder of one model."""
+    """Returns the folder of one model after a check of its files."""
     folder = find_model(name)
     if is_pack(folder):
         Pack.open(folder)
@@ -134,7 +134,7 @@ def _undamaged(name: str) -> Path:
 
 
 def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
-    """The name of a model, and its types."""
+    """Returns the name of a model, and its types."""
     if is_pack(folder):
         pack = read_pack(folder)
         return pack.name, tuple(filter(None, pack.types))
@@ -182,7 +182,7 @@ def _manifest(
 
 
 def _check_types(used: Mapping[str, Sequence[str]], judges: Sequence[Path], *, agree: bool) -> list[str]:
-    """Refuses other names for one type. Types of models cannot be renamed, so the advice to do so is left out."""
+    """Refuses different names for one type. Types of models cannot be renamed, so the message does not advise it."""
     try:
         notes = check_types(used, agree=agree) if len(used) > 1 else []
         for judge in judges:
@@ -223,7 +223,7 @@ class Options(Overwrite):
 
 
 def run(args: Options) -> int:
-    """Saves; returns the exit code."""
+    """Saves the ensemble; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))

@@ -1,4 +1,4 @@
-"""``fascicle evaluate``: predictions against gold."""
+"""Command ``fascicle evaluate``: scores predictions against gold."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _REPORT: Final = (
 
 
 class Links:
-    """What is scored of concepts.
+    """Options for scores of concepts.
 
     Attributes:
         links: score the concepts of mentions in place of the mentions, with intervals.
@@ -66,7 +66,7 @@ class Links:
 
 
 class Report:
-    """What a file says beside the scores.
+    """Options of the report, which a file holds in addition to the scores.
 
     Attributes:
         train: the training corpus: report which mentions it contains.
@@ -92,7 +92,7 @@ class Report:
 
 
 class Model:
-    """A model that is scored.
+    """Options for scoring a model.
 
     Attributes:
         model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in.
@@ -106,7 +106,7 @@ class Model:
 
 
 class Formats:
-    """What gold and predictions are.
+    """Options for the formats of gold and predictions.
 
     Attributes:
         gold_format: default: auto.
@@ -148,13 +148,13 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
 
 
 def run(args: Options) -> int:
-    """Scores; returns the exit code."""
+    """Scores the predictions; returns the exit code."""
     if args.agreement:
-        from fascicle.verbs.agreement import run_agreement  # late: scores need none of it
+        from fascicle.verbs.agreement import run_agreement  # imported here, because scores do not need it
 
         return run_agreement(args)
     if args.links:
-        from fascicle.verbs.evaluate_links import run_links  # late: scores of mentions need none of it
+        from fascicle.verbs.evaluate_links import run_links  # imported here, because scores of mentions do not need it
 
         return run_links(args)
     if given := first_given(args, ("linker", "ontology", "pack", "prefix")):
@@ -195,7 +195,7 @@ def run(args: Options) -> int:
 
 
 def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | ModelRequest]:
-    """The systems that are scored: files, columns of the gold file, and a model.
+    """Returns the systems to score: files, columns of the gold file, and a model.
 
     Raises:
         UsageError: nothing to score, or options that need a model and have none.
@@ -220,7 +220,7 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
 
 
 def report_of(args: Options) -> ReportRequest | None:
-    """What ``--report`` asks for; refuses early what would fail after long work.
+    """Returns the request of ``--report``; checks early for errors that would appear only after long work.
 
     Raises:
         UsageError: options of a report without one, or a name that does not tell its format.
@@ -247,7 +247,7 @@ def report_of(args: Options) -> ReportRequest | None:
 
 
 def model_of(args: Options) -> ModelRequest | None:
-    """The model of ``--model``; refuses early what would fail after long work.
+    """Returns the model of ``--model``; checks early for errors that would appear only after long work.
 
     Raises:
         UsageError: options that need a model and have none.
@@ -262,7 +262,7 @@ def model_of(args: Options) -> ModelRequest | None:
 
 
 def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:
-    """The intervals of each system, by name."""
+    """Returns the intervals of each system, by name."""
     found = {one.name: headline_of(one.drawn) for one in systems}
     for reason in dict.fromkeys(one.undefined.get("micro_f1") for one in found.values()):
         if reason is not None:
@@ -288,7 +288,7 @@ def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_
 
 
 def _value(one: Scored, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
-    """A system for ``--json``; strict numbers follow the zero rule, and it is said which of them are undefined."""
+    """Returns a system for ``--json``: strict numbers follow the zero rule, and the undefined ones are named."""
     value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
     undefined = undefined_numbers(one.strict)
     if headlines is not None:

@@ -1,4 +1,4 @@
-"""``fascicle evaluate --links``: the concepts of mentions against gold."""
+"""Command ``fascicle evaluate --links``: scores the concepts of mentions against gold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "g
 
 
 def run_links(args: Any) -> int:
-    """Scores; returns the exit code."""
+    """Scores the links; returns the exit code."""
     if given := first_given(args, _NO_MEANING):
         raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
     if args.report is not None:
@@ -63,12 +63,12 @@ def _settings_of(args: Any) -> LinkSettings:
 
 
 def _file(report: Mapping[str, Any], suffix: str) -> str:
-    """The content of a report."""
+    """Returns the content of a report."""
     if suffix == ".json":
         return _json(report)
     if suffix == ".md":
         return links_markdown(report)
-    from fascicle.evaluation.reports.page.page import links_page  # late: figures alone need no page
+    from fascicle.evaluation.reports.page.page import links_page  # imported here, because numbers alone need no page
 
     return links_page(report)
 

@@ -1,4 +1,4 @@
-"""``fascicle export``: a trained model to a folder that needs no torch."""
+"""Command ``fascicle export``: exports a trained model to a folder that needs no torch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fascicle.verbs.places import reads, writes
 
 
 class _Named(msgspec.Struct):
-    """What is needed of ``recipe.json``, whatever release wrote the rest."""
+    """Fields of ``recipe.json`` that are needed here, of any release."""
 
     corpus: CorpusSettings | UnsetType = UNSET
     parts: dict[str, PartSettings] = {}
@@ -56,11 +56,11 @@ def export(
         sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
             mentions. By default the training part of the recipe of the run.
         name: of the exported model; becomes the source of its mentions.
-        types_encoder: also export what reads about types, so that the folder can look for other types.
+        types_encoder: also export the encoder of type descriptions, so that the folder can look for other types.
         overwrite: replace a folder that was exported before.
 
     Returns:
-        What the folder says of itself.
+        The manifest of the folder.
 
     Raises:
         UsageError: a name that no model may have, no sample for 8-bit weights, or an encoder of types that the model
@@ -90,7 +90,7 @@ def export(
 
 
 def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None) -> list[Document]:
-    """Texts to measure activations on: those given, or the training documents of the run that made the model."""
+    """Returns texts to measure activations on: the given ones, or the training documents of the model's run."""
     if isinstance(given, str | os.PathLike):
         return list(read(os.fspath(given)))
     if given is not None:
@@ -111,7 +111,7 @@ def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | N
 
 
 def _of_recipe(named: _Named) -> list[Document]:
-    """The training documents of a recipe, as its run read them."""
+    """Reads the training documents of a recipe as its run read them."""
     from fascicle.training.exclusion import training_documents
     from fascicle.training.several import read_one
 
@@ -121,7 +121,7 @@ def _of_recipe(named: _Named) -> list[Document]:
             raise InputError(f"the training corpus {path} is not there any more; give texts with sample=FILE")
     if named.corpus:
         return training_documents(named.corpus)
-    # In turns, for only the first ones are read.
+    # Taken in turns from the corpora, because only the first ones are read.
     turns = zip_longest(*(read_one(name, part).train for name, part in named.parts.items()))
     return [document for turn in turns for document in turn if document is not None]
 
@@ -154,7 +154,7 @@ class Options:
 
 
 def run(args: Options) -> int:
-    """Exports; returns the exit code."""
+    """Exports the model; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     target = Path(args.output)

@@ -1,4 +1,4 @@
-"""``fascicle index``: term packs, which are vocabularies made ready for finding and explaining names."""
+"""Command ``fascicle index``: term packs, which are vocabularies compiled for finding and explaining names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fascicle.verbs.shared import ReadingAs, reading_of
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
 from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out
 
-_LOUD: Final = 10  # rules that are told one by one
+_LOUD: Final = 10  # rules that are printed one by one
 _TAKEN: Final = ("conflict", "taken")
 
 
@@ -184,7 +184,7 @@ class Curate(Overwrite, ReadingAs):
 
 
 def _run_build(args: Build) -> int:
-    """Builds; returns the exit code."""
+    """Builds a pack; returns the exit code."""
     asked = args.left_out
     reports = defaultdict[str, SourceReport](lambda: SourceReport(labels=None if asked is None else []))
     findings: list[Finding] = []
@@ -209,7 +209,7 @@ def _run_build(args: Build) -> int:
 
 
 def _run_extend(args: Extend) -> int:
-    """Extends; returns the exit code."""
+    """Extends a pack; returns the exit code."""
     reports: dict[str, SourceReport] = {}
     steps = Steps()
     with closing(steps):
@@ -228,7 +228,7 @@ def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
 
 
 def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
-    """What is wrong with rules, the harmless kinds as a number."""
+    """Prints problems with rules; the harmless kinds only as counts."""
     harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
     loud = findings if all_lines else harmful[:_LOUD]
     for one in loud:
@@ -238,14 +238,14 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
 
 
 def run_stats(args: Stats) -> int:
-    """Counts; returns the exit code."""
+    """Prints counts; returns the exit code."""
     found = stats(args.pack)
     _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
     return 0
 
 
 def _run_verify(args: Verify) -> int:
-    """Verifies; returns the exit code."""
+    """Verifies a pack; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
     _print(msgspec.to_builtins(found), [line], as_json=args.json)
@@ -253,7 +253,7 @@ def _run_verify(args: Verify) -> int:
 
 
 def _run_sets(args: Sets) -> int:
-    """Lists pairs of concepts, one a line; returns the exit code."""
+    """Prints pairs of concepts, one a line; returns the exit code."""
     counts = Counter[str]()
     for pair in sets(args.pack):
         counts["taken" if pair.taken else "conflict"] += 1
@@ -267,14 +267,14 @@ def _run_sets(args: Sets) -> int:
 
 
 def _run_why(args: Why) -> int:
-    """Explains; returns the exit code."""
+    """Prints an explanation; returns the exit code."""
     found = why(args.pack, args.surface)
     _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
     return 0
 
 
 def _run_diff(args: Diff) -> int:
-    """Lists differences, one a line; returns the exit code."""
+    """Prints differences, one a line; returns the exit code."""
     counts, tally = Counter[str](), Tally()
     reading = reading_of(args)
     for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):

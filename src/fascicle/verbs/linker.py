@@ -1,4 +1,4 @@
-"""``fascicle linker``: what decides which concept of a pack a mention means."""
+"""Command ``fascicle linker``: fits a linker, which chooses the concept of a pack that a mention means."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fit_folder(
     overwrite: bool = False,
     told: Told = lambda step, count: None,
 ) -> tuple[LinkerManifest, ...]:
-    """Writes the folder of a linker: for each pack its index, and what annotated texts teach.
+    """Writes the folder of a linker: for each pack its index, and the rankers fitted to annotated texts.
 
     Types without annotated texts are linked in the order of tiers, and their links have no probability.
 
@@ -56,14 +56,14 @@ def fit_folder(
         packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a mention is linked
             by the first pack that has its type and a concept for it.
         output: folder to write.
-        documents: annotated, with links; their types and identifiers are brought to the spelling of each pack.
-        index_of: another linker of the same packs, whose indexes are taken.
-        settings: how it is fitted.
-        overwrite: replace a linker that is there.
-        told: is called with what is being done and a count, now and then.
+        documents: annotated, with links; their types and identifiers are converted to the spelling of each pack.
+        index_of: another linker of the same packs, whose indexes are copied.
+        settings: of the fit.
+        overwrite: replace an existing linker.
+        told: called with the current step and a count, now and then.
 
     Returns:
-        For each pack what its linker says of itself.
+        The manifest of the linker of each pack.
 
     Raises:
         PackError: a pack, or the other linker, cannot be opened.
@@ -89,7 +89,7 @@ def fit_folder(
 
 
 def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> list[Path | None]:
-    """For each pack the folder with its index."""
+    """Returns the folder with the index of each pack."""
     if index_of is None:
         return [None] * len(packs)
     folders = parts_of(Path(index_of))
@@ -102,7 +102,7 @@ def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What the linkers of all packs are made from.
+    """Fit of the linkers of all packs.
 
     Attributes:
         encoder: of names, if they get vectors.
@@ -118,7 +118,7 @@ class _Work:
     def of_packs(
         self, packs: Sequence[Pack], indexes: Sequence[Path | None], folder: Path, target: Path
     ) -> tuple[LinkerManifest, ...]:
-        """Writes the linker of one pack, or those of several and what joins them; see `of_pack`.
+        """Writes the linker of one pack, or those of several packs and the file that joins them; see `of_pack`.
 
         Raises:
             InputError: the documents have too few links to concepts of any pack.
@@ -144,7 +144,7 @@ class _Work:
         Args:
             pack: open.
             folder: to write into.
-            target: what the folder will be called.
+            target: final path of the folder.
             index_of: folder with the index of the pack; it is made by default.
         """
         index = self._index(pack, folder, index_of) if self.settings.indexed else None
@@ -186,9 +186,9 @@ class _Work:
 
 @contextmanager
 def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[Exported | None]:
-    """The encoder of the settings as files that last for the block; ``None`` without one.
+    """Exports the encoder of the settings to files that last for the block; ``None`` without an encoder.
 
-    Nothing else is done before it is sure that the vectors of all packs have room.
+    First it checks that there is enough space for the vectors of all packs.
 
     Args:
         settings: of the fit.
@@ -196,7 +196,7 @@ def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Itera
         place: folder in which the linker will be.
 
     Raises:
-        UsageError: no index, no pack with a type, or no room.
+        UsageError: no index, no pack with a type, or not enough space.
         ModelError: there is no such encoder, or it cannot be exported.
         MissingExtraError: PyTorch is not installed.
     """
@@ -228,7 +228,7 @@ def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) 
 
 
 def _existing(place: Path) -> Path:
-    """The folder itself, or the nearest above it that is there."""
+    """Returns the folder itself, or the nearest folder above it that exists."""
     return next(one for one in (place, *place.parents) if one.is_dir())
 
 
@@ -270,7 +270,7 @@ class Fit(Overwrite, Reading):
 
 
 def _run_fit(args: Fit) -> int:
-    """Fits; returns the exit code."""
+    """Fits the linker; returns the exit code."""
     if args.dense_types and args.dense is None:
         raise UsageError("--dense-types says which names get vectors; give --dense with it")
     tally = Tally()
@@ -297,7 +297,7 @@ def _run_fit(args: Fit) -> int:
 
 
 def _lines(found: LinkerManifest) -> list[str]:
-    """What each tier was worth, a type and tier a line."""
+    """Returns the value of each tier as text, one line for each type and tier."""
     lines = [
         f"{found.pack}:",
         *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),

@@ -1,4 +1,4 @@
-"""``fascicle models``: what can be named without a folder."""
+"""Command ``fascicle models``: lists models, packs and linkers that can be named without a folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Options:
 
 
 def run(args: Options) -> int:
-    """Lists; returns the exit code."""
+    """Prints the list; returns the exit code."""
     if args.plugins:
         return _list_plugins(as_json=args.json)
     models = [_row(name) for name in shipped_models()]
@@ -55,7 +55,7 @@ def run(args: Options) -> int:
 
 
 def _list_plugins(*, as_json: bool) -> int:
-    """Lists them; those that cannot be used are named with the reason."""
+    """Prints the plug-ins, with the reason for those that cannot be used; returns the exit code."""
     own = {"predictors": [one for name in shipped_models() for one in (name, name.partition("@")[0])]}
     found = plugins({**own, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
@@ -84,7 +84,7 @@ def _pack_row(name: str) -> dict[str, Any]:
 
 
 def _linker_row(name: str) -> dict[str, Any]:
-    """A linker covers the types of its pack, which has its name."""
+    """Returns the row of a linker, which covers the types of the pack of the same name."""
     return _described(name, "linker", pack_types(find_pack(name)), find_linker(name), digits=3)
 
 

@@ -1,4 +1,4 @@
-"""Options of commands, each declared once: the parser, its help and the call of the library are made from this.
+"""Declarations of command options; the parser, its help and the call of the library are made from them.
 
 A class declares the options of a command in the order of its help::
 
@@ -6,8 +6,8 @@ A class declares the options of a command in the order of its help::
         files: list[str] = option("FILE *", reads)
         output: str = option("-o --output FILE", writes, default="-")
 
-Its docstring says of each attribute what it is for, which is its help, and after ``In Python:`` the call that does the
-same. Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+Its docstring has the help of each attribute, and after ``In Python:`` the equivalent call.
+Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _COUNTS: Final = ("?", "*", "+")
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option, or one positional argument, which has no flags.
+    """Option of a command, or a positional argument, which has no flags.
 
     Attributes:
-        usage: flags, name of the value, and how many there are: ``?``, ``*``, ``+``, or ``...`` for an option that may
+        usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for an option that may
             be repeated. An option without a value is a flag.
-        type: reads a value; for a place its role, see `fascicle.verbs.places`.
-        help: in place of the line in the docstring.
+        type: parses a value; for a path its role, see `fascicle.verbs.places`.
+        help: replaces the line in the docstring.
         group: of the help.
-        apart: options of one name here exclude each other.
-        more: what ``add_argument`` takes beside that.
+        apart: options with the same value here exclude each other.
+        more: further arguments of ``add_argument``.
     """
 
     usage: str
@@ -50,10 +50,10 @@ class Option:
     more: dict[str, Any]
 
     def arguments(self, name: str, help_text: str) -> tuple[list[str], dict[str, Any]]:
-        """The arguments of ``add_argument``.
+        """Returns the arguments of ``add_argument``.
 
         Args:
-            name: of the value.
+            name: of the attribute that gets the value.
             help_text: the line in the docstring.
         """
         words = self.usage.split()
@@ -90,9 +90,9 @@ def option(
 
 
 def configure(parser: Parser, module: ModuleType) -> None:
-    """Gives a parser what the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
+    """Adds the options that the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
 
-    The docstring of the options of one of several says in its first line what it does.
+    For one of several, the first line of the docstring of its options is its help.
 
     Args:
         parser: of the command.
@@ -116,7 +116,7 @@ def configure(parser: Parser, module: ModuleType) -> None:
 
 
 def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:
-    """Gives a parser the options that a class declares."""
+    """Adds the options that a class declares to a parser."""
     parser.set_defaults(run=run)
     parser.epilog = getattr(declared, "epilog", None)
     parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
@@ -133,7 +133,7 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
 
 
 def _in_python(declared: type, verb: str) -> str:
-    """The Python that does what a command does, for the end of its help, as the docstring of its options says it."""
+    """Returns the equivalent Python call of a command, for the end of its help, from the docstring of its options."""
     told = " ".join((declared.__doc__ or "").split())
     calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
     if not calls:
@@ -154,12 +154,12 @@ def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
 
 
 def called(function: Callable[..., R], args: Any, **others: Any) -> R:
-    """Calls a function, or makes a request, with the options that have the names of its parameters.
+    """Calls a function, or builds a request, with the options that have the names of its parameters.
 
     Args:
-        function: takes them by name.
-        args: of a command. An option that was not given is left to the default of the function; lists become tuples.
-        others: arguments that are no options, or are made of several.
+        function: takes the values by name.
+        args: of a command. An option that was not given keeps the default of the function; lists become tuples.
+        others: arguments that are no options, or are built from several.
     """
     given = vars(args)
     named = [name for name in inspect.signature(function).parameters if name not in others]
@@ -168,12 +168,12 @@ def called(function: Callable[..., R], args: Any, **others: Any) -> R:
 
 
 def first_given(args: Any, names: Sequence[str]) -> str:
-    """The first of some options that was given, as it is written; empty if none was."""
+    """Returns the flag of the first of some options that was given; empty if none was."""
     return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name)), "")
 
 
 class Declared:
-    """What every command has; see `fascicle.verbs.parsing.add_command`."""
+    """Options of every command; see `fascicle.verbs.parsing.add_command`."""
 
     verbose: bool
     debug: bool
@@ -185,18 +185,18 @@ STRICT: Final[Any] = option("--strict", help="exit with 3 if anything was lost")
 
 
 class Threads(Declared):
-    """The option of commands that run a network."""
+    """Option of commands that run a network."""
 
     threads: int | None = THREADS
 
 
 class Overwrite(Declared):
-    """The option of commands that write."""
+    """Option of commands that write."""
 
     overwrite: bool = OVERWRITE
 
 
 class Strict(Declared):
-    """The option of commands that read."""
+    """Option of commands that read."""
 
     strict: bool = STRICT

@@ -1,4 +1,4 @@
-"""What all parsers share: errors as one sentence with the nearest name, and options that mean the same everywhere."""
+"""Parser of all commands: errors as one sentence with the nearest name, and shared options."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
 )
 
-_MOST_THREADS: Final = 256  # with very many a network is not begun within minutes, and never faster
-_LONGEST_NUMBER: Final = 20  # digits that are looked at
+_MOST_THREADS: Final = 256  # with more threads a network needs minutes to start, and is not faster
+_LONGEST_NUMBER: Final = 20  # largest number of digits that are parsed
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises `UsageError` in place of leaving the process."""
+    """Argument parser that raises `UsageError` in place of ending the process."""
 
     def __init__(self, **settings: Any) -> None:
-        """Takes what ``ArgumentParser`` takes; abbreviated options are refused, for they change meaning over time."""
+        """Takes the arguments of ``ArgumentParser``; abbreviated options are refused, for they can become ambiguous."""
         super().__init__(allow_abbrev=False, **settings)
-        self.in_python = ""  # the call that does the same
+        self.in_python = ""  # the equivalent call
 
     def error(self, message: str) -> NoReturn:
         """Raises the message as one sentence.
@@ -40,19 +40,19 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{_explained(message)}; see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As ``argparse`` does, but a wrong name of a format is answered with the names of plug-ins too."""
+        """Checks choices as ``argparse`` does, but the message for a wrong format also names the plug-ins."""
         if isinstance(action.choices, FormatNames) and value not in action.choices:
             known = ", ".join(map(repr, dict.fromkeys((*action.choices, *plugins.names(action.choices.group)))))
             raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
         super()._check_value(action, value)
 
     def format_help(self) -> str:
-        """The help, with the Python that does the same at its end."""
+        """Returns the help, with the equivalent Python call at its end."""
         return super().format_help() + self.in_python
 
 
 class Once(argparse.Action):
-    """Stores a value, or the constant of an option without one; a second one is refused: it would win in silence."""
+    """Action that stores a value, or the constant of an option without one; a second value is refused."""
 
     def __call__(
         self,
@@ -61,10 +61,10 @@ class Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Stores it.
+        """Stores the value.
 
         Raises:
-            ArgumentError: the option, or another one for the same, was given before.
+            ArgumentError: the option, or another one with the same destination, was given before.
         """
         chosen = vars(namespace).setdefault("_chosen", set())
         if self.dest in chosen:
@@ -76,7 +76,7 @@ class Once(argparse.Action):
 
 
 def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:
-    """Gives a parser commands."""
+    """Adds subcommands to a parser."""
     return parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", parser_class=Parser)
 
 
@@ -91,7 +91,7 @@ def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parses; files may stand before, between and behind the options.
+    """Parses arguments; files may stand before, between and after the options.
 
     Raises:
         UsageError: an unknown option (with the nearest one), an option without a value, or an argument too many.
@@ -115,28 +115,28 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _refuse_nothing(action: argparse.Action, value: object) -> None:
-    """Refuses ``--option=--``, which argparse takes for an option without a value where one is needed."""
+    """Refuses ``--option=--``, which argparse parses as an option without a value where a value is needed."""
     needs = action.option_strings and action.nargs is None
     if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):
         raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
 
 
 def positive(text: str) -> int:
-    """An integer from 1, for ``type=``."""
+    """Parses an integer from 1, for ``type=``."""
     return _integer(text, least=1)
 
 
 def natural(text: str) -> int:
-    """An integer from 0, for ``type=``."""
+    """Parses an integer from 0, for ``type=``."""
     return _integer(text, least=0)
 
 
 def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """What reads a number, for ``type=``.
+    """Returns a parser of numbers, for ``type=``.
 
     Args:
-        words: which numbers are allowed.
-        fits: whether a number is.
+        words: description of the allowed numbers.
+        fits: true for an allowed number.
     """
 
     def read(text: str) -> float:
@@ -152,7 +152,7 @@ def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
 
 
 def threads(text: str) -> int:
-    """A number of threads, for ``type=``."""
+    """Parses a number of threads, for ``type=``."""
     return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
 
 
@@ -165,7 +165,7 @@ def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
 
 
 def _explained(message: str) -> str:
-    """Argparse's message in our words, where it is about a choice."""
+    """Returns argparse's message in other words, where it is about a choice."""
     found = _CHOICE.match(message)
     if found is None:
         return message
@@ -182,20 +182,20 @@ def _nearest(given: str, allowed: Iterable[str]) -> str:
 
 
 class FormatNames(tuple[str, ...]):
-    """Names of formats for an option: ours are listed, and those of plug-ins are taken too."""
+    """Names of formats for an option: own formats are listed, and those of plug-ins are accepted too."""
 
     group: str
 
     def __new__(cls, names: Iterable[str], *, group: str) -> Self:
-        """Takes our names, and the group of plug-ins."""
+        """Takes the own names, and the group of plug-ins."""
         found = super().__new__(cls, names)
         found.group = group
         return found
 
     def __contains__(self, name: object) -> bool:
-        """Looks for a plug-in only where the name is none of ours."""
+        """True for an own name or that of a plug-in; plug-ins are searched only for other names."""
         return super().__contains__(name) or name in plugins.names(self.group)
 
     def with_more(self, names: Iterable[str]) -> Self:
-        """The same names, and more of ours."""
+        """Returns the same names, and more own ones."""
         return type(self)((*self, *names), group=self.group)

@@ -1,4 +1,4 @@
-"""``fascicle pipeline``: what a pipeline is made of, and whether it works."""
+"""Command ``fascicle pipeline``: shows a pipeline with all defaults, or checks that it works."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fascicle.verbs.places import reads
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedPipeline:
-    """A pipeline that was opened and tried.
+    """Pipeline that was opened and tried.
 
     Attributes:
         name: of it.
-        steps: name, what it needs and what it gives of each step, in order.
-        answers: texts with known mentions that were tried.
-        rules: rules that were tried by their own tests.
-        fingerprints: what decides the mentions, by name.
+        steps: name, required layers and produced layers of each step, in order.
+        answers: number of tried texts with known mentions.
+        rules: number of rules that were tried by their own tests.
+        fingerprints: identity of everything that affects the mentions, by name.
     """
 
     name: str
@@ -34,7 +34,7 @@ class CheckedPipeline:
 
 
 def show(path: str | os.PathLike[str]) -> str:
-    """A pipeline as a TOML file with every default.
+    """Returns a pipeline as a TOML file with every default.
 
     Raises:
         RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
@@ -43,7 +43,7 @@ def show(path: str | os.PathLike[str]) -> str:
 
 
 def check(path: str | os.PathLike[str]) -> CheckedPipeline:
-    """Opens a pipeline, which tries its rules and its known answers.
+    """Opens a pipeline, which tests its rules and its known answers.
 
     Raises:
         FascicleError: see `fascicle.pipeline.loading.open_pipeline`.
@@ -86,13 +86,13 @@ class Check(Show):
 
 
 def run_show(args: Show) -> int:
-    """Prints; returns the exit code."""
+    """Prints a pipeline; returns the exit code."""
     sys.stdout.write(show(args.pipeline))
     return 0
 
 
 def run_check(args: Check) -> int:
-    """Tries; returns the exit code."""
+    """Checks a pipeline; returns the exit code."""
     found = check(args.pipeline)
     if args.json:
         sys.stdout.write(json.dumps(asdict(found), ensure_ascii=False) + "\n")

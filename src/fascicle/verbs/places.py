@@ -1,7 +1,7 @@
-"""Which options name what is read and what is written, and the rule that an input is never an output.
+"""Roles of path options, read or written, and the rule that an input is never an output.
 
-An option says so with its ``type``: `reads`, `writes` or `fills`. Before a command runs, `check_places` compares what
-was given by identity and not by name: links, hard links, relative paths and another case do not hide a file.
+The ``type`` of an option is its role: `reads`, `writes` or `fills`. Before a command runs, `check_places` compares the
+given files by identity and not by name: links, hard links, relative paths and another case do not hide a file.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from fascicle.errors import OutputError
 
 
 def reads(path: str) -> str:
-    """An option that names something to read: a file, a folder, a model."""
+    """Marks an option that names something to read: a file, a folder, a model."""
     return path
 
 
 def writes(path: str) -> str:
-    """An option that names what is written: a file, or a folder that is written as a whole."""
+    """Marks an option that names an output: a file, or a folder that is written as a whole."""
     return path
 
 
 def fills(path: str) -> str:
-    """An option that may name a folder into which files are written one by one, beside what it holds."""
+    """Marks an option that may name a folder into which files are written one by one, beside its other content."""
     return path
 
 
@@ -40,7 +40,7 @@ def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -
 
     Args:
         actions: of the parser of the command.
-        given: what was given, by the name of the option.
+        given: given values, by the name of the option.
 
     Raises:
         OutputError: see `Inputs.refuse`.
@@ -52,10 +52,10 @@ def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -
     inputs = Inputs.of(path for action in actions if action.type is reads for path in _paths(action, given))
     for path, filled in written:
         inputs.refuse(path, filled=filled)
-    inputs.refuse(STDIN)  # whatever is written there: results, or what a command says
+    inputs.refuse(STDIN)  # for any output: results or messages
     _check_apart([path for path, _ in written if path != STDIN])
     if inputs.folders and any(_is_replaced(path, filled=filled) for path, filled in written):
-        inside = inputs.inside()  # looked through only where something may be replaced
+        inside = inputs.inside()  # searched only where something may be replaced
         for path, filled in written:
             inside.refuse(path, filled=filled)
 
@@ -69,7 +69,7 @@ def _check_apart(paths: Iterable[str]) -> None:
         try:
             identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
         except ValueError:
-            continue  # no file has such a name; whoever opens it says so
+            continue  # no file has such a name; opening it raises the error
         if identity in known:
             raise OutputError(f"{known[identity]} and {path} are one place, and two things are to be written there")
         known[identity] = path

@@ -1,4 +1,4 @@
-"""``fascicle plot``: a picture of a training, of what a model says of the gold, or of a report."""
+"""Command ``fascicle plot``: draws a training, the probabilities of a model for gold, or a report."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """One kind of picture.
+    """Kind of picture.
 
     Attributes:
-        help: what it shows, and of what input.
-        load: an input, or several where it takes them -> what is drawn; a report also takes the names of its systems.
-        draw: on a sheet, what was loaded.
-        size: of the sheet in inches, for what was loaded.
+        help: its content and its input.
+        load: an input, or several where it takes them -> the data; a report also takes the names of its systems.
+        draw: draws the data on a sheet.
+        size: of the sheet in inches, for the data.
         several: whether it takes several inputs.
-        systems: whether some of several systems can be chosen.
+        systems: whether some of the systems can be chosen.
     """
 
     help: str
@@ -50,7 +50,7 @@ class Kind(NamedTuple):
     systems: bool = False
 
     def loaded(self, given: Sequence[str], systems: Sequence[str]) -> Any:
-        """What is drawn."""
+        """Returns the data of the picture."""
         if self.systems:
             return self.load(given[0], systems=systems)
         return self.load(given if self.several else given[0])
@@ -108,8 +108,8 @@ def plot(
     """Draws a picture; needs the extra ``plots``.
 
     Args:
-        kind: one of `KINDS`, which says what it shows.
-        files: run folders, or a file, as the kind asks for.
+        kind: one of `KINDS`.
+        files: run folders, or a file, as the kind requires.
         output: the picture; its suffix is one of ``reports.plots.canvas.SUFFIXES``.
         systems: of a report, only these; a heat map takes the first for its baseline.
         title: over the picture.
@@ -168,7 +168,7 @@ class Options(Overwrite):
 
 
 def run(args: Options) -> int:
-    """Draws; returns the exit code."""
+    """Draws the picture; returns the exit code."""
     for note in called(plot, args, systems=args.system):
         say(f"note: {' '.join(harmless(note).split())}")
     return 0

@@ -1,4 +1,4 @@
-"""``fascicle pretrain``: an encoder learns from raw text."""
+"""Command ``fascicle pretrain``: trains an encoder on raw text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command needs of its process: streams that are there, an end that cleans up, and a quick start."""
+"""Process of a command: open standard streams, cleanup at the end, and a quick start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES: Final = ("SIGTERM", "SIGHUP")  # the second is not known on Windows
 
 
 class EndedError(BaseException):
-    """The process was asked to end; like an interrupt it is no error that code below could handle."""
+    """Signal to end the process; like an interrupt, it is no error that other code could handle."""
 
     def __init__(self, number: int) -> None:
         """Takes the number of the signal."""
@@ -31,8 +31,8 @@ class EndedError(BaseException):
 def ended_cleanly() -> Iterator[None]:
     """Lets SIGTERM and SIGHUP end the block as an interrupt does, so that no temporary file is left.
 
-    Only in the main thread, the only one that may; and only where nobody has said otherwise: ``nohup`` has hangups
-    ignored, and a program that calls a command may handle signals itself.
+    This works only in the main thread, and only for signals with default handlers: ``nohup`` ignores hangups, and a
+    program that calls a command may handle signals itself.
 
     Raises:
         EndedError: a signal came.
@@ -45,7 +45,7 @@ def ended_cleanly() -> Iterator[None]:
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
         for one in ours:
-            signal.signal(one, signal.SIG_IGN)  # a second one would interrupt the cleaning up
+            signal.signal(one, signal.SIG_IGN)  # a second one would interrupt the cleanup
         raise EndedError(number)
 
     for number in ours:
@@ -59,10 +59,10 @@ def ended_cleanly() -> Iterator[None]:
 
 @contextmanager
 def open_streams() -> Iterator[None]:
-    """Puts something in the place of standard streams that are closed (``<&-``, ``>&-``), for the block.
+    """Replaces standard streams that are closed (``<&-``, ``>&-``), for the block.
 
-    Their numbers are taken too: else the next file that is opened would get one of them, and with it all that a
-    library prints. Who reads or writes a closed stream gets an error; what would go to standard error goes nowhere.
+    Their file descriptors are occupied too: else the next file that is opened would get one of them, and with it the
+    output of libraries. Reading or writing a closed stream raises an error; output to standard error is dropped.
     """
     with ExitStack() as stack:
         for number in (0, 1, 2):
@@ -88,9 +88,9 @@ def open_streams() -> Iterator[None]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keeps Python from looking for objects that nobody uses, for a block that makes many that stay, such as modules.
+    """Turns off garbage collection for a block that creates many objects that stay, such as modules.
 
-    It would look through all of them again and again, which takes as long as importing some.
+    Repeated collections would take as long as the import of some modules.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -102,7 +102,7 @@ def uncollected() -> Iterator[None]:
 
 
 class _Closed(io.TextIOWrapper):
-    """A text stream that nobody can use."""
+    """Text stream that raises an error on use."""
 
     def __init__(self, error: FascicleError) -> None:
         super().__init__(io.BytesIO(), encoding="utf-8")

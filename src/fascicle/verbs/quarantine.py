@@ -1,4 +1,4 @@
-"""``fascicle quarantine``: what a run could not do, and another try."""
+"""Command ``fascicle quarantine``: lists documents on which a run failed, and tries them again."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Retry(Declared):
 
 
 def _run_ls(args: Ls) -> int:
-    """Lists; returns the exit code."""
+    """Lists the documents; returns the exit code."""
     records = quarantined(args.folder)
     for one in records:
         sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
@@ -75,14 +75,14 @@ def _run_ls(args: Ls) -> int:
 
 
 def run_show(args: Show) -> int:
-    """Prints; returns the exit code."""
+    """Prints a document; returns the exit code."""
     content = msgspec.json.encode(shown(args.folder, args.name))
     sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
     return 0
 
 
 def _run_retry(args: Retry) -> int:
-    """Tries again; returns the exit code."""
+    """Tries documents again; returns the exit code."""
     totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
     return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
 

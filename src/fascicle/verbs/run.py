@@ -1,4 +1,4 @@
-"""``fascicle run``: a pipeline over any number of documents, by workers, into a folder."""
+"""Command ``fascicle run``: runs a pipeline over any number of documents, by workers, into a folder."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class Options(Strict, Reading):
 
 
 def run(args: Options) -> int:
-    """Runs; returns the exit code."""
+    """Runs the pipeline; returns the exit code."""
     shown, reading = progress(), reading_of(args)
     for note in left_out_notes(args.files, reading):
         say(f"note: {note}")
     see = partial(_see, shown)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # where the client of Ray prints, and the account must stay alone
+        with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account
             totals = called(run_pipeline, args, folder=args.output, reading=reading, progress=see)
     finally:
         shown.end()
@@ -73,7 +73,7 @@ def run(args: Options) -> int:
 
 
 def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
-    """Prints the account; returns the exit code: 3 if documents are in quarantine, or as `Tally.exit_code` says."""
+    """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of `Tally.exit_code`."""
     tally = Tally()
     tally.account.events.restore(totals.events)
     if as_json:

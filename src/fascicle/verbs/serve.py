@@ -1,4 +1,4 @@
-"""``fascicle serve``: pipelines and models as a service over HTTP, with a page."""
+"""Command ``fascicle serve``: serves pipelines and models over HTTP, with a page."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def serve(  # noqa: PLR0913
     settings: ServeSettings | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serves until the process is interrupted or asked to end; then it does what it has accepted.
+    """Serves until the process is interrupted or gets a signal to end; then it finishes the accepted requests.
 
     Args:
-        pipelines: paths of pipelines, or what `fascicle.load` takes; ``NAME=PATH`` gives one a name.
-        demo: serve the pipeline that is shipped, too.
+        pipelines: paths of pipelines, or names that `fascicle.load` takes; ``NAME=PATH`` gives one a name.
+        demo: also serve the shipped pipeline.
         link: linker of models, as `fascicle.load` takes it.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
-        settings: what the service may cost.
-        started: is called with the address when requests are taken.
+        settings: limits of the service.
+        started: called with the address when requests are accepted.
 
     Raises:
         UsageError: an address beyond this machine without a token, or wrong settings.
         FascicleError: a pipeline cannot be opened.
-        OSError: the address cannot be listened at.
+        OSError: the server cannot listen at the address.
     """
     from fascicle.serving.server import openings, run
 
@@ -73,11 +73,11 @@ def serve(  # noqa: PLR0913
 
 
 def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
-    """A service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
+    """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
         pipelines: see `serve`.
-        settings: what the service may cost, and whom it answers.
+        settings: limits of the service, and who may use it.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -89,7 +89,7 @@ def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = Non
 
 
 def read_token(path: str) -> str:
-    """The token of a file, else of the environment; empty if there is none.
+    """Reads the token from a file, else from the environment; empty if there is none.
 
     Raises:
         InputError: the file cannot be read, or is empty.
@@ -145,7 +145,7 @@ class Options:
 
 
 def run(args: Options) -> int:
-    """Serves; returns the exit code."""
+    """Runs the service; returns the exit code."""
     settings = called(ServeSettings, args, jobs=_DEFAULTS.jobs, jobs_folder=args.jobs or "", origins=tuple(args.origin))
     if args.demo:
         say(

@@ -1,4 +1,4 @@
-"""``fascicle settings``: the keys of recipes, their defaults and meanings."""
+"""Command ``fascicle settings``: lists the keys of recipes, their defaults and meanings."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Options:
 
 
 def run(args: Options) -> int:
-    """Lists; returns the exit code."""
-    from fascicle.settings.recipes.reference import tables  # late: no other command needs it
+    """Prints the list; returns the exit code."""
+    from fascicle.settings.recipes.reference import tables  # imported here, because no other command needs it
 
     found = chosen(tuple(tables()), args.names)
     if args.json:
@@ -47,10 +47,10 @@ def run(args: Options) -> int:
 
 
 def chosen(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
-    """The tables with the keys that have all names.
+    """Returns the tables with the keys that match all names.
 
     Raises:
-        UsageError: no key has them; the message has the nearest one.
+        UsageError: no key matches; the message names the nearest one.
     """
     found = []
     for table in listed:

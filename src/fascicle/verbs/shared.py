@@ -1,4 +1,4 @@
-"""Options that several commands have, and the requests that they make."""
+"""Options that several commands have, and the requests that are built from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fascicle.verbs.parsing import FormatNames
 from fascicle.verbs.places import reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
-# What the name of an output tells, or --format says -> the format of predictions.
+# Suffix of the output or value of --format -> the format of predictions.
 _PREDICTING: Final = MappingProxyType(
     {"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"}
 )
@@ -35,12 +35,12 @@ _OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
 
 
 def input_format(usage: str, *, choices: Sequence[str] = INPUT_FORMATS, group: str = "") -> Any:
-    """An option that names the format of what is read."""
+    """Declares an option for the format of the input."""
     return option(usage, choices=choices, default="auto", group=group)
 
 
 class ReadingDetails(Declared):
-    """What tells readers of column files and JSON records how to read.
+    """Options for readers of column files and JSON records.
 
     Attributes:
         encoding: of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names it).
@@ -65,7 +65,7 @@ class ReadingDetails(Declared):
 
 
 class Reading(ReadingDetails):
-    """What tells how files are read.
+    """Options for reading files.
 
     Attributes:
         input_format: default: auto; the names of plug-ins are taken too.
@@ -76,7 +76,7 @@ class Reading(ReadingDetails):
 
 
 class ReadingAs(ReadingDetails):
-    """The same for commands that write no documents, whose format is that of the input.
+    """Options for reading, for commands that write no documents; the format is that of the input.
 
     Attributes:
         input_format: default: auto; the names of plug-ins are taken too.
@@ -87,7 +87,7 @@ class ReadingAs(ReadingDetails):
 
 
 class Colour:
-    """The option of commands that may write for reading.
+    """Option of commands that may write a view for people.
 
     Attributes:
         color: colours in the format text; auto: on a terminal, unless NO_COLOR is set.
@@ -101,7 +101,7 @@ def _losses(text: str) -> frozenset[str]:
 
 
 class StrictWriting(Declared):
-    """The options of commands that write documents.
+    """Options of commands that write documents.
 
     Attributes:
         strict: refuse (exit code 2) to write a document if the format would lose a part of it; exit with 3 if reading
@@ -118,10 +118,10 @@ class StrictWriting(Declared):
 
 
 def output_format(default: str) -> Any:
-    """The option ``--format``, with a word of help on each one.
+    """Declares the option ``--format``, with a short help text for each format.
 
     Args:
-        default: which one it is by default, in words.
+        default: description of the default.
     """
     listed = "; ".join(f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated)
     told = f"of the output; default: {default}; {listed}; or a plug-in"
@@ -142,7 +142,7 @@ TYPES: Final[Any] = option(
 
 
 def types_of(args: Any) -> dict[str, str]:
-    """Type of the gold -> its name in the systems.
+    """Returns type of the gold -> its name in the systems.
 
     Raises:
         UsageError: a type that was given two names.
@@ -156,11 +156,11 @@ def types_of(args: Any) -> dict[str, str]:
 
 
 def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
-    """The request that the options of reading make.
+    """Builds the read request from the options of reading.
 
     Args:
         args: of a command.
-        role: whose format it is: ``"gold"`` for the option ``--gold-format``.
+        role: prefix of the option of the format: ``"gold"`` for ``--gold-format``.
 
     Raises:
         UsageError: ``--field`` or ``--where`` without a name and a value.
@@ -176,12 +176,12 @@ def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
 
 
 def counted_documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
-    """Streams documents with what is to be used of them, and counts them.
+    """Yields documents with only the parts that are used, and counts them.
 
     Args:
         files: as given.
-        request: how they are read.
-        account: where to count.
+        request: format and options of the files.
+        account: receives the counts.
 
     Raises:
         InputError: a file cannot be read, or every document was set aside.
@@ -195,14 +195,14 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
 
 
 def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
-    """What ``--strict`` and ``--allow-loss`` say.
+    """Returns the strictness of ``--strict`` and ``--allow-loss``.
 
     Args:
         args: of a command.
-        whole: the format that the command writes everything in.
+        whole: the format in which the command can write everything.
 
     Raises:
-        UsageError: the second without the first.
+        UsageError: ``--allow-loss`` without ``--strict``.
     """
     if args.allow_loss and not args.strict:
         raise UsageError("--allow-loss says what --strict may pass, but --strict was not given; give both, or neither")
@@ -211,10 +211,10 @@ def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
 
 
 def writing_of(args: Any) -> WriteRequest:
-    """The request that ``-o``, ``--format``, ``--overwrite`` and the options of `StrictWriting` make.
+    """Builds the write request from ``-o``, ``--format``, ``--overwrite`` and the options of `StrictWriting`.
 
     Args:
-        args: of a command; ``--source``, ``--resume`` and ``--color`` count where it has them.
+        args: of a command; ``--source``, ``--resume`` and ``--color`` are used if it has them.
 
     Raises:
         UsageError: ``--allow-loss`` without ``--strict``.
@@ -232,23 +232,23 @@ def writing_of(args: Any) -> WriteRequest:
 
 
 def _wants_colour(choice: str, path: str) -> bool:
-    """Whether a view written to a path is coloured."""
+    """True if a view written to a path is coloured."""
     if choice != "auto":
         return choice == "always"
     return path == STDOUT and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def of_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
-    """The documents with the mentions of one source alone; ``None`` for all."""
+    """Yields the documents with the mentions of one source alone; ``None`` for all."""
     for document in documents:
         yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
 
 
 def predicting_of(args: Any) -> WriteRequest:
-    """The request of a command that writes predictions, of which JSON Lines are a format of their own.
+    """Builds the write request of a command that writes predictions, for which JSON Lines have their own format.
 
     Raises:
-        UsageError: an output whose name does not tell that it is a prediction file.
+        UsageError: the name of the output has no suffix of a prediction file.
     """
     path = args.output or STDOUT
     name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")

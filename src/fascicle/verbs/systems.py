@@ -1,4 +1,4 @@
-"""Options of commands that score or combine systems, and the requests that they make."""
+"""Options of commands that score or combine systems, and the requests that are built from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DISTRIBUTIONS: Final[Any] = option(
 
 
 class SystemOptions(ReadingDetails):
-    """What tells which systems a file holds, and how it is read.
+    """Options for the systems of a file, and for its reading.
 
     Attributes:
         source: of files with mentions of several sources: take this one; give it once for each.
@@ -41,16 +41,16 @@ class SystemOptions(ReadingDetails):
 
 
 def predictions_of(args: Any) -> list[PredictionRequest]:
-    """The files with predictions."""
+    """Returns the files with predictions."""
     reading = reading_of(args, role="pred")
     return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in args.files]
 
 
 def check_report(path: str, *, overwrite: bool) -> None:
-    """Refuses the name of a report that cannot be written.
+    """Refuses a name for a report that cannot be written.
 
     Raises:
-        UsageError: a name that does not tell its format.
+        UsageError: the name has no suffix of a format.
         OutputError: the file exists.
     """
     if Path(path).suffix not in REPORTS:

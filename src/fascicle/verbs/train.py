@@ -1,4 +1,4 @@
-"""``fascicle train``: a recipe to a run folder."""
+"""Command ``fascicle train``: trains a model from a recipe to a run folder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Options:
 
 
 def run(args: Options) -> int:
-    """Trains; returns the exit code."""
+    """Trains the model of a recipe; returns the exit code."""
     recipe = read_recipe(args.recipe, changes=args.set)
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
@@ -66,16 +66,16 @@ def run(args: Options) -> int:
 
 
 def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
-    """Trains what a command of its own trains; returns the exit code.
+    """Trains for a command that accepts one kind of recipe; returns the exit code.
 
     Args:
         args: of the command.
         kind: of its recipes, see ``settings.recipes.any.kind_of``.
-        table: that such a recipe has.
-        aim: what the table is for, after "nothing to".
+        table: required table of such a recipe.
+        aim: purpose of the table, after "nothing to".
 
     Raises:
-        RecipeError: the recipe is of something else.
+        RecipeError: the recipe is of another kind.
     """
     values = merged(read_toml(Path(args.recipe)), changed(args.set))
     found = kind_of(values)
@@ -104,14 +104,14 @@ def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: i
 
 
 class Watch:
-    """Shows how training goes on: a bar on a terminal, in a log a line now and then, and a line at each score."""
+    """Shows the progress of training: a bar on a terminal, a line now and then in a log, and a line at each score."""
 
     def __init__(self, bar: Any, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Starts the clock.
 
         Args:
             bar: of tqdm; one that is disabled shows nothing, and then lines are written.
-            clock: tells the time in seconds.
+            clock: returns the time in seconds.
         """
         self._bar, self._clock, self._said = bar, clock, clock()
 

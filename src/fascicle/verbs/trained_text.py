@@ -1,4 +1,4 @@
-"""The end of a training in words: tables of scores, and what to do with the model."""
+"""Text for the end of a training: tables of scores, and the next commands for the model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WARNING: Final = (
 
 
 def typing_text(scores: TyperScores) -> str:
-    """Typing accuracy with its baselines, types, the confusion matrix, and what is found where the model can find."""
+    """Formats typing accuracy with its baselines, types, the confusion matrix, and scores of found mentions, if any."""
     typing, published = scores.typing, scores.published
     lines = [f"typing accuracy         {100 * typing.accuracy:6.2f} %  of {typing.mentions:,} given mentions"]
     lines.append(f"lookup of the string    {100 * scores.lookup.accuracy:6.2f} %  baseline without a model")
@@ -49,7 +49,7 @@ def typing_text(scores: TyperScores) -> str:
 
 
 def _confusion_lines(typing: TypingScores) -> list[str]:
-    """Gold types as lines, what was said as columns; the most frequent types, and the rest together."""
+    """Returns the confusion matrix: gold types as rows, predicted types as columns; the less frequent types as one."""
     names = list(typing.types)
     shown, rest = names[:_SHOWN], names[_SHOWN:]
     groups = [[name] for name in shown] + ([rest] if rest else [])
@@ -78,10 +78,10 @@ _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
 
 class Shown(NamedTuple):
-    """What a user is shown.
+    """Text for the user.
 
     Attributes:
-        scores: for standard output.
+        scores: text for standard output.
         notes: sentences for standard error.
     """
 
@@ -90,10 +90,10 @@ class Shown(NamedTuple):
 
 
 def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
-    """The end of a training.
+    """Returns the text for the end of a training.
 
     Args:
-        ended: what it gave.
+        ended: end of the run.
         recipe: of the run.
     """
     from fascicle.training.distil.run import LayersFinished
@@ -148,7 +148,7 @@ def _advice(finished: Finished) -> Iterator[str]:
 
 
 def _fitted(scores: HeadScores) -> str:
-    """What was fitted on dev, as a sentence; empty if nothing was."""
+    """Returns a sentence on the values fitted on dev; empty if nothing was fitted."""
     if "nothing" not in scores.tuned:
         return ""
     if own := scores.tuned.get("nothing_by_type"):
@@ -163,7 +163,7 @@ def _fitted(scores: HeadScores) -> str:
 
 
 def _rules(scores: HeadScores) -> str:
-    """Which rules for abbreviations were chosen on dev; empty if they were not asked for."""
+    """Returns the rules for abbreviations that were chosen on dev; empty if they were not requested."""
     rules = scores.tuned.get("abbreviations")
     if rules is None:
         return ""

@@ -1,4 +1,4 @@
-"""``fascicle typer``: the span typer, which says of which type given spans are."""
+"""Command ``fascicle typer``: trains and applies the span typer, which predicts the type of given spans."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _type_spans(
         model: folder of a span typer, or of the run that made it.
         files: texts: files, folders, zips.
         spans: predictions whose spans are typed; without them, the typer tries spans one by one.
-        reading: how the files are read.
+        reading: format and options of the files.
         threads: CPU threads; all usable cores by default.
-        account: counts documents and events, and sets aside what cannot be read.
+        account: counts documents and events, and sets aside unreadable documents.
 
     Returns:
         A prediction for each text, in order.
@@ -201,7 +201,7 @@ def _run_train(args: Train) -> int:
 
 
 def _run_predict(args: Predict) -> int:
-    """Predicts; returns the exit code."""
+    """Predicts types or mentions; returns the exit code."""
     writing = shared.predicting_of(args)
     writing.check()
     tally = Tally()
@@ -218,14 +218,14 @@ def _run_predict(args: Predict) -> int:
 
 
 def spans_of(args: Predict) -> PredictionRequest | None:
-    """The predictions whose spans are typed."""
+    """Returns the predictions whose spans are typed."""
     if args.spans is None:
         return None
     return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
 
 
 def _run_score(args: Score) -> int:
-    """Scores; returns the exit code."""
+    """Scores the types; returns the exit code."""
     gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
     tally = Tally()
     scores = called(_score_types, args, gold=gold, train=train, events=tally.account.events)

@@ -1,4 +1,4 @@
-"""Static vectors of the words of a corpus."""
+"""Command ``fascicle vectors``: trains static vectors of the words of a corpus."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Options(Overwrite, Strict, ReadingAs):
 
 
 def run(args: Options) -> int:
-    """Trains; returns the exit code."""
+    """Trains the vectors; returns the exit code."""
     from fascicle.text.vectors.glove import GloveSettings
 
     tally = Tally()
@@ -83,13 +83,13 @@ _HELD_OUT: Final = frozenset(("dev", "devel", "development", "valid", "validatio
 
 @dataclass(frozen=True, kw_only=True)
 class VectorsSettings:
-    """How words are counted, and how vectors are fitted to the counts.
+    """Settings for counting words and fitting vectors to the counts.
 
     Attributes:
         glove: the fit.
         window: words to each side that count as near.
-        least: occurrences of a word that gets a vector.
-        words: only so many, the most frequent; 0 for all.
+        least: smallest count of a word with a vector.
+        words: number of the most frequent words to keep; 0 for all.
         lowercase: lower-case the text.
         segmenter: of text without words.
         all_parts: of a folder or zip with parts, read dev and test too.
@@ -120,11 +120,11 @@ def train_vectors(
     Args:
         files: files, folders, zips in any format.
         output: the vectors; ``.gz`` packs them.
-        settings: the usual ones by default.
-        reading: how the files are read.
+        settings: of the counts and the fit.
+        reading: format and options of the files.
         overwrite: replace an existing file.
-        watch: documents go through it one by one, to count and to show progress.
-        tell: is called with each sentence about the progress.
+        watch: wraps the stream of documents, to count and to show progress.
+        tell: called with each sentence about the progress.
 
     Returns:
         The vectors.
@@ -156,7 +156,7 @@ def train_vectors(
 
 
 def _check_part(path: str) -> None:
-    """Vectors that were trained on a test part have seen its words."""
+    """Refuses a folder or zip with dev or test beside train, because the vectors would know their words."""
     if not Path(path).is_dir() and archive_of(path) is None:
         return
     with open_tree(path, suffixes=SUFFIXES) as tree:
@@ -169,7 +169,7 @@ def _check_part(path: str) -> None:
 
 
 def sentences_of(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
-    """The words of each sentence; words that hold white space, which a file of vectors cannot, are cut there."""
+    """Yields the words of each sentence, split at white space, which a file of vectors cannot hold in a word."""
     rules = segmenter(segmenter_name)
     for document in documents:
         reader = SurfaceReader(document, rules)

@@ -1,6 +1,6 @@
-"""A trained model or filter becomes a folder that runs without torch: ONNX graph, tokenizer, manifest, card.
+"""Exports a trained model or filter to a folder that runs without torch: ONNX graph, tokenizer, manifest, card.
 
-The plain cards of exported folders: what lies in them, not how good it is.
+Also writes the plain cards of exported folders: their contents, not their quality.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def export_model(
     The fp32 graph is compared with the torch model before anything takes its final name.
 
     Args:
-        folder: with ``model.json`` and ``model.safetensors``; a run folder stands for its ``best``.
+        folder: with ``model.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
         target: folder to write.
         sample: texts like those the model will read, best its training documents: the ranges of 8-bit activations are
             measured on the first ``_SAMPLE_CHARACTERS`` of them.
         int8: store weights and embeddings in 8 bits.
         name: of the exported model; the old one by default.
-        types_encoder: also write what reads about types, so that the export can look for other ones; in 32 bits, for
-            it reads little.
+        types_encoder: also write the encoder of type descriptions, in 32 bits, so that the export can look for other
+            types.
         overwrite: replace an existing folder.
 
     Returns:
@@ -100,7 +100,7 @@ def export_model(
     if int8 and not any(d.text.strip() for d in sample):
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
-    read = reader_of(folder, manifest)  # which refuses dictionaries that are not among the files
+    read = reader_of(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
         check_open_types(folder, manifest)
     model = load_model(folder, manifest)
@@ -134,7 +134,7 @@ def export_filter(
     """Exports a filter of torch, as ``export_model`` does a model.
 
     Args:
-        folder: with ``filter.json`` and ``model.safetensors``; a run folder stands for its ``best``.
+        folder: with ``filter.json`` and ``model.safetensors``; of a run folder, its ``best`` is used.
         target: folder to write.
         sample: texts with mentions like those that the filter will judge.
         int8: store weights and embeddings in 8 bits.
@@ -172,19 +172,19 @@ def export_filter(
 
 @dataclass(frozen=True, kw_only=True)
 class _Cargo(Generic[M]):
-    """What is exported.
+    """Parts of the export of one model or filter.
 
     Attributes:
         kind: of the folder.
         graph: of the network.
         manifest: of the export, without hashes.
         sample: texts that 8-bit activations are measured on.
-        predict: tokenizer, scorer and texts -> answers, of which only the way to them matters.
+        predict: tokenizer, scorer and texts -> answers; it is run to record activations, and the answers are not used.
         measured: the size of the sample in words.
         card: manifest and facts -> the text of the card.
         write: of the manifest.
-        second: what reads about types, as a graph of its own.
-        beside: further files of the folder, which stay as they are.
+        second: encoder of type descriptions, as a separate graph.
+        beside: other files of the folder, copied unchanged.
     """
 
     kind: str
@@ -211,7 +211,7 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             facts.append(_quantise(cargo, plain, place / GRAPH, folder))
             plain.unlink()
         else:
-            plain.rename(place / GRAPH)  # not merged: other tools can go on with a graph of standard operators alone
+            plain.rename(place / GRAPH)  # not merged: other tools can process a graph of standard operators only
         for name in (TOKENIZER, *cargo.beside):
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
@@ -229,7 +229,7 @@ def _write(graph: Graph, path: Path) -> float:
 
 
 def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
-    """Writes the 8-bit graph with fixed scales; returns what was done, for the card."""
+    """Writes the 8-bit graph with fixed scales; returns a description of the change, for the card."""
     with tempfile.TemporaryDirectory() as name:
         dynamic = Path(name) / "dynamic.onnx"
         done = quantise(plain, dynamic)
@@ -252,7 +252,7 @@ def _check_torch(folder: Path, runtime: str, *, what: str) -> None:
 
 
 def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None) -> Manifest:
-    """The manifest of a graph, which holds no other head than the answering one."""
+    """Returns the manifest of an exported graph, which has only the answering head."""
     answer = manifest.decision.answer
     described = {head: said for head, said in manifest.descriptions.items() if head == answer}
     heads = {answer: manifest.heads[answer]}
@@ -263,13 +263,13 @@ def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None)
 
 
 def _copies(manifest: Manifest) -> list[str]:
-    """The files of the dictionaries that a model reads, and the list of the texts that taught it."""
+    """Returns the names of the dictionary files that a model reads, and of the list of its training texts."""
     given = manifest.inputs.dictionaries if manifest.inputs else ()
     return [name for name in manifest.files if name == TAUGHT or any(one.has(name) for one in given)]
 
 
 def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
-    """The first documents, as many as have ``_SAMPLE_CHARACTERS``; at least one with a mention."""
+    """Returns the first documents with ``_SAMPLE_CHARACTERS`` or more characters, and at least one mention."""
     found: list[Document] = []
     read = 0
     for document in sample:
@@ -281,7 +281,7 @@ def _with_a_mention(sample: Sequence[Document]) -> list[Document]:
 
 
 def excerpt(documents: Sequence[Document], *, characters: int) -> list[Document]:
-    """The first documents, the last of them cut short at the end of a sentence or word, so that no more is read."""
+    """Returns the first documents; the last one is cut at the end of a sentence or word to stay within the limit."""
     found: list[Document] = []
     for document in documents:
         if characters <= 0:
@@ -307,7 +307,7 @@ def _cut(document: Document, characters: int) -> Document:
 
 
 def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
-    """The plain card of an exported model: what it is, not how good it is."""
+    """Returns the plain card of an exported model: its contents, not its quality."""
     head, reading = manifest.answering, manifest.reading
     lines = [
         f"# {manifest.name}",
@@ -347,7 +347,7 @@ def _listed(settings: Settings) -> str:
 
 
 def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
-    """The plain card of an exported filter: what it is, not how good it is."""
+    """Returns the plain card of an exported filter: its contents, not its quality."""
     threshold = manifest.threshold
     lines = [
         f"# {manifest.name}",

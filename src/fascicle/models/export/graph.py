@@ -1,6 +1,6 @@
-"""What is traced: a network as a function of tensors by name.
+"""Exports networks to ONNX; the traced unit is a network as a function of tensors by name.
 
-The encoder of types of a bi-encoder as a graph of its own, so that an export can look for other types.
+The encoder of types of a bi-encoder is exported as a separate graph, so that an export can look for other types.
 
 A torch module becomes an ONNX graph in float32, equal to it for every size of batch and text.
 
@@ -35,21 +35,21 @@ from fascicle.text.windows import TYPE_VECTORS
 
 
 class Graph(nn.Module):
-    """A network as a function of tensors by name, which is what is traced."""
+    """Network as a function of tensors by name; this is the unit that is traced."""
 
     outputs: tuple[str, ...]
 
     @abstractmethod
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """Inputs of given sizes with padding in the last row."""
+        """Returns inputs of the given sizes with padding in the last row."""
 
     @abstractmethod
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of every input and output."""
+        """Returns the names of the axes of every input and output."""
 
 
 def texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
-    """Piece ids with padding in the last row, and the generator to draw more from."""
+    """Returns piece ids with padding in the last row, and the generator for further random draws."""
     batch, pieces = sizes["batch"], sizes["pieces"]
     generator = torch.Generator().manual_seed(0)
     mask = torch.ones(batch, pieces, dtype=torch.long)
@@ -59,24 +59,24 @@ def texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Te
 
 
 class TypesGraphModule(Graph):
-    """Texts about types -> the vectors that a text is compared with, ``[kinds, K, h]``."""
+    """Graph of the type encoder: texts about types -> type vectors, ``[kinds, K, h]``."""
 
     outputs = (TYPE_VECTORS,)
 
     def __init__(self, model: NerModel) -> None:
-        """Takes the answering head of a model, which must read about its types."""
+        """Takes the answering head of a model, which must read type descriptions."""
         super().__init__()
         head = model.head(model.answer)
-        assert isinstance(head, BinderHead)  # the caller looked
+        assert isinstance(head, BinderHead)  # the caller has checked this
         assert isinstance(head.types, TypeEncoder)
         self.head, self.types = head, head.types
         self.encoder = self.types.encoder
         self.longest = self.encoder.longest
-        # The mean over a text needs no place, and a graph has no input that it does not use.
+        # The mean over a text needs no place, and a graph must not have an unused input.
         self.inputs = ("input_ids", "attention_mask", *(() if self.types.mean else ("place",)))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, place: Tensor | None = None) -> Tensor:
-        """The vectors; arguments as in ``TypeEncoder.read_together``."""
+        """Returns the type vectors; arguments as in ``TypeEncoder.read_together``."""
         states = self.types.read_together(input_ids, attention_mask, place, each=self.types.each)
         projected = self.head.scorer.project_types(states)
         return torch.stack([projected[kind] for kind in self.head.scorer.kinds]).detach()
@@ -94,21 +94,21 @@ class TypesGraphModule(Graph):
         return {**read, TYPE_VECTORS: ("", "types", "")}
 
     def free(self, axes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        """The axes of score tables, the last of which are the types, with a free number of these."""
+        """Returns the axes of score tables, with a free size for the last axis, which is that of the types."""
         return {name: (*names[:-1], "types") for name, names in axes.items()}
 
     def vectors(self, types: int, generator: torch.Generator) -> Tensor:
-        """Vectors of norm 1, drawn."""
+        """Draws random vectors of norm 1."""
         kinds, _, width = self.head.vectors.shape
         return F.normalize(torch.randn(kinds, types, width, generator=generator), dim=-1)
 
     def beside(self, recorder: RangeRecorder) -> TypedScorer:
-        """A scorer that is given the vectors of the model's own types."""
+        """Returns a scorer that receives the vectors of the model's own types as an input."""
         return TypedScorer(scorer=recorder, vectors=np.asarray(self.head.vectors.detach()))
 
 
 class AnsweringGraph(Graph):
-    """The answering head of a model; with a graph for types, their vectors are an input and their number is free."""
+    """Graph of the answering head; with a graph for types, the type vectors are an input of any number."""
 
     def __init__(self, model: NerModel, second: TypesGraphModule | None = None) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class AnsweringGraph(Graph):
         head = model.head(model.answer)
         self.outputs = head.outputs
         self.table_axes = second.free(head.axes) if second else head.axes
-        self.second = (second,)  # a tuple, which torch does not look into
+        self.second = (second,)  # a tuple, so that torch does not register the module
         self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
         self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
 
@@ -130,7 +130,7 @@ class AnsweringGraph(Graph):
         features: Tensor | None = None,
         type_vectors: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """Score tables, in the order of ``outputs``."""
+        """Returns the score tables, in the order of ``outputs``."""
         given = {
             "input_ids": input_ids,
             "attention_mask": attention_mask,
@@ -176,7 +176,7 @@ class AnsweringGraph(Graph):
 
 
 class FilterGraph(Graph):
-    """A filter."""
+    """Graph of a filter."""
 
     outputs = (LOGITS,)
 
@@ -185,7 +185,7 @@ class FilterGraph(Graph):
         self.model = model
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Logits of each text."""
+        """Returns the logits of each text."""
         return self.model.logits(input_ids, attention_mask).detach()
 
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
@@ -225,7 +225,7 @@ def export_onnx(
             different names should differ in length, or tracing cannot tell a size from a constant.
         dynamic: For every input and output the name of each of its axes, ``""`` for an axis of fixed size. Shape of
             an entry: one name per axis.
-        outputs: The names of what ``module`` returns.
+        outputs: The names of the tensors that ``module`` returns.
 
     Raises:
         ValueError: An input or output has no entry in ``dynamic``, or an example is too small to trace.
@@ -253,7 +253,7 @@ def export_onnx(
 
 
 def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
-    """Gives every output its name: the tracer forgets that of an output which it folds into a constant."""
+    """Gives every output its name: the tracer drops the name of an output that it folds into a constant."""
     import onnx
 
     model = onnx.load(str(path))
@@ -266,10 +266,10 @@ def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
 
 
 def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[str, Tensor]) -> float:
-    """How far an exported graph is from its module on the same inputs.
+    """Returns the largest difference between an exported graph and its module on the same inputs.
 
     Args:
-        module: What was exported.
+        module: The exported module.
         path: The ONNX file.
         inputs: Tensors by name; use other sizes than the example of the export.
 
@@ -296,7 +296,7 @@ def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[s
 
 @contextmanager
 def _ready_to_trace(module: nn.Module) -> Iterator[None]:
-    """Evaluation mode, attention in its plain form; both as before afterwards."""
+    """Sets evaluation mode and eager attention for the block, and restores both afterwards."""
     training = [part for part in module.modules() if part.training]
     configs: dict[int, Any] = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
     known = ((config, getattr(config, "_attn_implementation", None)) for config in configs.values())
@@ -315,7 +315,7 @@ def _ready_to_trace(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keeps the exporter off stdout, where it prints the graph of a failed export, and from warning at every size."""
+    """Keeps the exporter from printing the graph of a failed export, and from warnings about every size."""
     torch._C._jit_set_onnx_log_output_stream("stderr")
     try:
         with warnings.catch_warnings():
@@ -341,11 +341,11 @@ def _check_example(
 
 _AXES = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), "vectors": ("batch", "")}
 _EXAMPLE, _OTHER = {"batch": 3, "pieces": 11}, {"batch": 2, "pieces": 29}
-_TOLERANCE = 1e-4  # of a number of a vector of length 1
+_TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 
 class NameVectors(nn.Module):
-    """The mean of the states of all pieces, special tokens included, at length 1."""
+    """Network that returns the mean of the states of all pieces, special tokens included, scaled to norm 1."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Takes the encoder."""
@@ -353,7 +353,7 @@ class NameVectors(nn.Module):
         self.encoder = encoder
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Vectors ``[B, d]`` of pieces ``[B, T]``."""
+        """Returns vectors ``[B, d]`` of pieces ``[B, T]``."""
         states = self.encoder(input_ids, attention_mask)
         read = attention_mask.unsqueeze(-1).to(states.dtype)
         mean = (states * read).sum(1) / read.sum(1).clamp(min=1.0)
@@ -361,13 +361,13 @@ class NameVectors(nn.Module):
 
 
 def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> int:
-    """Exports an encoder in float32; the graph is compared with the network before it is given out.
+    """Exports an encoder in float32, and compares the graph with the network before it returns.
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
         graph: file to write, with the inputs ``input_ids`` and ``attention_mask`` and the output ``vectors``.
         tokenizer: file to write.
-        longest: pieces that it must read.
+        longest: number of pieces that it must be able to read.
 
     Returns:
         The id of the padding token.

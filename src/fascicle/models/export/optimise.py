@@ -1,13 +1,13 @@
 """Makes an exported graph smaller and faster: 8-bit weights, and operators merged ahead of time.
 
-Needs ``onnx``, not torch. Only what ONNX Runtime merges itself is merged. Its ``transformers.optimizer`` was measured
-to lose: on one core 1,024 pieces in rows of 64 take 42 ms as they are and 45 ms with merged attention (rows of 512: 83
-and 78 ms); with merged layer norms as well, a sentence of BC5CDR takes 2.9 ms instead of 2.0.
+Needs ``onnx``, not torch. Only what ONNX Runtime merges itself is merged. Its ``transformers.optimizer`` was
+slower in measurements: on one core 1,024 pieces in rows of 64 take 42 ms as they are and 45 ms with merged attention
+(rows of 512: 83 and 78 ms); with merged layer norms as well, a sentence of BC5CDR takes 2.9 ms instead of 2.0.
 
-Fixed scales for the activations of an 8-bit graph, so that a text's answer depends on nothing read beside it.
+The activations of an 8-bit graph get fixed scales, so that the answer for a text does not depend on its batch.
 
 Dynamic quantisation scales each activation by its range over the whole batch: the same sentence then gets other scores
-in other company. Here the ranges are measured once, on sample texts, and become constants of the graph; values beyond
+in another batch. Here the ranges are measured once, on sample texts, and become constants of the graph; values beyond
 them are clipped. It costs no time: each integer product, its scales and its bias become one operator.
 """
 
@@ -35,7 +35,7 @@ _NARROW = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Quantisation:
-    """What :func:`quantise` did, for the model card.
+    """Result of :func:`quantise`, for the model card.
 
     Attributes:
         products: Matrix products with 8-bit weights.
@@ -56,7 +56,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
         path_out: The file to write.
 
     Returns:
-        What became integer; it belongs on the model card.
+        Numbers of products and tables that are now integers, for the model card.
 
     Raises:
         ModelError: ``path_in`` is not an ONNX graph, or has nothing that can become integer.
@@ -69,7 +69,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
     for number, node in enumerate(graph.graph.node):
         node.name = node.name or f"{node.op_type}_{number}"
     mark = graph.metadata_props.add()
-    mark.key, mark.value = "onnx.quant.pre_process", "onnxruntime.quant"  # nothing is to be prepared first
+    mark.key, mark.value = "onnx.quant.pre_process", "onnxruntime.quant"  # no preparation is needed
     with _without_warnings():
         quantize_dynamic(
             graph,
@@ -91,7 +91,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
 
 
 def merge(path_in: str | Path, path_out: str | Path) -> None:
-    """Writes a graph as ONNX Runtime merges it when it opens it, so that opening has less to do.
+    """Writes a graph with the operators merged as ONNX Runtime merges them when it opens it, so that opening is faster.
 
     Merges that only suit the processor at hand are left to the opening.
 
@@ -119,14 +119,14 @@ def merge(path_in: str | Path, path_out: str | Path) -> None:
     graph = _read(path_out)
     used = {node.domain for node in graph.graph.node}
     kept = [opset for opset in graph.opset_import if opset.domain in used]
-    del graph.opset_import[:]  # it declares all that it knows, which older releases do not
+    del graph.opset_import[:]  # it declares also unused ones, which older releases do not have
     graph.opset_import.extend(kept)
     onnx.save(graph, str(path_out))
 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Keeps the quantiser from warning through the root logger of tensors that it rightly leaves alone."""
+    """Suppresses warnings that the quantiser logs about tensors that it rightly leaves unchanged."""
     before = logging.root.manager.disable
     logging.disable(max(before, logging.WARNING))
     try:
@@ -159,7 +159,7 @@ def _narrow_products(graph: Any) -> list[str]:
 
 
 def _integer_tables(graph: Any) -> int:
-    """Tables that are looked up by row, with 8-bit entries."""
+    """Stores tables that are looked up by row with 8-bit entries."""
     import onnx
 
     integer = {onnx.TensorProto.INT8, onnx.TensorProto.UINT8}
@@ -214,7 +214,7 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
         ranges: lowest and highest value of every activation that the graph quantises, 0 included.
 
     Returns:
-        How many activations have a fixed scale.
+        Number of activations with a fixed scale.
 
     Raises:
         ModelError: an activation without a range.
@@ -242,7 +242,7 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
 
 
 def _constants(node: Any, limits: tuple[float, float]) -> list[Any]:
-    """Scale and zero point by the formula of the dynamic operator."""
+    """Returns scale and zero point by the formula of the dynamic operator."""
     from onnx import numpy_helper
 
     low, high = min(0.0, limits[0]), max(0.0, limits[1])
@@ -255,7 +255,7 @@ def _constants(node: Any, limits: tuple[float, float]) -> list[Any]:
 
 
 def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
-    """Integer product, cast, scale and bias become one operator; a product of another form stays as it is."""
+    """Merges integer product, cast, scale and bias into one operator; a product of another form stays as it is."""
     import onnx
 
     users: dict[str, list[Any]] = {}
@@ -281,7 +281,7 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
 def _chain(
     node: Any, users: Mapping[str, list[Any]], maker: Mapping[str, Any], vectors: Iterable[str]
 ) -> tuple[list[Any], Any, list[str]] | None:
-    """The nodes from an integer product to its float result, the product of its scales, and its bias if it has one."""
+    """Finds the nodes from an integer product to its float result, the product of its scales, and its bias if any."""
     cast = _only(users, node.output[0], "Cast")
     scale = _only(users, cast.output[0], "Mul") if cast is not None else None
     if cast is None or scale is None:

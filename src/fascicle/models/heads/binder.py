@@ -1,9 +1,9 @@
-"""The bi-encoder head: spans of the text are compared with vectors of the entity types.
+"""Bi-encoder head: compares spans of the text with vectors of the entity types.
 
 Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T pieces, U units, K types,
     L the width, G gold, d width of a state, h of a projection.
 
-The vectors of entity types: states of an encoder that reads texts about them, or a learnt table.
+The type vectors are states of an encoder that reads texts about the types, or a learnt table.
 
 Source: *binder* §2.1 and Table 5. Shapes: K types, N texts, P pieces of a text, d width of a state.
 """
@@ -33,7 +33,7 @@ _TOGETHER = 32  # types that are read at a time at inference, where any number m
 
 
 def texts_of(settings: BinderSettings, basis: Basis) -> TypeTexts:
-    """What stands for the types of a head, in the pieces of its encoder.
+    """Returns the texts that describe the types of a head, as pieces of its encoder.
 
     Args:
         settings: of the head.
@@ -49,9 +49,9 @@ def texts_of(settings: BinderSettings, basis: Basis) -> TypeTexts:
 
 
 class TypeEncoder(nn.Module):
-    """Texts -> one vector a type, by the encoder of the text itself or by one of its own.
+    """Encoder of types: texts -> one vector a type, by the text encoder of the model or by an own copy of it.
 
-    An encoder that is shared belongs to the model: here it is no submodule, or its tensors would be there twice.
+    A shared encoder belongs to the model. It is no submodule here, because its tensors would then be saved twice.
     """
 
     ids: Tensor
@@ -64,49 +64,49 @@ class TypeEncoder(nn.Module):
         Args:
             texts: at least one a type.
             encoder: of the model.
-            own: read with a copy of it, which is trained for itself.
+            own: use a copy of the encoder, which is trained separately.
             mean: the vector of a text is the mean over its pieces, not one state.
         """
         super().__init__()
         self.own = deepcopy(encoder) if own else None
-        self._shared = (encoder,)  # a tuple, which torch does not look into
+        self._shared = (encoder,)  # a tuple, so that torch does not register the module
         self.mean = mean
         self.read(texts)
 
     def read(self, texts: TypeTexts) -> None:
-        """Takes texts, in place of those that were there, also of other types."""
+        """Replaces the texts, also by texts of other types."""
         self._counts, self._at_rest = torch.from_numpy(texts.counts), texts.at_rest
         for name in ("ids", "mask", "place"):
             self.register_buffer(name, torch.from_numpy(getattr(texts, name)), persistent=False)
 
     @property
     def each(self) -> int:
-        """Texts of a type that are read at inference."""
+        """Number of texts of a type that are read at inference."""
         return self._at_rest
 
     @property
     def encoder(self) -> Encoder:
-        """What reads the texts."""
+        """Encoder that reads the texts."""
         return self.own or self._shared[0]
 
     def forward(self) -> Tensor:
-        """One vector a type, ``[K, d]``; in training of one of its texts, drawn by torch's generator."""
+        """Returns one vector a type, ``[K, d]``; in training, of one text drawn by torch's generator."""
         if self.training:
             return self._read(self._drawn())
         return torch.cat([self._read(rows) for rows in torch.split(self._first(), _TOGETHER)])
 
     def _read(self, rows: Tensor) -> Tensor:
-        """One vector for each row of texts, the mean over it, ``[rows, d]``."""
+        """Returns one vector for each row of texts: the mean over the row, ``[rows, d]``."""
         ids, mask, place = (t[rows.flatten().to(t.device)] for t in (self.ids, self.mask, self.place))
         return self.read_together(ids, mask, place, each=rows.shape[1])
 
     def read_together(self, ids: Tensor, mask: Tensor, place: Tensor | None, *, each: int) -> Tensor:
-        """One vector for every so many texts, the mean over them.
+        """Returns one vector for each group of ``each`` texts: the mean over the group.
 
         Args:
             ids: of the pieces, ``[N, P]``.
             mask: 1 where there is a piece, ``[N, P]``.
-            place: of the state that stands for each text, ``[N]``; a mean needs none.
+            place: position of the state that represents each text, ``[N]``; not needed for a mean.
             each: texts of one type.
 
         Returns:
@@ -121,12 +121,12 @@ class TypeEncoder(nn.Module):
         return found.reshape(-1, each, found.shape[1]).mean(1)
 
     def _drawn(self) -> Tensor:
-        """A text of each type, ``[K, 1]``."""
+        """Draws the index of one text of each type, ``[K, 1]``."""
         share = torch.rand(len(self._counts)) if self._counts.max() > 1 else torch.zeros(len(self._counts))
         return (self._starts() + (share * self._counts).long()).unsqueeze(1)
 
     def _first(self) -> Tensor:
-        """The texts of each type that are read at inference, ``[K, at_rest]``."""
+        """Returns the indices of the texts of each type that are read at inference, ``[K, at_rest]``."""
         return self._starts().unsqueeze(1) + torch.arange(self._at_rest)
 
     def _starts(self) -> Tensor:
@@ -134,10 +134,10 @@ class TypeEncoder(nn.Module):
 
 
 class AtomicTypes(nn.Module):
-    """A learnt vector a type: nothing is read."""
+    """Table of one learnt vector a type; no text is read."""
 
     def __init__(self, count: int, width: int) -> None:
-        """Draws them from N(0, 0.02²).
+        """Draws the vectors from N(0, 0.02²).
 
         Args:
             count: K.
@@ -148,12 +148,12 @@ class AtomicTypes(nn.Module):
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self) -> Tensor:
-        """``[K, d]``."""
+        """Returns the vectors, ``[K, d]``."""
         return self.table
 
 
 def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTypes:
-    """What gives the vectors of the types.
+    """Builds the module that gives the vectors of the types.
 
     Args:
         settings: of the head.
@@ -165,7 +165,7 @@ def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTy
     if settings.type_view == "atomic":
         return AtomicTypes(len(basis.types), basis.width)
     texts = texts_of(settings, basis)
-    assert basis.encoder is not None  # texts_of has refused that
+    assert basis.encoder is not None  # texts_of has refused this case
     return TypeEncoder(texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean")
 
 
@@ -180,7 +180,7 @@ _AXES = {
 
 
 class BinderHead(Head):
-    """Cosines of spans and types over a temperature; a mention exceeds the threshold of its type.
+    """Bi-encoder head: a mention is a span whose scaled cosine with a type exceeds the threshold of the type.
 
     The score of a mention is the logistic function of the score of its span less the threshold. In training mode the
     types are read in every step and the scores are those of all spans, for the loss; in evaluation mode the vectors of
@@ -194,10 +194,10 @@ class BinderHead(Head):
 
         Args:
             settings: of the head.
-            basis: what it is built on; with encoder and tokenizer, unless a type is a learnt vector.
+            basis: inputs of the head; with encoder and tokenizer, unless a type is a learnt vector.
 
         Raises:
-            RecipeError: the encoder cannot read what stands for a type.
+            RecipeError: the encoder cannot read the text that describes a type.
         """
         super().__init__(settings)
         self.settings = settings
@@ -227,26 +227,26 @@ class BinderHead(Head):
 
     @property
     def _ends(self) -> tuple[str, ...]:
-        """The arrays of the pieces at both ends of a unit; a piece is its own first and last one."""
+        """Names of the arrays of the first and last piece of a unit; for pieces as units both are the piece itself."""
         return ("first_piece",) if self.level == "piece" else ("first_piece", "last_piece")
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
-        """The spans as they are, and unknown ranges as spans of the type ``UNKNOWN``, ``[m + r, 3]``.
+        """Returns the spans, and unknown ranges as spans of the type ``UNKNOWN``, ``[m + r, 3]``.
 
         Args:
             spans: as in ``Head``.
             units: as in ``Head``.
-            unknown: ranges of units about which nothing is known, ``[r, 2]``: what overlaps one is no negative.
+            unknown: ranges of units about which nothing is known, ``[r, 2]``: a span that overlaps one is no negative.
         """
         return np.concatenate([spans, np.insert(unknown, 2, UNKNOWN, axis=1)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """With a row over the whole document for each type, of the type ``UNKNOWN`` less 1 and the index."""
+        """Adds for each type a row over the whole document, with the type ``UNKNOWN`` less 1 and the index."""
         whole = [(0, np.iinfo(np.int32).max, UNKNOWN - 1 - kind) for kind in types]
         return np.concatenate([gold, np.array(whole, dtype=np.int64).reshape(-1, 3)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Window, first unit, last unit and type of the gold that lies in each window, ``[G, 4]``.
+        """Returns window, first unit, last unit and type of the gold that lies in each window, ``[G, 4]``.
 
         Neighbouring windows of one text may share gold. The parts of unknown ranges in a window are further rows, with
         the type ``UNKNOWN``, and so are types that are not annotated in it, see ``without``.
@@ -258,7 +258,7 @@ class BinderHead(Head):
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """In evaluation mode the tables of ``outputs``, see ``nn.contrast``; in training mode those of its loss.
+        """Returns the tables of ``outputs`` in evaluation mode, see ``nn.contrast``, or those of the loss in training.
 
         In evaluation mode a batch may bring the vectors of the types, as ``TYPE_VECTORS``, in place of its own.
         """
@@ -272,7 +272,7 @@ class BinderHead(Head):
         return {name: tables[name] for name in self.outputs}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """The contrastive loss over all spans of the batch, of scores in training mode; arguments as in ``Head``."""
+        """Returns the contrastive loss over all spans, of scores in training mode; arguments as in ``Head``."""
         kind = targets[:, 3]
         unknown, masked, gold = targets[kind == UNKNOWN], targets[kind < UNKNOWN], targets[kind > UNKNOWN]
         if len(unknown):
@@ -286,7 +286,7 @@ class BinderHead(Head):
     def look_for(self, basis: Basis) -> None:
         """See ``Head``; learnt vectors and learnt thresholds are weights."""
         if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
-            super().look_for(basis)  # refuses
+            super().look_for(basis)  # raises the error
             return
         self.types.read(texts_of(self.settings, basis))
         self.types.to(self.vectors.device)
@@ -307,7 +307,7 @@ class BinderHead(Head):
         return TextStates(starts=starts, ends=ends, whole=states[:, 0], first_piece=first, last_piece=last)
 
     def _vectors(self) -> Tensor:
-        """The vectors of the types, ``[kinds, K, h]``, made again unless they are kept."""
+        """Returns the vectors of the types, ``[kinds, K, h]``; computes them again unless they are kept."""
         if not self._kept:
             if torch.onnx.is_in_onnx_export():
                 raise RuntimeError("the vectors of the types would be traced: score a batch, or load the model, first")
@@ -317,7 +317,7 @@ class BinderHead(Head):
 
     @torch.no_grad()
     def _make(self) -> None:
-        """Reads the types without dropout, in full precision."""
+        """Computes the vectors of the types without dropout, in full precision."""
         encoder = [self.types.encoder] if isinstance(self.types, TypeEncoder) else []
         device = self.vectors.device.type
         with _at_rest(self, *encoder), torch.autocast(device, enabled=False):
@@ -325,7 +325,7 @@ class BinderHead(Head):
         self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
 
     def train(self, mode: bool = True) -> BinderHead:
-        """Changes the mode; nothing is kept in training, nor over it."""
+        """Sets the mode; a call for training mode drops the kept vectors."""
         if mode:
             self.forget()
         super().train(mode)
@@ -343,7 +343,7 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
 
 
 def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dict[str, Tensor]:
-    """The scores with minus infinity for what overlaps an unknown range; gold stays."""
+    """Sets the scores of spans that overlap an unknown range to minus infinity; those of gold spans stay."""
     windows, _, units, _ = scores["spans"].shape
     at = torch.arange(units, device=unknown.device)
     row, first, last = unknown[:, :3].unbind(1)
@@ -366,7 +366,7 @@ def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dic
 
 @contextmanager
 def _at_rest(*modules: nn.Module) -> Iterator[None]:
-    """Evaluation mode; as before afterwards."""
+    """Sets evaluation mode for the block, and restores the mode afterwards."""
     training = [part for module in modules for part in module.modules() if part.training]
     for part in training:
         part.training = False
@@ -378,10 +378,10 @@ def _at_rest(*modules: nn.Module) -> Iterator[None]:
 
 
 def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:
-    """What is saved fits the weights that are saved with it."""
+    """Computes the type vectors if they are not kept, so that they fit the weights that are saved with them."""
     head._vectors()
 
 
 def _after_loading(head: BinderHead, incompatible: object) -> None:
-    """What was saved fits the weights that were saved with it."""
+    """Marks the loaded vectors as those of the loaded weights."""
     head._kept = not head.training

@@ -1,4 +1,4 @@
-"""The contract of a head: from unit states to named score tables, and from gold to a loss.
+"""Base class of all heads: from unit states to named score tables, and from gold to a loss.
 
 Shapes: B windows, T pieces, U units, d width of the encoder.
 """
@@ -34,12 +34,12 @@ nothing is taught; or soft targets, float32 probabilities of all classes in one 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Basis:
-    """What a head is built on, beside its settings; most need only the first two.
+    """Inputs from which a head is built, beside its settings; most heads need only the first two.
 
     Attributes:
         types: entity types, in the order of their indices.
         width: of the encoder's states.
-        encoder: of the text, for a head that lets it read more than that; it stays the model's.
+        encoder: of the text, for a head that also reads other texts with it; it stays part of the model.
         tokenizer: of the encoder.
         descriptions: of the types, where the settings name a file of them.
     """
@@ -52,7 +52,7 @@ class Basis:
 
 
 class Head(nn.Module, ABC):
-    """One head; ``runtime/decoding/decoders.py``, which needs no torch, says what its scores mean at inference."""
+    """Base class of a head; ``runtime/decoding/decoders.py`` (no torch) turns its scores into mentions."""
 
     limits: Limits
     axes: Mapping[str, tuple[str, ...]]
@@ -72,7 +72,7 @@ class Head(nn.Module, ABC):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Arrays of the batch that ``scores`` needs at inference."""
+        """Names of the arrays of the batch that ``scores`` needs at inference."""
         return self.units.inputs
 
     @property
@@ -82,17 +82,17 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Targets:
-        """The gold of one document in the form that ``targets`` takes, made once.
+        """Converts the gold of one document to the form that ``targets`` takes; called once a document.
 
         Args:
             spans: ``(start, end, type index)`` in units, ``[m, 3]``, as ``limits`` allow.
             units: of the document.
-            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted: not taught to be no
-                mention, as ``text.targets.unknown_units`` gives them. ``spans`` are taught all the same.
+            unknown: of weak labels, ranges of units of which nothing is known, ``[r, 2]``, sorted, as
+                ``text.targets.unknown_units`` gives them: no negatives are taken there. ``spans`` are taught anyway.
         """
 
     def without(self, gold: Targets, types: Sequence[int]) -> Targets:
-        """The gold of one document as if nothing were known of some types; see ``settings.heads.Needs.masks``.
+        """Returns the gold of one document with some types marked as unknown; see ``settings.heads.Needs.masks``.
 
         Args:
             gold: of ``gold``.
@@ -104,7 +104,7 @@ class Head(nn.Module, ABC):
         raise ValueError("the loss of this head is about all types together")
 
     def soft_gold(self, probabilities: Floats32) -> Targets:
-        """The gold of one document from probabilities of its tags; see ``settings.heads.Needs.soft``.
+        """Returns the gold of one document from probabilities of its tags; see ``settings.heads.Needs.soft``.
 
         Args:
             probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known.
@@ -116,7 +116,7 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
-        """What ``loss`` compares the scores of a batch with.
+        """Returns the targets with which ``loss`` compares the scores of a batch.
 
         Args:
             gold: of each window's document, from ``gold``.
@@ -126,7 +126,7 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Score tables of a batch.
+        """Returns the score tables of a batch.
 
         Args:
             states: of the encoder, ``[B, T, d]``.
@@ -135,7 +135,7 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """A mean over the units or spans of the batch, so that heads can be mixed.
+        """Returns the loss as a mean over the units or spans of the batch, so that losses of heads can be mixed.
 
         Args:
             scores: of ``scores``.
@@ -143,7 +143,7 @@ class Head(nn.Module, ABC):
         """
 
     def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-        """How far the probabilities of all labels of all units are from those of a teacher: 0 if they are equal.
+        """Returns the divergence of the label probabilities of all units from those of a teacher; 0 if they are equal.
 
         Args:
             scores: of ``scores``.
@@ -156,19 +156,19 @@ class Head(nn.Module, ABC):
         raise ValueError("this head has no probabilities of labels of single units")
 
     def look_for(self, basis: Basis) -> None:
-        """Takes other types, as many as there are, with the weights as they are; see ``settings.heads.Needs.fixed``.
+        """Replaces the types, in any number, with unchanged weights; see ``settings.heads.Needs.fixed``.
 
         Args:
-            basis: with the types, and what the head reads of them.
+            basis: with the types, and their descriptions.
 
         Raises:
-            RecipeError: the encoder cannot read what the head reads of the types.
+            RecipeError: the encoder cannot read the descriptions of the types.
             ValueError: a head whose types are part of its weights.
         """
         raise ValueError("the types of this head are part of its weights")
 
     def forget(self) -> None:
-        """Drops what the head keeps of its weights, or of the encoder's, to answer sooner: they have changed.
+        """Drops values that the head has cached for speed, because its weights or those of the encoder have changed.
 
         A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
         does.
@@ -177,7 +177,7 @@ class Head(nn.Module, ABC):
 
 @torch.no_grad()
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Changes weights in place, in any mode, and tells the heads.
+    """Changes weights in place, in any mode, and drops the cached values of the heads.
 
     Args:
         model: with heads or without.
@@ -192,14 +192,14 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 class UnitStates(nn.Module):
-    """Piece states -> unit states: pooling, what else is known, dropout; special tokens as units in training.
+    """Piece states -> unit states: pooling, input features, dropout; in training also special tokens as units.
 
     Attributes:
-        vectors: of what was looked up about a unit, ``features`` of a batch; ``None`` if nothing is.
+        vectors: learnt vectors of the input features of a unit, ``features`` of a batch; ``None`` without such.
     """
 
     def __init__(self, settings: HeadSettings) -> None:
-        """Builds the pooling; see ``HeadSettings`` for what it is made from."""
+        """Builds the pooling; see ``HeadSettings`` for its settings."""
         super().__init__()
         self.pooling = POOLINGS[settings.pooling]()
         self.dropout = nn.Dropout(settings.dropout)
@@ -208,16 +208,16 @@ class UnitStates(nn.Module):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Arrays of the batch that are needed at inference."""
+        """Names of the arrays of the batch that are needed at inference."""
         return (*self.pooling.needs, *self.looked_up)
 
     @property
     def looked_up(self) -> tuple[str, ...]:
-        """The array of what is known of units, if it is read."""
+        """Name of the array of input features of units, if they are read."""
         return () if self.vectors is None else (FEATURES,)
 
     def forward(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
-        """Pools.
+        """Pools piece states to unit states.
 
         Args:
             states: of the encoder, ``[B, T, d]``.
@@ -237,7 +237,7 @@ class UnitStates(nn.Module):
         return dropped
 
     def known(self, batch: Mapping[str, Tensor]) -> Tensor:
-        """The vectors of what is known of the units, ``[B, U, d]``; of special tokens nothing is."""
+        """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for special tokens."""
         assert self.vectors is not None, "there are no vectors without inputs"
         around = int(self.specials and self.training)
         features = batch[FEATURES]
@@ -246,7 +246,7 @@ class UnitStates(nn.Module):
 
 
 def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:
-    """Positions of the first special token, of the units, and of the last special token, ``[B, U + 2]``."""
+    """Returns the positions of the first special token, the units, and the last special token, ``[B, U + 2]``."""
     first = F.pad(batch["first_piece"], (1, 1))
     last = batch["attention_mask"].sum(dim=1, keepdim=True) - 1
     return first.scatter(1, batch["unit_count"].unsqueeze(1) + 1, last)

@@ -1,4 +1,4 @@
-"""Span heads: every span up to a width is classified, or is no mention.
+"""Span heads: classify every span up to a maximum width by type, or as no mention.
 
 Sources: SpanPred, *comparing-and-combining* §4.3; SpanNER, *bundling-learning* §3.1.3; biaffine, Yu et al. 2020.
 Shapes: B windows, U units, L the width, C classes: none first, then the entity types.
@@ -31,7 +31,7 @@ _AXES = {
 
 
 class SpanClassifier(Head):
-    """What all span heads share: which spans are taught and scored, and the mean cross-entropy over them.
+    """Base class of the span heads: chooses the spans that are taught and scored; the loss is the mean cross-entropy.
 
     The score of a mention is the probability of its type among all types and none.
     """
@@ -43,7 +43,7 @@ class SpanClassifier(Head):
 
         Args:
             settings: of the head, with a width above 0.
-            basis: what it is built on.
+            basis: inputs of the head.
         """
         super().__init__(settings)
         if not settings.width:
@@ -55,7 +55,7 @@ class SpanClassifier(Head):
 
     @abstractmethod
     def make_scorer(self, *, classes: int, width: int) -> SpanScorer:
-        """The scorer of this family.
+        """Builds the scorer of this family.
 
         Args:
             classes: C.
@@ -63,15 +63,15 @@ class SpanClassifier(Head):
         """
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
-        """The spans as they are, and behind them the unknown ranges with -1 as their type, ``[m + r, 3]``."""
+        """Returns the spans, then the unknown ranges with -1 as their type, ``[m + r, 3]``."""
         return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """With a row for the whole document: a span that is no mention may be one of these, see ``nn.partial``."""
+        """Adds a row for the whole document: a span that is no mention may be of these types, see ``nn.partial``."""
         return np.concatenate([gold, np.array([(0, 0, set_of(types))], dtype=np.int64)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
+        """Returns classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
 
         Of the spans that are no mention, ``negatives`` of each window are drawn (*bundling-learning* §3.2.2), or all
         are taught; none that shares a unit with an unknown range is among them. With special tokens U has two more
@@ -83,7 +83,7 @@ class SpanClassifier(Head):
         found[_answered(windows, found.shape[1:], around)] = _NONE
         for row, (rows, window) in enumerate(zip(gold, windows, strict=True)):
             kinds = rows[:, 2]
-            for code in kinds[kinds <= SETS]:  # one, if any
+            for code in kinds[kinds <= SETS]:  # a single row, if any
                 found[row][(found[row] == _NONE) & _inner(lengths[row], found.shape[1:], around)] = code
             if (kinds == UNKNOWN).any():
                 found[row][_touched(rows[kinds == UNKNOWN], window, found.shape[1:], around)] = IGNORED
@@ -94,16 +94,16 @@ class SpanClassifier(Head):
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The tables of the scorer, see ``nn.spans``; the first state stands for the whole window."""
+        """Returns the tables of the scorer, see ``nn.spans``; the first state represents the whole window."""
         return self.scorer(self.units(states, batch), states[:, 0])
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Mean over the taught spans of the batch; arguments as in ``Head``."""
+        """Returns the mean over the taught spans of the batch; arguments as in ``Head``."""
         return span_loss(scores, targets, ignored=IGNORED)
 
 
 class LinearSpans(SpanClassifier):
-    """One linear layer over the vector of a span."""
+    """Span head with one linear layer over the vector of a span."""
 
     settings: SpanSettings
 
@@ -119,7 +119,7 @@ class LinearSpans(SpanClassifier):
 
 
 class BiaffineSpans(SpanClassifier):
-    """A bilinear form of a span's first and last unit."""
+    """Span head with a bilinear form of the first and last unit of a span."""
 
     settings: BiaffineSettings
 
@@ -136,7 +136,7 @@ class BiaffineSpans(SpanClassifier):
 
 
 def _of_window(spans: Ints, window: Window) -> list[list[int]]:
-    """The gold spans that a window answers for."""
+    """Returns the gold spans that a window answers for."""
     first, last = np.searchsorted(spans[:, 0], window.units)
     near = spans[first:last]
     found: list[list[int]] = near[answered(window, near)].tolist()
@@ -144,7 +144,7 @@ def _of_window(spans: Ints, window: Window) -> list[list[int]]:
 
 
 def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
-    """Which cells ``[U, L]`` of a window share a unit with one of the ranges."""
+    """Returns a mask of the cells ``[U, L]`` of a window that share a unit with one of the ranges."""
     units, longest = shape
     places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
     count = np.append(0, np.cumsum(covered(places, units + longest)))
@@ -154,14 +154,14 @@ def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) 
 
 
 def _inner(units: int, shape: tuple[int, ...], around: int) -> Bools:
-    """Which cells ``[U, L]`` of a window are spans over its units alone, without special tokens."""
+    """Returns a mask of the cells ``[U, L]`` of a window that are spans over its units, without special tokens."""
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     inside: Bools = (first >= around) & (first + width < units + around)
     return inside
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:
-    """Which cells ``[B, U, L]`` are spans that their window answers for, as in ``text.windows.answered``."""
+    """Returns a mask of the cells ``[B, U, L]`` that their window answers for, as in ``text.windows.answered``."""
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     low, high, keep_low, keep_high = (
         np.array(values)[:, None, None] for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)
@@ -174,7 +174,7 @@ def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) ->
 
 
 def _surplus(candidates: Bools, wanted: int, chance: np.random.Generator) -> Bools:
-    """Which candidates are too many: all but ``wanted`` of each row, drawn without replacement."""
+    """Draws without replacement the candidates to leave out, so that ``wanted`` remain in each row; returns a mask."""
     rows = candidates.reshape(len(candidates), -1)
     priority = np.where(rows, chance.random(rows.shape, dtype=np.float32), 2.0)
     surplus = rows.copy()

@@ -3,11 +3,11 @@
 Sources: *comparing-and-combining* §4.1 (SEQ) and §4.2 (SeqCRF); *bundling-learning* §3.1.2 (SeqNER).
 Shapes: B windows, T pieces, U units, C tags.
 
-The multi-label head: each label of a unit has a logistic function of its own, so types may nest.
+In the multi-label head each label of a unit has its own logistic function, so types may nest.
 
-Sources: *tinybern2-kazu* §3, which tells neither the target of the output O from soft labels (``outside``) nor how
-pieces decide at inference (``inference_pooling``). Shapes: B windows, U units, K types, C = 1 + 2K labels in BIO and
-1 + K in IO, in the order of ``core.tags.TagScheme``.
+Sources: *tinybern2-kazu* §3, which specifies neither the target of the output O from soft labels (``outside``) nor how
+pieces are combined at inference (``inference_pooling``). Shapes: B windows, U units, K types, C = 1 + 2K labels in
+BIO and 1 + K in IO, in the order of ``core.tags.TagScheme``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ANY = -1  # in the targets of a CRF: a unit that may have any tag
 
 
 class SoftmaxTagger(Head):
-    """Pooling, dropout and one linear layer; the loss is the mean cross-entropy over units.
+    """Softmax tagger: pooling, dropout and one linear layer; the loss is the mean cross-entropy over units.
 
     The score of a mention is the geometric mean of its tags' probabilities.
     """
@@ -55,7 +55,7 @@ class SoftmaxTagger(Head):
 
         Args:
             settings: of the head.
-            basis: what it is built on.
+            basis: inputs of the head.
         """
         super().__init__(settings)
         self.settings = settings
@@ -66,13 +66,13 @@ class SoftmaxTagger(Head):
         draw(self.linear)
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
-        """Tag ids of the units of a document, ``[units]``; ``unknown_tag`` for unknown ones that are in no mention."""
+        """Returns the tag ids of a document, ``[units]``; ``unknown_tag`` for unknown units outside mentions."""
         tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
         tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
         return tags
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
-        """The probabilities of all tags, ``[units, C]``, from those of a teacher; O has what is left.
+        """Returns the probabilities of all tags, ``[units, C]``, from those of a teacher; O gets the remainder.
 
         Args:
             probabilities: of all tags but O, ``[units, C - 1]``; negative where nothing is known. Where they sum to
@@ -84,15 +84,15 @@ class SoftmaxTagger(Head):
         return np.where(known, table, IGNORED).astype(np.float32)
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """A unit that is in no mention may be O, or have any tag of these types.
+        """Marks units outside mentions as unknown between O and the tags of these types.
 
-        The loss is then the marginal likelihood of what is known (Tsuboi et al. 2008), which for a tag on its own is
+        The loss is then the marginal likelihood of the known tags (Tsuboi et al. 2008), which for a tag on its own is
         the probability of O and these tags together.
         """
         return np.where(gold == 0, set_of(types), gold)
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
-        """Tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
+        """Returns tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
 
         Unknown units have ``unknown_tag``.
         """
@@ -105,11 +105,11 @@ class SoftmaxTagger(Head):
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
+        """Returns ``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
         return {"emissions": self.linear(self.units(states, batch))}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
+        """Returns the mean over all known units of the batch, 0 if there is none; arguments as in ``Head``."""
         emissions, wanted = scores["emissions"].float().flatten(0, 1), targets.flatten()
         several = wanted <= SETS
         single = wanted.masked_fill(several, IGNORED)
@@ -119,12 +119,12 @@ class SoftmaxTagger(Head):
         return total / (targets != IGNORED).sum().clamp(min=1)
 
     def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-        """Mean divergence over all known units; arguments as in ``Head``."""
+        """Returns the mean divergence over all known units; arguments as in ``Head``."""
         return tag_loss(scores["emissions"], wanted, temperature=temperature)
 
 
 class CrfTagger(SoftmaxTagger):
-    """The same emissions under a linear-chain CRF over the units of a window.
+    """CRF tagger: the emissions of the softmax tagger under a linear-chain CRF over the units of a window.
 
     The loss is the negative log-likelihood of the batch divided by its known units, so that it stays comparable with a
     mean cross-entropy, or divided by its windows, as the settings say. Where some tags are unknown, or are known to be
@@ -136,7 +136,7 @@ class CrfTagger(SoftmaxTagger):
         {"emissions": _EMISSIONS, "transitions": ("", ""), "start": ("",), "end": ("",)}
     )
     unknown_tag: ClassVar[int] = _ANY
-    imitates: ClassVar[bool] = False  # its tags depend on each other, so those of single units do not teach it
+    imitates: ClassVar[bool] = False  # its tags depend on each other, so it cannot be trained on those of single units
 
     def __init__(self, settings: CrfSettings, basis: Basis) -> None:
         """Builds the layers; arguments as in ``SoftmaxTagger``."""
@@ -145,10 +145,10 @@ class CrfTagger(SoftmaxTagger):
         self.crf = LinearChainCrf(len(self.labels))
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
+        """Returns emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and ``end`` ``[C]``.
 
-        Where special tokens take part in the chain they are always O at inference, which the first and last transition
-        then stand for.
+        If special tokens are part of the chain, they are always O at inference: ``start`` and ``end`` are then their
+        transitions.
         """
         tables = super().scores(states, batch)
         start: Tensor = self.crf.start
@@ -158,7 +158,7 @@ class CrfTagger(SoftmaxTagger):
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Negative log-likelihood per known unit or per window; arguments as in ``Head``."""
+        """Returns the negative log-likelihood per known unit or per window; arguments as in ``Head``."""
         mask, several = targets != IGNORED, targets <= SETS
         known = mask & (targets >= 0)
         count = (known | several).sum() if self.per_unit else mask.any(dim=1).sum()
@@ -177,7 +177,7 @@ _USUAL, _RARE = 2.0, -4.0
 
 
 class MultiLabelTagger(SoftmaxTagger):
-    """Pooling, dropout and one linear layer; the loss is the mean binary cross-entropy over units and labels.
+    """Multi-label tagger: pooling, dropout and one linear layer; mean binary cross-entropy over units and labels.
 
     O is one of the labels: it is taught where a unit is in no mention, and decides nothing. The score of a mention is
     the geometric mean over its units of the probability to be in a mention of its type.
@@ -198,7 +198,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return tuple(dict.fromkeys((*self.units.inputs, *self.pieces.needs)))
 
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> NDArray[Any]:
-        """The probability of each label of each unit, ``[units, C]``; ``IGNORED`` where nothing is known of a label.
+        """Returns the probability of each label of each unit, ``[units, C]``; ``IGNORED`` where a label is unknown.
 
         Args:
             spans: as in ``Head``.
@@ -213,7 +213,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return self.soft_gold(table.reshape(units, len(self.labels) - 1))
 
     def without(self, gold: Targets, types: Sequence[int]) -> Targets:
-        """The labels of the types are unknown; O too, except in a mention of another type, where it is certainly 0."""
+        """Marks the labels of the types as unknown; O too, except in a mention of another type, where it is 0."""
         probabilities = gold[:, 1:].copy()
         probabilities.reshape(len(gold), -1, self.scheme.width)[:, list(types)] = IGNORED
         return self.soft_gold(probabilities)
@@ -223,7 +223,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return np.column_stack([outside(probabilities, self._outside), probabilities]).astype(np.float32)
 
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
-        """Probabilities ``[B, U, C]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2, C]``."""
+        """Returns probabilities ``[B, U, C]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2, C]``."""
         around = int(self.units.specials)
         widest = max(w.units[1] - w.units[0] for w in windows) + 2 * around
         found = np.full((len(windows), widest, len(self.labels)), IGNORED, dtype=np.float32)
@@ -234,7 +234,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return found
 
     def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """``emissions``, ``[B, U, C]``, in logits; arguments as in ``Head``."""
+        """Returns ``emissions``, ``[B, U, C]``, as logits; arguments as in ``Head``."""
         if self.training or not self._pooled:
             return super().scores(states, batch)
         emissions = self.pieces(self.linear(states), **{name: batch[name] for name in self.pieces.needs})
@@ -243,20 +243,20 @@ class MultiLabelTagger(SoftmaxTagger):
         return {"emissions": emissions}
 
     def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
-        """Mean over all known labels of the units of the batch, 0 if there is none; arguments as in ``Head``.
+        """Returns the mean over all known labels of the units of the batch, 0 if none; arguments as in ``Head``.
 
-        Of soft targets their entropy is taken off, which changes no gradient: the loss is a Kullback-Leibler divergence
+        The entropy of soft targets is subtracted, which changes no gradient: the loss is a Kullback-Leibler divergence
         and 0 where the probabilities are those of the targets.
         """
         return label_loss(scores["emissions"], targets)
 
     def imitation(self, scores: Mapping[str, Tensor], wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-        """The same loss at another temperature; arguments as in ``Head``."""
+        """Returns the same loss at another temperature; arguments as in ``Head``."""
         return label_loss(scores["emissions"], wanted, temperature=temperature)
 
 
 def outside(probabilities: Floats32, form: Literal["max", "product", "hard"]) -> Floats32:
-    """The target of O from those of all other labels.
+    """Computes the target of O from the probabilities of all other labels.
 
     Args:
         probabilities: ``[units, C - 1]``, negative where nothing is known.

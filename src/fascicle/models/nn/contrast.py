@@ -1,19 +1,19 @@
-"""The contrastive bi-encoder's scores and loss: spans, starts and ends are compared with vectors of the entity types.
+"""Scores and loss of the contrastive bi-encoder: compares spans, starts and ends with vectors of the entity types.
 
-Source: *binder* (Zhang et al. 2023) §2. It knows tensors only: states of a text encoder, and one vector per type, from
+Source: *binder* (Zhang et al. 2023) §2. It uses tensors only: states of a text encoder, and one vector per type, from
 an encoder of descriptions, a table, or anything else. A score is `exp(t) cos(x, e_k)` with a temperature `t` of its own
 for spans, starts and ends. The score of the whole text in the place of a span (`[CLS]` twice, width 1), start or end is
 the threshold that a mention must exceed.
 
-For a window b and a type k let N be what is no gold of type k: all spans that are none (gold of other types included,
-other gold of type k not), and the threshold. With `Z = logsumexp over N` the losses are
+For a window b and a type k let N be the negatives: all spans that are no gold of type k (gold of other types
+included), and the threshold. With `Z = logsumexp over N` the losses are
 
     threshold   Z - s_threshold                   mean over all pairs (b, k), also of types that do not occur in b
     mention     log(exp(s_gold) + exp(Z)) - s_gold            mean over all gold of the batch
 
 so one Z serves the threshold and all gold of (b, k). Eq. 5-9 of the paper do not say that the threshold competes with
-every mention and that other gold of the type stays out of the sum; the authors' program does both. No width limits the
-spans of N unless asked for.
+every mention and that other gold of the type stays out of the sum; the authors' program does both. By default no
+width limits the spans of N.
 
 Shape letters: B windows, U units, d width of a state, h of a projection, K types, L largest width at inference, G gold.
 """
@@ -33,13 +33,13 @@ from fascicle.models.nn.cosine import SpanTerms, band_cosines, band_widths, grid
 from fascicle.models.nn.draw import draw
 from fascicle.models.nn.spans import WidthTerm
 
-TOO_WIDE = -1e4  # the score of a span of more pieces than asked for: below every threshold
+TOO_WIDE = -1e4  # the score of a span with too many pieces: below every threshold
 _TEMPERATURE = 0.07
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastForm:
-    """How a scorer is built; the paper's numbers by default.
+    """Configuration of a scorer; the defaults are the numbers of the paper.
 
     Attributes:
         hidden: Width h of the projections.
@@ -64,7 +64,7 @@ class ContrastForm:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextStates:
-    """The encoded text. Beyond the units of a window anything finite.
+    """Encoded text; entries beyond the units of a window may have any finite value.
 
     Attributes:
         starts: The state of each unit's first piece, `[B, U, d]`.
@@ -82,7 +82,7 @@ class TextStates:
 
 
 class ContrastiveScorer(nn.Module):
-    """The projections, the width embedding and the temperatures (*binder* §2.2).
+    """Scorer of the bi-encoder: the projections, the width embedding and the temperatures (*binder* §2.2).
 
     The linear layer on a span's `[h_i ; h_j ; D(w)]` is kept as the blocks of its columns: `text.first` with the bias,
     `text.last` and `width_term`. `w` counts pieces. In training, dropout falls on every projected vector before it is
@@ -93,10 +93,10 @@ class ContrastiveScorer(nn.Module):
     """
 
     def __init__(self, form: ContrastForm, *, width: int, types: int) -> None:
-        """Draw weights from N(0, 0.02^2); biases are 0.
+        """Draws weights from N(0, 0.02^2); biases are 0.
 
         Args:
-            form: What to build.
+            form: Configuration.
             width: Of a state and of a type's vector, d.
             types: K; only global thresholds need it, and otherwise K is that of the vectors at hand.
         """
@@ -118,7 +118,7 @@ class ContrastiveScorer(nn.Module):
         self.outputs: tuple[str, ...] = (*(f"{kind}s" for kind in kinds), *limits)
 
     def project_types(self, types: Tensor) -> dict[str, Tensor]:
-        """The vectors that text is compared with. In evaluation mode they are constants: make them once.
+        """Projects type vectors to the space of the text. In evaluation mode they are constants: compute them once.
 
         Args:
             types: One vector per type, `[K, d]`.
@@ -131,7 +131,7 @@ class ContrastiveScorer(nn.Module):
     def forward(
         self, text: TextStates, types: Mapping[str, Tensor], *, longest: int, pieces: int | None = None
     ) -> dict[str, Tensor]:
-        """Scores for inference, in evaluation mode.
+        """Returns the scores for inference, in evaluation mode.
 
         Args:
             text: U may be less than L.
@@ -162,7 +162,7 @@ class ContrastiveScorer(nn.Module):
     def grid(
         self, text: TextStates, types: Mapping[str, Tensor], *, counts: Tensor, longest: int | None = None
     ) -> dict[str, Tensor]:
-        """Scores for the loss: of all spans, with dropout in training mode.
+        """Returns the scores of all spans for the loss, with dropout in training mode.
 
         Args:
             text: As in `forward`.
@@ -190,7 +190,7 @@ class ContrastiveScorer(nn.Module):
         return tables | {"spans": spans.masked_fill(void[:, None], -torch.inf), **self._limits(text, types)}
 
     def _positions(self, text: TextStates, types: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """`starts` and `ends`, `[B, U, K]`."""
+        """Computes `starts` and `ends`, `[B, U, K]`."""
         states = {"start": text.starts, "end": text.ends}
         return {f"{kind}s": self._compare(kind, states[kind], types) for kind in self.kinds[:-1]}
 
@@ -200,7 +200,7 @@ class ContrastiveScorer(nn.Module):
             return self._scale(kind) * table_product(vectors, types[kind])
 
     def _limits(self, text: TextStates, types: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The thresholds, `[B, K]` each."""
+        """Computes the thresholds, `[B, K]` each."""
         whole = text.whole
         if self.thresholds is not None:
             everywhere = _wide(self.thresholds).expand(whole.shape[0], -1)
@@ -223,18 +223,18 @@ class ContrastiveScorer(nn.Module):
         )
 
     def _ends(self, starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-        """What both ends add to a span vector; the bias is added once."""
+        """Computes the terms that the two ends add to a span vector; the bias is added once."""
         return _wide(_layer(self.text, "first")(starts)), _wide(F.linear(ends, _layer(self.text, "last").weight))
 
     def _widths(self, like: Tensor) -> Tensor:
-        """What each width adds to a span vector, `[N, h]`."""
+        """Computes the term that each width adds to a span vector, `[N, h]`."""
         if self.width_term is None:
             return _wide(like.new_zeros(1, self.form.hidden))
         with _exact(like):
             return _wide(self.width_term())
 
     def _unit(self, vectors: Tensor) -> Tensor:
-        """Dropout, then norm 1."""
+        """Applies dropout, then scales to norm 1."""
         return F.normalize(F.dropout(_wide(vectors), self.form.dropout, self.training), dim=-1)
 
     def _scale(self, kind: str) -> Tensor:
@@ -243,7 +243,7 @@ class ContrastiveScorer(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class LossWeights:
-    """How the six terms of the loss are mixed (*binder* Eq. 8-10).
+    """Weights of the six terms of the loss (*binder* Eq. 8-10).
 
     Attributes:
         start: Of the starts; 0 leaves them out.
@@ -261,14 +261,14 @@ class LossWeights:
 def contrastive_loss(
     tables: Mapping[str, Tensor], gold: Tensor, *, weights: LossWeights, known: Tensor | None = None
 ) -> Tensor:
-    """The loss over a batch; windows, and whole batches, without gold have terms of thresholds only.
+    """Returns the loss over a batch; windows and batches without gold have only terms of thresholds.
 
     Args:
         tables: Of `ContrastiveScorer.grid`.
         gold: Window, first unit, last unit (included) and type of each mention, int64 `[G, 4]`, in any order. Two types
             may have the same span. A row that comes twice counts twice.
         weights: Of the terms.
-        known: In which windows each type was looked for, bool `[B, K]`; by default in all. Elsewhere it has no terms.
+        known: True where a type was annotated in a window, bool `[B, K]`; by default all are. Others have no terms.
 
     Returns:
         A scalar, at least float32.
@@ -299,7 +299,7 @@ def contrastive_loss(
 def _terms(
     scores: Tensor, limit: Tensor, gold: tuple[Tensor, Tensor, Tensor], known: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The two terms of one kind, from scores `[B, K, M]`, thresholds `[B, K]`, indices of gold, and known types."""
+    """Computes both terms of one kind from scores `[B, K, M]`, thresholds `[B, K]`, gold indices and known types."""
     row, kind, cell = gold
     negatives = torch.cat([limit[:, :, None], scores], dim=2)
     negatives[row, kind, cell + 1] = -torch.inf
@@ -310,7 +310,7 @@ def _terms(
 
 
 def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
-    """Refuse mentions that are no spans of their window."""
+    """Refuses mentions that are no spans of their window."""
     rows, types, units, _ = tables["spans"].shape
     if gold.dim() != 2 or gold.shape[1] != 4 or gold.dtype != torch.int64:
         raise ValueError(f"gold must be int64 [G, 4], got {gold.dtype} {tuple(gold.shape)}")
@@ -325,22 +325,22 @@ def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
 
 def _layer(layers: nn.ModuleDict, name: str) -> nn.Linear:
     found = layers["shared"] if "shared" in layers else layers[name]
-    assert isinstance(found, nn.Linear)  # for the type checker: ModuleDict forgets what it holds
+    assert isinstance(found, nn.Linear)  # for the type checker: ModuleDict does not keep the type of its items
     return found
 
 
 def _no_span(absent: Tensor, longest: int) -> Tensor:
-    """The cells `[B, U, U]` that are no spans of at most `longest` units, given which units `[B, U]` are absent."""
+    """Returns the cells `[B, U, U]` that are no spans of at most `longest` units; `absent` units are `[B, U]`."""
     place = torch.arange(absent.shape[1], device=absent.device)
     step = place - place[:, None]
     return absent[:, None] | (step < 0) | (step >= longest)
 
 
 def _wide(values: Tensor) -> Tensor:
-    """At least float32."""
+    """Converts to at least float32."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def _exact(like: Tensor) -> torch.autocast:
-    """What runs here is not narrowed by autocast."""
+    """Returns a block in which autocast does not reduce the precision."""
     return torch.autocast(like.device.type, enabled=False)

@@ -1,4 +1,4 @@
-"""Cosines between span vectors and type vectors, for span vectors that are sums of three terms.
+"""Computes cosines between span vectors and type vectors, for span vectors that are sums of three terms.
 
 The vector of the span of units `i` to `j`, both included, that covers `w` pieces is
 
@@ -8,7 +8,7 @@ which is a linear layer on `[h_i ; h_j ; D(w)]` taken apart by the columns of it
 
 `grid_cosines`, all spans, for training. Dropout falls on the span vector, one mask per span, as in *binder*, so each
 vector has to be made; but only a few at a time, small enough for the cache, and the backward pass makes them again
-instead of keeping them. What is kept is the cosines, the norms, and which components were dropped.
+instead of keeping them. Kept are the cosines, the norms, and the mask of dropped components.
 
 `band_cosines`, the spans of at most L units, for inference. No span vector is made at all: numerator and squared norm
 are sums of entries of small tables of products. A squared norm from products loses digits where the terms cancel: the
@@ -37,7 +37,7 @@ _SHORTEST = 1e-12  # a vector below this norm has cosine 0 and no gradient
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpanTerms:
-    """What span vectors are the sums of. Beyond the units of a window anything finite.
+    """Terms of which span vectors are the sums; entries beyond the units of a window may have any finite value.
 
     Attributes:
         first: The term of the first unit, `[B, U, h]`, the bias included.
@@ -55,13 +55,13 @@ class SpanTerms:
 
 
 def grid_cosines(terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longest: int | None = None) -> Tensor:
-    """The cosines of all spans with all types, with a gradient.
+    """Returns the cosines of all spans with all types, with a gradient.
 
     Args:
         terms: Of the spans.
         types: Vectors of norm 1, `[K, h]`.
-        dropout: Share of the components of each span vector that is set to 0. Those left are not scaled up, which no
-            cosine would notice. On the CPU the share is rounded to 1/65536.
+        dropout: Share of the components of each span vector that is set to 0. Those left are not scaled up, since that
+            changes no cosine. On the CPU the share is rounded to 1/65536.
         longest: Units in the longest span that is needed; None for all.
 
     Returns:
@@ -75,7 +75,7 @@ def grid_cosines(terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longe
 
 
 def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
-    """The cosines of the spans of at most L units, without span vectors and without dropout.
+    """Returns the cosines of the spans of at most L units, without span vectors and without dropout.
 
     Args:
         terms: Of the spans. U may be less than L.
@@ -107,21 +107,21 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
 
 
 def reach_of(units: Tensor, longest: int) -> Tensor:
-    """The last unit of each span by first unit and units - 1, `[U, L]`; it may lie beyond U."""
+    """Returns the last unit of each span by first unit and units - 1, `[U, L]`; it may lie beyond U."""
     return torch.arange(units.shape[1], device=units.device)[:, None] + torch.arange(longest, device=units.device)
 
 
 def band_widths(terms: SpanTerms, longest: int, *, rows: int) -> Tensor:
-    """The width - 1 in pieces, at most `rows` - 1, of each span of the band, `[B, U, L]`."""
+    """Returns the width - 1 in pieces, at most `rows` - 1, of each span of the band, `[B, U, L]`."""
     ends = F.pad(terms.last_piece, (0, longest - 1))[:, reach_of(terms.first_piece, longest)]
     return _width_index(terms.first_piece[:, :, None], ends, rows)
 
 
 def table_product(vectors: Tensor, table: Tensor) -> Tensor:
-    """`vectors @ table^T`, `[B, U, rows]`, for vectors `[B, U, h]` and a table `[rows, h]`.
+    """Returns `vectors @ table^T`, `[B, U, rows]`, for vectors `[B, U, h]` and a table `[rows, h]`.
 
     The table is expanded, so that in an exported graph it is no constant factor of a product: those are stored in 8
-    bits, and with norms and scores at the very end nothing is left to make up for the rounding.
+    bits, and for norms and scores at the very end no later layer corrects the rounding.
     """
     return vectors @ table.t().expand(vectors.shape[0], -1, -1)
 
@@ -136,14 +136,14 @@ def _squares(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Plan:
-    """What is to be done, apart from the vectors: rows of the table of widths `[B, U, U]`, and two numbers."""
+    """Plan of the computation without the vectors: rows of the table of widths `[B, U, U]`, and two numbers."""
 
     index: Tensor
     dropout: float
     longest: int
 
     def blocks(self, hidden: int) -> Iterator[_Block]:
-        """Blocks of about `_BLOCK` numbers that cover all spans of at most `longest` units."""
+        """Yields blocks of about `_BLOCK` numbers that cover all spans of at most `longest` units."""
         rows, units, _ = self.index.shape
         start = 0
         while start < units:
@@ -155,31 +155,31 @@ class _Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class _Block:
-    """Some first units and all last units that they can reach."""
+    """Block of spans: some first units and all last units that they can reach."""
 
     rows: slice
     columns: slice
 
     @property
     def cells(self) -> tuple[slice, slice, slice]:
-        """Where they are in `[B, U, U]`."""
+        """Position of the block in `[B, U, U]`."""
         return slice(None), self.rows, self.columns
 
     def vectors(self, first: Tensor, last: Tensor, width: Tensor, index: Tensor) -> Tensor:
-        """The span vectors, `[B, rows, columns, h]`."""
+        """Returns the span vectors, `[B, rows, columns, h]`."""
         made = F.embedding(index[self.cells], width)
         return made.add_(first[:, self.rows, None]).add_(last[:, None, self.columns])
 
 
 def _drawn(like: Tensor, share: float) -> Tensor:
-    """Which components are dropped. On the CPU by 16 random bits each, a fifth of the time of `bernoulli_`."""
+    """Draws the mask of dropped components; on the CPU by 16 bits each, in a fifth of the time of `bernoulli_`."""
     if like.device.type != "cpu":
         return torch.rand(like.shape, device=like.device) < share
     return random_bits(like) < round(share * 2**16) - 2**15
 
 
 class _GridCosines(torch.autograd.Function):
-    """`(plan, first, last, width, types) -> [B, K, U, U]`."""
+    """Autograd function of `grid_cosines`: `(plan, first, last, width, types) -> [B, K, U, U]`."""
 
     @staticmethod
     def forward(ctx: Any, plan: _Plan, first: Tensor, last: Tensor, width: Tensor, types: Tensor) -> Tensor:
@@ -228,6 +228,6 @@ class _GridCosines(torch.autograd.Function):
 
 
 def _sum_by_width(change: Tensor, index: Tensor, rows: int) -> Tensor:
-    """The gradient of an embedding: much faster than `index_add_`."""
+    """Computes the gradient of an embedding, much faster than `index_add_`."""
     found: Tensor = torch.ops.aten.embedding_dense_backward(change, index, rows, -1, False)
     return found

@@ -29,7 +29,7 @@ class LinearChainCrf(nn.Module):
     """
 
     def __init__(self, n_tags: int) -> None:
-        """Draw all parameters from U(-0.1, 0.1).
+        """Draws all parameters from U(-0.1, 0.1).
 
         Args:
             n_tags: The number of tags `C`.
@@ -46,12 +46,12 @@ class LinearChainCrf(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Draws all parameters again."""
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -0.1, 0.1)
 
     def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The negative log-likelihood of the given paths, one number per row, not averaged over anything.
+        """Returns the negative log-likelihood of the given paths: one number per row, not averaged.
 
         Computed in float32 (float64 for float64 input), inside autocast too. Values and tags under the padding,
         NaN included, change neither loss nor gradient. The gradient cannot be differentiated again.
@@ -59,7 +59,7 @@ class LinearChainCrf(nn.Module):
         Args:
             emissions: `[B, T, C]`, finite.
             tags: Gold tag ids `[B, T]`, any value under the padding.
-            mask: Which units exist, bool `[B, T]`; in every row a prefix, possibly empty.
+            mask: True for units that exist, bool `[B, T]`; in every row a prefix, possibly empty.
 
         Returns:
             `[B]`, at least 0 up to rounding; exactly 0 for a row without units.
@@ -76,7 +76,7 @@ class LinearChainCrf(nn.Module):
 
 
 def _check(emissions: Tensor, tags: Tensor, mask: Tensor, *, n_tags: int) -> None:
-    """Refuse shapes that do not agree, and masks with holes."""
+    """Refuses shapes that do not agree, and masks with holes."""
     if emissions.dim() != 3 or emissions.shape[2] != n_tags or not emissions.shape[:2] == tags.shape == mask.shape:
         shapes = ", ".join(str(tuple(part.shape)) for part in (emissions, tags, mask))
         raise ValueError(f"expected emissions [B, T, {n_tags}], tags [B, T] and mask [B, T], got {shapes}")
@@ -86,7 +86,7 @@ def _check(emissions: Tensor, tags: Tensor, mask: Tensor, *, n_tags: int) -> Non
 
 @dataclass(frozen=True, kw_only=True)
 class _Chain:
-    """A padded batch, units first. Emissions are shifted to a maximum of 0 per unit, which no probability notices."""
+    """Padded batch, units first; emissions are shifted to a maximum of 0 per unit, which changes no probability."""
 
     scores: Tensor  # [T, B, C], 0 under the padding
     tags: Tensor  # [T, B], 0 under the padding
@@ -97,40 +97,40 @@ class _Chain:
 
     @property
     def last(self) -> Tensor:
-        """The position of each row's last unit, `[B]`; 0 for an empty row."""
+        """Position of the last unit of each row, `[B]`; 0 for an empty row."""
         return (self.mask.sum(0) - 1).clamp_min(0)
 
     def rows(self, which: Tensor) -> _Chain:
-        """The chain of some rows only."""
+        """Returns the chain of some rows only."""
         return replace(self, scores=self.scores[:, which], tags=self.tags[:, which], mask=self.mask[:, which])
 
     def gold_steps(self) -> Tensor:
-        """What each unit adds to the score of the gold path, `[T, B]`, `end` left out."""
+        """Returns the term that each unit adds to the score of the gold path, `[T, B]`, without `end`."""
         steps = self.scores.gather(2, self.tags[:, :, None]).squeeze(2)
         steps[0] += self.start[self.tags[0]]
         steps[1:] += self.transitions[self.tags[:-1], self.tags[1:]]
         return steps
 
     def gold_end(self) -> Tensor:
-        """What `end` adds to the score of the gold path, `[B]`."""
+        """Returns the term that `end` adds to the score of the gold path, `[B]`."""
         return self.end[self.tags.gather(0, self.last[None]).squeeze(0)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Scaled:
-    """The recursion on rescaled probabilities; D is 1 (forward) or 2 (forward, backward)."""
+    """Results of the recursion on rescaled probabilities; D is 1 (forward) or 2 (forward, backward)."""
 
     columns: Tensor  # [D, C], the maximum taken out of each column of the transitions
-    weights: Tensor  # [D, C, C], exp of what is left
-    sums: Tensor  # [T, D, B, C], what arrives at a tag
+    weights: Tensor  # [D, C, C], exp of the rest
+    sums: Tensor  # [T, D, B, C], sums that arrive at a tag
     states: Tensor  # [T, D, B, C], the same with the emission, maximum about 1
-    growth: Tensor  # [T, D, B], the logarithm of what was divided out at each unit
+    growth: Tensor  # [T, D, B], the logarithm of the divisor at each unit
     exact: Tensor  # [B] or [], true where no sum was small enough for underflow to matter
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Gradient:
-    """What the backward pass multiplies with the incoming gradient `[B]`."""
+    """Factors that the backward pass multiplies with the incoming gradient `[B]`."""
 
     residual: Tensor  # [T, B, C], marginals minus gold
     last: Tensor  # [B]
@@ -143,7 +143,7 @@ class _Gradient:
 
 
 class _NegativeLogLikelihood(torch.autograd.Function):
-    """`(tags, mask, emissions, transitions, start, end) -> [B]`; the gradient is prepared on the way forward."""
+    """Autograd function `(tags, mask, emissions, transitions, start, end) -> [B]`; forward prepares the gradient."""
 
     @staticmethod
     def forward(ctx: Any, tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
 
 
 def _chain(tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -> _Chain:
-    """Lay out the batch; what lies under the padding is gone from here on."""
+    """Builds the chain of a batch; values under the padding are set to 0."""
     transitions, start, end = parameters
     inside = mask.t()
     scores = emissions.transpose(0, 1).masked_fill(~inside[:, :, None], 0.0)
@@ -180,7 +180,7 @@ def _chain(tags: Tensor, mask: Tensor, emissions: Tensor, *parameters: Tensor) -
 
 
 def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | None]:
-    """The loss `[B]`, and what its gradient needs. Rows that underflow are done again on logarithms."""
+    """Computes the loss `[B]` and the factors of its gradient. Rows that underflow are computed with logarithms."""
     mirror = _mirror(chain)
     scaled = _recursion(chain, mirror if with_gradient else None)
     loss, mass = _scaled_loss(chain, scaled)
@@ -197,26 +197,26 @@ def _solve(chain: _Chain, *, with_gradient: bool) -> tuple[Tensor, _Gradient | N
 
 
 def _floor(chain: _Chain) -> float:
-    """Terms lost to underflow are below `tiny` each, so sums of C terms above this are right to the last bit."""
+    """Returns a bound for sums of C terms: above it they are exact, since lost terms are below `tiny` each."""
     limits = torch.finfo(chain.scores.dtype)
     return len(chain.start) * limits.tiny / limits.eps
 
 
 def _mirror(chain: _Chain) -> Tensor:
-    """Positions `[T, B]` that reverse every row within its own length."""
+    """Returns positions `[T, B]` that reverse every row within its own length."""
     steps = torch.arange(len(chain.mask), device=chain.mask.device)[:, None]
     return torch.where(chain.mask, chain.last - steps, steps)
 
 
 def _along(values: Tensor, positions: Tensor) -> Tensor:
-    """Reorder `[T, B, C]` by positions `[T, B]`."""
+    """Reorders `[T, B, C]` by positions `[T, B]`."""
     rows = positions.shape[1]
     flat = positions * rows + torch.arange(rows, device=positions.device)
     return values.flatten(0, 1).index_select(0, flat.flatten()).view_as(values)  # faster than gather
 
 
 def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
-    """Run the forward recursion, and the backward one beside it if `mirror` is given.
+    """Runs the forward recursion, and the backward one beside it if `mirror` is given.
 
     Both read `state_t = (state_t-1 @ W) * exp(E_t)`: backward with the transposed transitions, `end` in the place of
     `start`, and reversed rows. Taking the maximum out of each column of W first keeps tags that are always hard to
@@ -235,7 +235,7 @@ def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
     local = (potentials - peaks).exp_()
     sums, states, scales = _steps(local, weights)
     growth = (peaks + scales.log()).squeeze(3)
-    exact = sums.amin() >= _floor(chain)  # nearly always true, and much cheaper to ask than row by row
+    exact = sums.amin() >= _floor(chain)  # nearly always true, and much cheaper to test than row by row
     if not exact:
         exact = ((sums >= _floor(chain)).all(3).all(1) | ~chain.mask).all(0)
         sums, states = sums.nan_to_num(1.0), states.nan_to_num(1.0)  # a row that vanished must not spoil the others
@@ -243,7 +243,7 @@ def _recursion(chain: _Chain, mirror: Tensor | None) -> _Scaled:
 
 
 def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The loop over the units: local `[T, D, B, C]` into sums and states, alike, and their divisors `[T, D, B, 1]`."""
+    """Loops over the units: local `[T, D, B, C]` -> sums and states, of equal shape, and divisors `[T, D, B, 1]`."""
     sums, states = torch.ones_like(local), local.clone()
     scales = local.new_ones((*local.shape[:3], 1))
     sum_views, state_views, scale_views = sums.unbind(), states.unbind(), scales.unbind()
@@ -257,7 +257,7 @@ def _steps(local: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
-    """The loss `[B]` and the last sum `[B]`, whose size tells whether it can be trusted.
+    """Computes the loss `[B]` and the last sum `[B]`; a small last sum means that the loss is not reliable.
 
     Partition and gold score are subtracted unit by unit: their totals may be a million times larger than their
     difference, and float32 has seven digits.
@@ -271,7 +271,7 @@ def _scaled_loss(chain: _Chain, scaled: _Scaled) -> tuple[Tensor, Tensor]:
 
 
 def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_Gradient, Tensor]:
-    """The factors of the gradient, and the sums `[T, B]` that normalise them."""
+    """Computes the factors of the gradient, and the sums `[T, B]` that normalise them."""
     column = (scaled.columns[0] - scaled.columns[0].amax()).exp()
     onward = _along(scaled.states[:, 1], mirror)  # emission here and all that follows
     prior = scaled.sums[:, 0] * column
@@ -294,12 +294,12 @@ def _scaled_gradient(chain: _Chain, scaled: _Scaled, mirror: Tensor) -> tuple[_G
 
 
 def _one_hot(chain: _Chain) -> Tensor:
-    """The gold path `[T, B, C]`, 0 under the padding."""
+    """Returns the gold path `[T, B, C]`, 0 under the padding."""
     return torch.zeros_like(chain.scores).scatter_(2, chain.tags[:, :, None], chain.mask[:, :, None].to(chain.scores))
 
 
 def _patch_rare(chain: _Chain, rare: Tensor, gradient: _Gradient | None) -> tuple[Tensor, _Gradient | None]:
-    """Loss `[R]` and gradient of the rows in which the scaled recursion lost something."""
+    """Computes loss `[R]` and gradient of the rows in which the scaled recursion lost something."""
     dtype = chain.scores.dtype
     if chain.scores.device.type != "mps":  # the one device without float64
         wide = (part.double() for part in (chain.scores, chain.transitions, chain.start, chain.end))
@@ -327,7 +327,7 @@ def _patch_rare(chain: _Chain, rare: Tensor, gradient: _Gradient | None) -> tupl
 
 
 def _log_recursion(chain: _Chain) -> Tensor:
-    """`[T, B, C]`: log sum over the prefixes that arrive at a tag, its own emission left out."""
+    """Computes `[T, B, C]`: log sum over the prefixes that arrive at a tag, without its own emission."""
     arrival = [chain.start.expand_as(chain.scores[0])]
     for score in chain.scores[:-1]:
         arrival.append(((arrival[-1] + score)[:, :, None] + chain.transitions).logsumexp(1))
@@ -335,14 +335,14 @@ def _log_recursion(chain: _Chain) -> Tensor:
 
 
 def _log_recursion_back(chain: _Chain) -> Tensor:
-    """`[T, B, C]`: log sum over the suffixes that begin with a tag, its own emission included."""
+    """Computes `[T, B, C]`: log sum over the suffixes that begin with a tag, with its own emission."""
     mirror = _mirror(chain)
     reverse = replace(chain, scores=_along(chain.scores, mirror), transitions=chain.transitions.t(), start=chain.end)
     return _along(_log_recursion(reverse), mirror) + chain.scores
 
 
 def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The gradients of emissions `[B, T, C]`, transitions, start and end, given that of the losses `[B]`."""
+    """Computes the gradients of emissions `[B, T, C]`, transitions, start and end, given that of the losses `[B]`."""
     emissions = gradient.residual * grad[:, None]
     n_tags = emissions.shape[2]
     final = emissions.gather(0, gradient.last[None, :, None].expand(1, -1, n_tags))
@@ -353,5 +353,5 @@ def _pull_back(gradient: _Gradient, grad: Tensor) -> tuple[Tensor, Tensor, Tenso
 
 
 def _pair_counts(left: Tensor, right: Tensor) -> Tensor:
-    """Sum over units and rows of the outer products, `[C, C]`."""
+    """Returns the sum over units and rows of the outer products, `[C, C]`."""
     return left.flatten(0, 1).t() @ right.flatten(0, 1)

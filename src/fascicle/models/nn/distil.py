@@ -1,4 +1,4 @@
-"""What a small network learns from a large one: losses between their layers and between their answers.
+"""Losses of distillation: between the layers of a small and a large network, and between their answers.
 
 Source: Jiao et al. 2020, *TinyBERT* §3.1, as *tinybern2-kazu* §4 uses it. Shapes: B windows, T pieces, H heads, d width
 of a state, U units, C labels.
@@ -15,12 +15,12 @@ from torch import Tensor
 from fascicle.errors import RecipeError
 
 Compared = Literal["scores", "probabilities"]
-_FAR = -1e4  # what the released program of TinyBERT adds to the scores of padded keys
-_LOW = -100.0  # and at or below which it sets a score to 0
+_FAR = -1e4  # the released program of TinyBERT adds this to the scores of padded keys
+_LOW = -100.0  # and it sets a score at or below this to 0
 
 
 def layer_map(teacher: int, student: int) -> tuple[int, ...]:
-    """Which layers of a teacher the layers of a student imitate, evenly: every k-th one with k = teacher / student.
+    """Assigns a layer of a teacher to each layer of a student, evenly: every k-th one with k = teacher / student.
 
     Args:
         teacher: number of layers of the teacher.
@@ -47,7 +47,7 @@ def layer_map(teacher: int, student: int) -> tuple[int, ...]:
 
 
 def state_loss(student: Tensor, teacher: Tensor, mask: Tensor, *, faithful: bool = False) -> Tensor:
-    """Mean squared difference of states (eq. 8 and 9).
+    """Returns the mean squared difference of states (eq. 8 and 9).
 
     Args:
         student: projected to the width of the teacher, ``[B, T, d]``.
@@ -65,13 +65,13 @@ def state_loss(student: Tensor, teacher: Tensor, mask: Tensor, *, faithful: bool
 def attention_loss(
     student: Tensor, teacher: Tensor, mask: Tensor, *, compared: Compared = "scores", faithful: bool = False
 ) -> Tensor:
-    """Mean squared difference of attention (eq. 7).
+    """Returns the mean squared difference of attention (eq. 7).
 
     Args:
-        student: what the softmax over keys is taken of, without the mask, ``[B, H, T, T]`` (query, key).
+        student: input of the softmax over keys, without the mask, ``[B, H, T, T]`` (query, key).
         teacher: the same.
         mask: 1 for pieces, 0 for padding, ``[B, T]``.
-        compared: these ``"scores"``, or the ``"probabilities"`` that the softmax makes of them.
+        compared: ``"scores"`` for this input, or ``"probabilities"`` for the output of the softmax.
         faithful: as the released programs do: the mean over all pairs, those with padding included, with a score of 0
             for pairs whose key is padding, and for all scores of -100 or less. By default only pairs of pieces count.
     """
@@ -87,7 +87,7 @@ def attention_loss(
 
 
 def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """Kullback-Leibler divergence of labels that do not exclude each other: mean over the known labels of all units.
+    """Returns the Kullback-Leibler divergence of labels that do not exclude each other: mean over known labels.
 
     It is the binary cross-entropy with soft targets less their entropy. There is no factor for the temperature.
 
@@ -104,7 +104,7 @@ def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> T
 
 
 def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """Kullback-Leibler divergence of tags of which each unit has one: mean over the known units.
+    """Returns the Kullback-Leibler divergence of tags that exclude each other: mean over the known units.
 
     It is the cross-entropy with soft targets less their entropy. There is no factor for the temperature.
 
@@ -121,12 +121,12 @@ def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Ten
 
 
 def softened(probabilities: Tensor, temperature: float, *, exclusive: bool) -> Tensor:
-    """The probabilities that the same logits have when they are divided by a temperature.
+    """Returns the probabilities that the same logits have when they are divided by a temperature.
 
     Args:
         probabilities: ``[..., C]``.
         temperature: above 1 for softer ones.
-        exclusive: whether they sum to 1; else each is one of two.
+        exclusive: whether they sum to 1; else each is the probability of a label on its own.
     """
     if temperature == 1.0:
         return probabilities
@@ -137,7 +137,7 @@ def softened(probabilities: Tensor, temperature: float, *, exclusive: bool) -> T
 
 
 def _probabilities(scores: Tensor, keys: Tensor, pair: Tensor) -> Tensor:
-    """The softmax over real keys; what stands in the rows of padding has no part, not even in a gradient."""
+    """Applies the softmax over real keys; rows of padding have no effect, also none on a gradient."""
     return scores.float().masked_fill(~pair, 0.0).masked_fill(~keys, -torch.inf).softmax(-1)
 
 
@@ -147,5 +147,5 @@ def _faithful(scores: Tensor, keys: Tensor, compared: Compared) -> Tensor:
 
 
 def _squares(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
-    """Squared differences, 0 where nothing is real, whatever stands there."""
+    """Returns squared differences, 0 where `real` is false, whatever the values there."""
     return (student.float().masked_fill(~real, 0.0) - teacher.float().masked_fill(~real, 0.0)).square()

@@ -1,10 +1,10 @@
-"""Dropout on a processor, several times as fast as torch's.
+"""Dropout on the CPU, several times as fast as that of torch.
 
 torch draws one number of its generator for every component, which costs a small encoder a tenth of a step in training.
 Here one draw of 64 bits decides four components, by 16 bits each. The distribution is the same: each component is
-dropped alone, with the probability that was asked for, rounded to 1/65536, and those that stay are divided by the exact
-probability to stay. The bits come from torch's generator, so a seed repeats them and a run that goes on goes on with
-them; which components fall is not what torch's own dropout gives for the seed.
+dropped alone, with the requested probability, rounded to 1/65536, and those that stay are divided by the exact
+probability to stay. The bits come from torch's generator, so a seed repeats them, also in a run that is
+resumed. The dropped components are not those that torch's own dropout drops for the same seed.
 
 Attention with dropout (`scaled_dot_product_attention`) has no fast way in torch on a processor either. Here it is one
 function with a backward pass of its own.
@@ -28,12 +28,12 @@ _PARTS = 1 << 16
 
 
 def rounded(share: float) -> float:
-    """The probability that is used in place of `share`: the nearest multiple of 1/65536."""
+    """Returns the probability that is used in place of `share`: the nearest multiple of 1/65536."""
     return round(share * _PARTS) / _PARTS
 
 
 def stays(like: Tensor, share: float) -> Tensor:
-    """Draws which components stay: 1 or 0, in the shape and type of `like`, on the CPU.
+    """Draws the mask of components that stay: 1 or 0, in the shape and type of `like`, on the CPU.
 
     Args:
         like: Any tensor on the CPU.
@@ -41,20 +41,20 @@ def stays(like: Tensor, share: float) -> Tensor:
     """
     found = torch.zeros(like.shape, dtype=like.dtype)
     least = round(share * _PARTS) - _PARTS // 2
-    if least == _PARTS // 2:  # no 16 bits reach it
+    if least == _PARTS // 2:  # larger than any number of 16 bits
         return found
     return torch.ge(random_bits(like), least, out=found)
 
 
 def random_bits(like: Tensor) -> Tensor:
-    """Random 16 bits for each component, int16 in the shape of `like`, on the CPU."""
+    """Draws random 16 bits for each component, int16 in the shape of `like`, on the CPU."""
     count = like.numel()
     drawn = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     return drawn.view(torch.int16)[:count].view(like.shape)
 
 
 def dropout(values: Tensor, share: float) -> Tensor:
-    """What `torch.nn.functional.dropout` does in training, for values on the CPU.
+    """Applies dropout as `torch.nn.functional.dropout` does in training, to values on the CPU.
 
     Args:
         values: Any shape, floating point.
@@ -72,13 +72,13 @@ def dropout(values: Tensor, share: float) -> Tensor:
 def attention(
     query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None, share: float, factor: float | None = None
 ) -> Tensor:
-    """Attention with dropout on its probabilities, in training, on the CPU.
+    """Computes attention with dropout on its probabilities, in training, on the CPU.
 
     Args:
         query: `[B, H, T, d]`, floating point.
         key: In the same shape and type.
         value: In the same shape and type.
-        mask: What may be attended to, bool, or what is added to the scores; broadcasts to `[B, H, T, T]`.
+        mask: True for keys that may be attended to, or numbers to add to the scores; broadcasts to `[B, H, T, T]`.
         share: Probability of a component to be dropped, as in `dropout`.
         factor: Of the scores; by default `1 / sqrt(d)`.
 
@@ -95,7 +95,7 @@ def attention(
 
 
 class _Dropout(torch.autograd.Function):
-    """`(values, share) -> values`, some of them 0."""
+    """Autograd function `(values, share) -> values`; some of the result is 0."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, share: float) -> Tensor:
@@ -111,7 +111,7 @@ class _Dropout(torch.autograd.Function):
 
 
 class _Attention(torch.autograd.Function):
-    """`(query, key, value, mask, share, scale) -> [B, H, T, d]`."""
+    """Autograd function `(query, key, value, mask, share, scale) -> [B, H, T, d]`."""
 
     @staticmethod
     def forward(
@@ -145,13 +145,13 @@ class _Attention(torch.autograd.Function):
 
 
 def _gain(share: float) -> float:
-    """What those that stay are multiplied with."""
+    """Returns the factor by which the components that stay are multiplied."""
     kept = 1.0 - rounded(share)
     return 1.0 / kept if kept else 0.0
 
 
 class QuickDropout(TorchFunctionMode):
-    """A block in which dropout on the CPU is that of this module, whatever network asks for it.
+    """Block in which all dropout on the CPU is computed by this module, in any network.
 
     It takes the place of `torch.nn.functional.dropout`, and so of `nn.Dropout`, and of `scaled_dot_product_attention`
     with dropout. Everything else is left to torch, and so is everything without dropout or on another device.
@@ -172,7 +172,7 @@ def _quick_dropout(  # the names are torch's
     training: bool = True,
     inplace: bool = False,
 ) -> Tensor | None:
-    """`None` where torch is to do it."""
+    """Computes dropout; `None` where torch must do it."""
     if not training or inplace or not 0.0 <= p <= 1.0 or not _is_here(input):
         return None
     return dropout(input, p)
@@ -188,7 +188,7 @@ def _quick_attention(  # noqa: PLR0913 - the names are torch's
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor | None:
-    """`None` where torch is to do it."""
+    """Computes attention with dropout; `None` where torch must do it."""
     if not 0.0 < dropout_p <= 1.0 or is_causal or enable_gqa or not _is_here(query):
         return None
     if not query.shape == key.shape == value.shape or query.dim() != 4:

@@ -1,10 +1,10 @@
-"""Classes of which only a set is known: codes for such sets among integer targets, and the loss of one.
+"""Partially known classes: integer codes for sets of possible classes among the targets, and the loss of a set.
 
 Class 0 is no mention; the classes of type k are the next `width` ones for each type before it. A set has class 0 and
 the classes of some types. Its loss is the negative logarithm of the probability of all its classes together, the
 marginal likelihood of Tsuboi et al. (2008) for one place.
 
-The CRF where only some tags are known: the likelihood of all paths that agree with these.
+Also a CRF with some known tags: its loss is the likelihood of all paths that agree with them.
 
 The marginal likelihood of Tsuboi et al. (2008, *Training Conditional Random Fields Using Incomplete Annotations*),
 exactly: the partition sum over all paths, less the one over the paths through the known tags.
@@ -29,7 +29,7 @@ _MOST: Final = 60  # bits
 
 
 def set_of(types: Iterable[int]) -> int:
-    """The code of class 0 with the classes of some types.
+    """Returns the code of the set of class 0 and the classes of some types.
 
     Args:
         types: Indices, each once.
@@ -46,11 +46,11 @@ def set_of(types: Iterable[int]) -> int:
 
 
 def members(codes: Tensor, *, classes: int, width: int = 1) -> Tensor:
-    """Which classes are in each set.
+    """Returns a mask of the classes in each set.
 
     Args:
         codes: Of sets, int64 `[...]`.
-        classes: How many there are, C.
+        classes: Number of classes, C.
         width: Classes of a type.
 
     Returns:
@@ -62,7 +62,7 @@ def members(codes: Tensor, *, classes: int, width: int = 1) -> Tensor:
 
 
 def set_loss(logits: Tensor, codes: Tensor, *, width: int = 1) -> Tensor:
-    """The negative log-probability of each set.
+    """Returns the negative log-probability of each set.
 
     Args:
         logits: `[N, C]`.
@@ -88,18 +88,18 @@ def partial_loss(
     known: Tensor,
     allowed: Tensor | None = None,
 ) -> Tensor:
-    """The negative log-likelihood of the known tags, one number per row; that of the path where all are known.
+    """Returns the negative log-likelihood of the known tags, one number per row; of the path where all are known.
 
     `crf` gives a partition sum less the score of one path. With the emissions of all other tags closed at known units
     it gives the partition sum of the paths that agree, less the score of the same path, which drops out of the
-    difference. Rows whose tags are all known take the way of `crf` alone, to the last bit.
+    difference. Rows whose tags are all known get the result of `crf` itself, equal to the last bit.
 
     Args:
         crf: The transitions.
         emissions: `[B, T, C]`, finite.
         tags: Tag ids `[B, T]`: the known ones, and any of 0 to C - 1 at the other units of the mask.
-        mask: Which units exist, see `crf`.
-        known: Which tags are known, bool `[B, T]`, any value under the padding.
+        mask: True for units that exist, see `crf`.
+        known: True where the tag is known, bool `[B, T]`, any value under the padding.
         allowed: Of the other units the tags that they may have, bool `[B, T, C]`, with that of `tags` among them; all
             by default.
 

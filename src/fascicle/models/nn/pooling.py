@@ -1,16 +1,16 @@
-"""From piece states to unit states: the first piece, the elementwise maximum, or the mean.
+"""Pools piece states to unit states: the first piece, the elementwise maximum, or the mean.
 
 Shapes: B windows, T pieces with special tokens, U units, d width.
 
-Whole rows taken and joined: as torch does it in training, as one operator over rows in an exported graph.
+Rows are gathered and joined by torch in training, and by one operator over rows in an exported graph.
 
 The exporter of torch writes a gather or a scatter along an axis as one that moves single numbers (``GatherElements``,
-``ScatterElements``). ONNX also has both over rows (``GatherND``, ``ScatterND``), which say the same and are several
-times as fast.
+``ScatterElements``). ONNX also has both over rows (``GatherND``, ``ScatterND``), which give the same result and are
+several times as fast.
 
 Shapes: B windows, T pieces, U rows of a result, d width.
 
-Vectors of what is known of a unit, added to its state.
+The module also has learnt vectors of the input features of a unit, which are added to its state.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Join = Literal["max", "add"]
 
 
 def _rows_at(states: Tensor, places: Tensor) -> Tensor:
-    """Rows by their places.
+    """Gathers rows by their places.
 
     Args:
         states: ``[B, T, d]``.
@@ -43,10 +43,10 @@ def _rows_at(states: Tensor, places: Tensor) -> Tensor:
 
 
 def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -> Tensor:
-    """The rows of ``states`` joined to those of ``slots``.
+    """Joins the rows of ``states`` to those of ``slots``, by maximum or sum.
 
     Args:
-        slots: what the rows begin with, ``[B, U, d]``.
+        slots: initial rows, ``[B, U, d]``.
         places: the slot of each row of ``states``, ``[B, T]``.
         states: ``[B, T, d]``.
         join: the larger of two numbers, or their sum.
@@ -73,7 +73,7 @@ def _wide(places: Tensor, states: Tensor) -> Tensor:
 
 
 class _RowsAt(Function):
-    """Exported only; ``places`` is ``[B, U, 1]``."""
+    """Gather over rows, for export only; ``places`` is ``[B, U, 1]``."""
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, places: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ class _RowsAt(Function):
 
 
 class _JoinedRows(Function):
-    """Exported only; ``places`` is ``[B, T, 2]``: the window and the slot of each row."""
+    """Scatter over rows, for export only; ``places`` is ``[B, T, 2]``: the window and the slot of each row."""
 
     @staticmethod
     def forward(ctx: Any, slots: Tensor, places: Tensor, states: Tensor, join: str) -> Tensor:
@@ -97,12 +97,12 @@ class _JoinedRows(Function):
 
 
 class FirstPooling(nn.Module):
-    """The state of each unit's first piece (units that are pieces need no other pooling)."""
+    """Pooling by the state of the first piece of each unit (also used for units that are pieces)."""
 
     needs = ("first_piece",)
 
     def forward(self, states: Tensor, *, first_piece: Tensor, **_: Tensor) -> Tensor:
-        """Gathers.
+        """Gathers the states.
 
         Args:
             states: ``[B, T, d]``.
@@ -115,22 +115,22 @@ class FirstPooling(nn.Module):
 
 
 class MaxPooling(nn.Module):
-    """Elementwise maximum over the pieces of each word (*bundling-learning* §3.1.1)."""
+    """Pooling by the elementwise maximum over the pieces of each word (*bundling-learning* §3.1.1)."""
 
     needs = ("first_piece", "unit_of_piece")
 
     def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
-        """Scatters.
+        """Scatters the states.
 
         Args:
             states: ``[B, T, d]``.
-            first_piece: ``[B, U]``, which says how many units there are.
+            first_piece: ``[B, U]``; only its shape counts: the number of units.
             unit_of_piece: ``[B, T]``, -1 for pieces of no unit.
 
         Returns:
             ``[B, U, d]``; rows beyond the units of a window are 0.
         """
-        # The lowest number, included in the maximum, stands for "nothing yet": ONNX has no maximum without it.
+        # The lowest number, included in the maximum, means "no value yet": ONNX has no maximum without it.
         lowest = torch.finfo(states.dtype).min
         slots, places = _slots(states, first_piece, unit_of_piece)
         pooled = _joined_rows(slots + lowest, places, states, join="max")[:, :-1]
@@ -138,12 +138,12 @@ class MaxPooling(nn.Module):
 
 
 class MeanPooling(nn.Module):
-    """Mean over the pieces of each word."""
+    """Pooling by the mean over the pieces of each word."""
 
     needs = ("first_piece", "unit_of_piece")
 
     def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
-        """Scatters; arguments and shapes as in ``MaxPooling``."""
+        """Scatters the states; arguments and shapes as in ``MaxPooling``."""
         slots, places = _slots(states, first_piece, unit_of_piece)
         total = _joined_rows(slots, places, states, join="add")
         counts = _joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
@@ -158,28 +158,28 @@ POOLINGS: dict[str, type[FirstPooling] | type[MaxPooling] | type[MeanPooling]] =
 
 
 def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[Tensor, Tensor]:
-    """Zeros with one row more than there are units, where pieces of no unit go; and the row of each piece."""
+    """Returns zeros with one more row than units, for pieces of no unit, and the row of each piece."""
     units = first_piece.shape[1]
     slots = states.new_zeros(states.shape[0], units + 1, states.shape[2])
     return slots, torch.where(unit_of_piece < 0, units, unit_of_piece)
 
 
 class InputVectors(nn.Module):
-    """A learnt vector for each column of zeros and ones; a unit gets the sum of those of its ones.
+    """Learnt vectors of the input features: one for each column of zeros and ones; a unit gets the sum of its ones.
 
-    All start at zero and draw nothing, so a fresh model computes what it would without them. In training each block of
-    columns is dropped for whole windows: there a network learns to do without a dictionary, or without patterns, as it
-    must where a name is in no dictionary. Nothing is scaled up for it, for a missing name is no weaker name.
+    All start at zero and use no random numbers, so a fresh model computes the same as without them. In training each
+    block of columns is dropped for whole windows, so that the network also learns to work without a dictionary or
+    patterns: a name may be in no dictionary. The other columns are not scaled up.
     """
 
     def __init__(self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0) -> None:
-        """Makes the table.
+        """Builds the table.
 
         Args:
             blocks: widths of the columns that are dropped together.
             width: of a state.
             dropout: probability of dropping a block for a window.
-            rate: what the optimizer multiplies the learning rate of the head with.
+            rate: factor by which the optimizer multiplies the learning rate of the head.
         """
         super().__init__()
         self.blocks = tuple(blocks)
@@ -188,7 +188,7 @@ class InputVectors(nn.Module):
         self.table = nn.Parameter(torch.zeros(sum(self.blocks), width))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Sums vectors.
+        """Sums the vectors.
 
         Args:
             features: zeros and ones, ``[B, U, F]``.
@@ -203,6 +203,6 @@ class InputVectors(nn.Module):
         return found
 
     def _kept(self, windows: int) -> Tensor:
-        """Which columns each window is read with, ``[B, F]``."""
+        """Draws the columns with which each window is read, ``[B, F]``."""
         drawn = (torch.rand(windows, len(self.blocks)) >= self.dropout).to(self.table.dtype)
         return drawn.repeat_interleave(torch.tensor(self.blocks), dim=1)

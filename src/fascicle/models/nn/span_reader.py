@@ -1,4 +1,4 @@
-"""A BiLSTM with dot attention over the words of single spans, in the fewest products of matrices that are exact.
+"""BiLSTM with dot attention over the words of single spans, with the smallest number of exact matrix products.
 
 A span is read from its own first word, with a zero state: the forward state after ``t`` words depends on these words
 alone. So spans with a common beginning share their states, and likewise from the end for the backward direction. States
@@ -20,12 +20,12 @@ from fascicle.core.arrays import Ints
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tree:
-    """The distinct beginnings of sequences.
+    """Tree of the distinct beginnings of sequences.
 
     Attributes:
-        sizes: how many beginnings of 1, 2, ... items there are, ``n_1, n_2, ...``; those of one length are a level.
+        sizes: numbers of beginnings of 1, 2, ... items, ``n_1, n_2, ...``; those of one length are a level.
         words: the last item of each beginning, level after level, ``[Σ n_t]``.
-        continued: of each level but the first, the places in the level before of the beginnings that go on, ``[p_t]``.
+        continued: of each level but the first, places in the level before of beginnings with a continuation, ``[p_t]``.
         parents: of each level but the first, which of these each beginning continues, ``[n_t]``.
         node: of each sequence and place the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
             the end of a sequence.
@@ -38,7 +38,7 @@ class Tree:
     node: Tensor
 
     def to(self, device: torch.device) -> Tree:
-        """The same on another device."""
+        """Returns the tree on another device."""
         continued, parents = ([t.to(device) for t in of] for of in (self.continued, self.parents))
         words, node = self.words.to(device), self.node.to(device)
         return Tree(sizes=self.sizes, words=words, continued=continued, parents=parents, node=node)
@@ -46,12 +46,12 @@ class Tree:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpanBatch:
-    """Distinct spans, ready to be read.
+    """Distinct spans, prepared for the network.
 
     Attributes:
         forward: tree of their beginnings.
         backward: tree of their ends, from the last word on.
-        by_width: of each width that occurs: the width, and which spans have it, ``[n_w]``.
+        by_width: for each width that occurs: the width, and the indices of its spans, ``[n_w]``.
     """
 
     forward: Tree
@@ -59,16 +59,16 @@ class SpanBatch:
     by_width: Sequence[tuple[int, Tensor]]
 
     def to(self, device: torch.device) -> SpanBatch:
-        """The same on another device."""
+        """Returns the batch on another device."""
         widths = [(width, rows.to(device)) for width, rows in self.by_width]
         return SpanBatch(forward=self.forward.to(device), backward=self.backward.to(device), by_width=widths)
 
 
 def span_batch(words: Ints, lengths: Ints) -> SpanBatch:
-    """Prepares spans.
+    """Builds the trees of spans.
 
     Args:
-        words: of each span its words, as places in a table, ``[S, T]``; what lies behind the end does not count.
+        words: of each span its words, as places in a table, ``[S, T]``; places after the end are ignored.
         lengths: words of each span, from 1 to T, ``[S]``.
     """
     place = np.arange(words.shape[1])
@@ -122,7 +122,7 @@ class SpanReader(nn.Module):
         self.width = 2 * hidden
 
     def forward(self, table: Tensor, batch: SpanBatch) -> Tensor:
-        """Reads spans.
+        """Computes one vector for each span.
 
         Args:
             table: the vectors of the words that occur, ``[V, d]``.
@@ -146,14 +146,14 @@ class SpanReader(nn.Module):
         return torch.cat(found).index_select(0, torch.argsort(order))
 
     def _states(self, table: Tensor, tree: Tree, name: str) -> Tensor:
-        """States of every node of a tree, level after level, ``[nodes, hidden]``."""
+        """Computes the states of every node of a tree, level after level, ``[nodes, hidden]``."""
         w_in, w_hidden, b_in, b_hidden = (
             getattr(self.lstm, f"{part}_{name}") for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         inputs = nn.functional.linear(table, w_in, b_in + b_hidden)
         first, *others = torch.split(_rows(inputs, tree.words), tree.sizes)
         into, _, fresh, out = first.chunk(4, dim=1)
-        cell = into.sigmoid() * fresh.tanh()  # nothing is forgotten: the first state is zero
+        cell = into.sigmoid() * fresh.tanh()  # no forget gate is needed: the first state is zero
         levels = [out.sigmoid() * cell.tanh()]
         for level, continued, parents in zip(others, tree.continued, tree.parents, strict=True):
             carried = _rows(levels[-1], continued) @ w_hidden.T
@@ -165,7 +165,7 @@ class SpanReader(nn.Module):
 
 
 def attend(states: Tensor, half: int) -> Tensor:
-    """Attention of the final state of both directions to all states.
+    """Computes attention of the final state of both directions to all states.
 
     Args:
         states: ``[n, T, 2 * half]``, of both directions, without padding.
@@ -180,12 +180,12 @@ def attend(states: Tensor, half: int) -> Tensor:
 
 
 def _rows(table: Tensor, places: Tensor) -> Tensor:
-    """Rows of a table; its gradient is a sum in one pass, which plain indexing would sort for."""
+    """Gathers rows of a table; its gradient is a sum in one pass, without the sorting of plain indexing."""
     return nn.functional.embedding(places, table)
 
 
 def count_loss(logits: Tensor, counts: Tensor) -> Tensor:
-    """The sum of the cross-entropies of all spans, from distinct ones.
+    """Returns the sum of the cross-entropies of all spans, computed from the distinct ones.
 
     Args:
         logits: of each distinct span, ``[S, C]``.

@@ -1,4 +1,4 @@
-"""Scores of all spans up to a width, as small tables whose sum is the logit, and the loss over them.
+"""Scores all spans up to a width, as small tables whose sum is the logit; also has the loss over them.
 
 A span `(i, w)` covers the units `i..i+w`, both included. Class 0 is None, entity type `t` is class `t + 1`. A scorer
 gives some of four named tables, and
@@ -6,7 +6,7 @@ gives some of four named tables, and
     logits[b, i, w] = starts[b, i] + ends[b, i + w] + widths[w] + spans[b, i, w]
 
 where a table that is not given counts as 0. This is one linear layer on a concatenated span vector, taken apart by the
-columns of its weight: what depends on one end of a span only is computed once per unit, not once per span, and no span
+columns of its weight: a term of one end of a span is computed once per unit, not once per span, and no span
 vector is ever built. Exact up to rounding.
 
 Dropout is not in here. A head drops out unit states before it scores them, so that one mask per unit is shared by all
@@ -35,7 +35,7 @@ from torch.autograd.function import once_differentiable
 from fascicle.models.nn.draw import STD, draw
 from fascicle.models.nn.partial import SETS, set_loss
 
-# What the span vector is made of, in the order of the columns of the weight; an embedded width may follow.
+# Parts of the span vector, in the order of the columns of the weight; an embedded width may follow.
 REPRESENTATIONS: dict[str, tuple[str, ...]] = {
     "boundary": ("start", "end"),
     "pooling": ("pool", "whole"),
@@ -45,7 +45,7 @@ _PARTS = REPRESENTATIONS["hybrid"]
 
 
 class SpanScorer(nn.Module):
-    """What every span scorer is: a module that gives the tables named in `outputs`.
+    """Base class of span scorers: modules that return the tables named in `outputs`.
 
     Attributes:
         outputs: The names of the tables, in order, out of `starts`, `ends`, `widths`, `spans`.
@@ -54,7 +54,7 @@ class SpanScorer(nn.Module):
     outputs: tuple[str, ...]
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
-        """Score all spans.
+        """Scores all spans.
 
         Args:
             units: States of the units, `[B, U, d]`, any finite value beyond the units of a row. U may be less than L.
@@ -68,10 +68,10 @@ class SpanScorer(nn.Module):
 
 
 class WidthTerm(nn.Module):
-    """What the width of a span adds to its logits: an embedding of the width, and its columns of the weight."""
+    """Term that the width of a span adds to its logits: an embedding of the width, and its columns of the weight."""
 
     def __init__(self, *, size: int, longest: int, classes: int) -> None:
-        """Draw both from N(0, 0.02^2).
+        """Draws both from N(0, 0.02^2).
 
         Args:
             size: Of the embedding.
@@ -85,12 +85,12 @@ class WidthTerm(nn.Module):
             nn.init.normal_(parameter, std=STD)
 
     def forward(self) -> Tensor:
-        """The table `widths`, `[L, C]`."""
+        """Returns the table `widths`, `[L, C]`."""
         return F.linear(self.embedding, self.weight)
 
 
 class LinearSpanScorer(SpanScorer):
-    """One linear layer over a span vector put together from `parts`.
+    """Span scorer with one linear layer over a span vector that consists of `parts`.
 
     `("start", "end")` is SpanPred (*comparing-and-combining* §4.3), and with an embedded width the boundary
     representation of *bundling-learning* §3.1.3, whose pooling and hybrid representations are the others in
@@ -100,7 +100,7 @@ class LinearSpanScorer(SpanScorer):
     def __init__(
         self, *, parts: Sequence[str], width: int, classes: int, longest: int, width_embedding: int = 0
     ) -> None:
-        """Draw weights from N(0, 0.02^2); biases are 0.
+        """Draws weights from N(0, 0.02^2); biases are 0.
 
         Args:
             parts: Of the span vector, in order, each at most once: `start` and `end`, the states of the first and
@@ -125,7 +125,7 @@ class LinearSpanScorer(SpanScorer):
         self.outputs = tuple(name for name, is_given in given.items() if is_given)
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
-        """Score all spans; see `SpanScorer`. The bias and the term of `whole` are part of `starts`."""
+        """Scores all spans; see `SpanScorer`. The bias and the term of `whole` are part of `starts`."""
         block = dict(zip(self.parts, self.linear.weight.chunk(len(self.parts), dim=1), strict=True))
         tables: dict[str, Tensor] = {}
         ends = [part for part in ("start", "end") if part in block]
@@ -144,9 +144,9 @@ class LinearSpanScorer(SpanScorer):
 
 
 def _pooled(units: Tensor, weight: Tensor, longest: int) -> Tensor:
-    """The table `spans` of pooled units, `[B, U, L, C]`, by `P(i, w) = max(P(i, w - 1), e_(i+w))`.
+    """Computes the table `spans` of pooled units, `[B, U, L, C]`, by `P(i, w) = max(P(i, w - 1), e_(i+w))`.
 
-    Each P is projected as soon as it is known. The zeros that stand in for units beyond U reach void cells only.
+    Each P is projected as soon as it is known. The zeros in place of units beyond U reach only cells that are no spans.
     """
     padded = F.pad(units, (0, 0, 0, longest - 1))
     pooled = units
@@ -158,9 +158,9 @@ def _pooled(units: Tensor, weight: Tensor, longest: int) -> Tensor:
 
 
 class _Maximum(torch.autograd.Function):
-    """`torch.maximum`, but at a tie the first takes the whole gradient.
+    """Maximum as `torch.maximum`, but at a tie the first argument takes the whole gradient.
 
-    Torch shares it out, and training on pooled spans then takes more than twice as long.
+    Torch splits the gradient, and training on pooled spans then takes more than twice as long.
     """
 
     @staticmethod
@@ -178,7 +178,7 @@ class _Maximum(torch.autograd.Function):
 
 
 def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -100) -> Tensor:
-    """The mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is chosen.
+    """Returns the mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is chosen.
 
     Computed in float32 (float64 for float64 tables), inside autocast too. Only the chosen cells are gathered: no slower
     than the whole band when all are chosen, and far faster when a hundred per row are (sampled negatives).
@@ -187,7 +187,7 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
         tables: Of a scorer. Units beyond those of the targets are left out.
         targets: Classes or sets of them (`nn.partial`), int64 `[B, U, L]`; `ignored` for spans that are not chosen and
             cells that are no spans.
-        ignored: The target of what takes no part.
+        ignored: The target of cells that do not count.
 
     Returns:
         A scalar.
@@ -217,7 +217,7 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
 
 
 def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
-    """Refuse tables that do not belong to (B, U, L)."""
+    """Refuses tables that do not fit (B, U, L)."""
     rows, units, longest = sizes
     shapes = {"starts": (rows, units), "ends": (rows, units), "widths": (longest,), "spans": (rows, units, longest)}
     found = {name: tuple(table.shape) for name, table in tables.items()}
@@ -227,12 +227,12 @@ def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
 
 
 class BiaffineScorer(SpanScorer):
-    """One feed-forward layer for each end, then a bilinear and a linear term.
+    """Biaffine span scorer: one feed-forward layer for each end, then a bilinear and a linear term.
 
     With `s = drop(leaky(F_s e_i))` and `t = drop(leaky(F_e e_j))` the score of class c is
     `s^T U_c t + W_s s + W_e t + b`, and `+ W_l W_len` where widths are embedded. The activation is LeakyReLU with slope
     0.1, that of Dozat and Manning's parser. This dropout is the scorer's own, one mask per unit and end, and comes on
-    top of what the head does to the states.
+    top of the dropout of the head on the states.
 
     The band is computed by one small product per unit, of its start with the L ends it can reach. At inference, on one
     core with 8 rows and h = 150, that takes no longer than the full U x U product even for short rows (30 units,
@@ -242,7 +242,7 @@ class BiaffineScorer(SpanScorer):
     def __init__(
         self, *, width: int, classes: int, longest: int, hidden: int, dropout: float, width_embedding: int = 0
     ) -> None:
-        """Draw weights from N(0, 0.02^2); biases are 0.
+        """Draws weights from N(0, 0.02^2); biases are 0.
 
         Args:
             width: Of a state, d.
@@ -265,7 +265,7 @@ class BiaffineScorer(SpanScorer):
         self.outputs = ("starts", "ends", *(("widths",) if width_embedding else ()), "spans")
 
     def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
-        """Score all spans; see `SpanScorer`. `whole` is ignored."""
+        """Scores all spans; see `SpanScorer`. `whole` is ignored."""
         start, end = self.start(units), self.end(units)
         tables = {
             "starts": self.start_linear(start),
@@ -277,7 +277,7 @@ class BiaffineScorer(SpanScorer):
         return {name: tables[name] for name in self.outputs}
 
     def _products(self, start: Tensor, end: Tensor) -> Tensor:
-        """The bilinear term, `[B, U, L, C]`. The zeros that stand in for units beyond U reach void cells only."""
+        """Computes the bilinear term, `[B, U, L, C]`; zeros in place of units beyond U reach only void cells."""
         rows, count, hidden = end.shape
         reach = torch.arange(count, device=end.device)[:, None] + torch.arange(self.longest, device=end.device)
         padded = F.pad(end, (0, 0, 0, self.longest - 1))

@@ -1,1 +1,1 @@
-"""Small networks that learn what large ones compute."""
+"""Distillation: small networks learn the output of large ones."""

@@ -1,10 +1,10 @@
-"""What a teacher answers over a corpus: the probability of each label of each word, computed once and kept.
+"""Answers of a teacher over a corpus: the probability of each label of each word, computed once and kept.
 
 Answers need little room, unlike layers: two bytes for each label of each word. So the teacher may be any predictor,
-with pieces, windows and units of its own. They are rounded to half precision before the first use: a run that is gone
-on with learns from the same numbers, whether it finds them in its folder or computes them again.
+with pieces, windows and units of its own. They are rounded to half precision before the first use: a resumed run
+learns from the same numbers, whether it finds them in its folder or computes them again.
 
-What a student reads: windows of a corpus, with what its teacher answers or without, or of raw text.
+Also the training data of a student: windows of a corpus, with or without the answers of its teacher, or of raw text.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ Table = NDArray[np.float16]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
-    """Probabilities of all labels but O of the units of each document.
+    """Probabilities of all labels except O for the units of each document.
 
     Attributes:
-        tables: ``[units, C - 1]``; negative where the teacher does not see the same word.
-        key: hash of everything that decides them.
+        tables: ``[units, C - 1]``; negative where the teacher has no word with the same range.
+        key: hash of everything that affects them.
     """
 
     tables: Sequence[Table]
@@ -57,11 +57,11 @@ class Answers:
 
     @property
     def unseen(self) -> int:
-        """Units of which nothing is known."""
+        """Number of units without an answer."""
         return sum(int((table < 0).any(axis=1).sum()) for table in self.tables)
 
     def save(self, folder: Path) -> None:
-        """Keeps them in a run folder; nothing is done if they are there."""
+        """Writes the answers into a run folder, unless they are there already."""
         if _read(folder, self.key) is None:
             found = np.concatenate(self.tables)
             with atomic_writer(folder / FILE, overwrite=True) as stream:
@@ -70,12 +70,12 @@ class Answers:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In which labels the answers are asked for.
+    """Labels for which the answers are computed.
 
     Attributes:
         types: of the student, in their order; the teacher looks for all of them.
         scheme: ``"BIO"`` or ``"IO"``.
-        megabytes: they may take at most.
+        megabytes: largest size of the answers.
     """
 
     types: tuple[str, ...]
@@ -86,13 +86,13 @@ class Wanted:
 def answers_of(
     teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: Wanted, folder: Path
 ) -> Answers:
-    """Asks a teacher, or takes what a run folder holds of the same answers.
+    """Computes the answers of a teacher, or reads the same answers from a run folder.
 
     Args:
         teacher: any predictor.
         documents: of the corpus.
         pieces: of each document, whose units are words.
-        wanted: in which labels.
+        wanted: labels of the answers.
         folder: of the run, which may not exist yet.
 
     Raises:
@@ -123,7 +123,7 @@ _WIDTHS: Final = {"BIO": 2, "IO": 1}
 
 
 def _columns(table: Floats, teacher: Annotator, wanted: Wanted) -> Floats:
-    """The probabilities in the types and the scheme of the student."""
+    """Returns the probabilities for the types and the scheme of the student."""
     given = teacher.tag_space.scheme
     if given != wanted.scheme:
         if given == "IO":
@@ -136,7 +136,7 @@ def _columns(table: Floats, teacher: Annotator, wanted: Wanted) -> Floats:
 
 
 def _at_units(units: Ints, words: Ints, rows: Floats) -> Table:
-    """The row of the word with the same range for each unit."""
+    """Returns for each unit the row of the word with the same range."""
     found = np.full((len(units), rows.shape[1]), IGNORED, dtype=np.float16)
     if not len(words):
         return found
@@ -154,7 +154,7 @@ def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pie
 
 
 def _read(folder: Path, key: str) -> Table | None:
-    """The answers in a run folder; ``None`` if there are none, others, or damaged ones."""
+    """Reads the answers in a run folder; ``None`` if there are none, or others, or damaged ones."""
     try:
         with safe_open(folder / FILE, framework="numpy") as file:
             said = file.metadata() or {}
@@ -172,12 +172,12 @@ def _sha256(table: Table) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TaughtSet(TrainingSet):
-    """A training set whose batches have what a teacher answers beside them, as ``TAUGHT``.
+    """Training set whose batches also hold the answers of a teacher, as ``TAUGHT``.
 
     Attributes:
         answers: probabilities of all labels but O of the units of each document, ``[units, C - 1]``, in half precision
-            as they were kept; negative where the teacher says nothing.
-        head: that learns them.
+            as they were kept; negative where the teacher gives no answer.
+        head: name of the head that learns them.
     """
 
     answers: Sequence[NDArray[np.float16]]
@@ -195,7 +195,7 @@ class TaughtSet(TrainingSet):
 
 
 def text_set(documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings) -> TrainingSet:
-    """The windows of documents, without any gold."""
+    """Builds the windows of documents, without any gold."""
     return training_set(documents, tokenizer, types=(), reading=reading, heads={})
 
 
@@ -210,7 +210,7 @@ class RawSet:
     windows: TextWindows
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """One epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
+        """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):
             read = self.windows.batch(order[at : at + size])
@@ -218,11 +218,11 @@ class RawSet:
             yield {name: torch.from_numpy(array) for name, array in arrays.items()}, {}
 
     def count(self, size: int) -> int:
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         return -(-len(self.windows) // size)
 
 
 def in_order(data: Batches, *, size: int) -> Iterator[dict[str, Tensor]]:
-    """All windows in batches, always the same."""
+    """Yields all windows in batches, always in the same order."""
     for batch, _ in data.batches(size=size, seed=0, epoch=0):
         yield batch

@@ -1,7 +1,7 @@
-"""Distillation by answers: a recogniser whose windows are taught by a teacher, and by the gold where that is wanted.
+"""Distillation by answers: trains a recogniser on the answers of a teacher, and optionally also on the gold.
 
-The run folder is that of a recogniser. While training goes on, it also holds ``answers.safetensors``: what the teacher
-says of the words of train.
+The run folder is that of a recogniser. During training it also holds ``answers.safetensors``: the answers of the
+teacher for the words of train.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from fascicle.training.recogniser.run import Recogniser, check_names
 
 @dataclass(kw_only=True, eq=False)
 class TaughtRecogniser(Recogniser):
-    """A recogniser that learns from answers, which its folder keeps until the end of the run.
+    """Recogniser that learns from the answers of a teacher; its folder keeps them until the end of the run.
 
     Attributes:
         answers: of the teacher.
@@ -60,7 +60,7 @@ class TaughtRecogniser(Recogniser):
     notes: Sequence[str]
 
     def __post_init__(self) -> None:
-        """As of a recogniser, and with what is known of its teacher."""
+        """Prepares the recogniser, and adds the facts about its teacher."""
         super().__post_init__()
         known = self.facts
         data = {**known.data, "teacher.model": {"sha256": self.more["teacher_sha256"]}}
@@ -68,23 +68,23 @@ class TaughtRecogniser(Recogniser):
         self.facts = replace(known, data=data, more={**known.more, **self.more}, notes=notes)
 
     def judge(self, point: Point) -> Judged:
-        """As a recogniser; the run folder exists by now, so the answers are kept there."""
+        """Scores dev as a recogniser does, and first writes the answers into the run folder, which now exists."""
         self.answers.save(self.folder)
         return super().judge(point)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
-        """As a recogniser, without the answers, which only going on needs."""
+        """Finishes as a recogniser does, and removes the answers, which only resuming needs."""
         yield from super().finish(chosen)
         (self.folder / FILE).unlink(missing_ok=True)
 
 
 def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> TaughtRecogniser:
-    """Asks the teacher, and builds the student and its training set.
+    """Computes the answers of the teacher, and builds the student and its training set.
 
     Args:
         recipe: with ``[prediction]``.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the corpus cannot be read, or holds no mentions.
@@ -142,7 +142,7 @@ def _check_answers(teacher: Annotator, given: str) -> None:
 
 
 def _head_like(recipe: DistilRecipe) -> AnyHead:
-    """The settings of the head of the teacher if that can imitate, else those of a multi-label tagger."""
+    """Returns the settings of the teacher's head if that can imitate, else those of a multi-label tagger."""
     folder = find_model(recipe.teacher.model)
     if described_by(folder).name == MANIFEST:
         head = read_manifest(folder).answering
@@ -152,7 +152,7 @@ def _head_like(recipe: DistilRecipe) -> AnyHead:
 
 
 def _checked_head(model: NerModel, teacher: Annotator) -> SoftmaxTagger:
-    """The head that learns.
+    """Returns the head that learns.
 
     Raises:
         RecipeError: it cannot imitate, or not this teacher.
@@ -172,11 +172,11 @@ def _checked_head(model: NerModel, teacher: Annotator) -> SoftmaxTagger:
 
 
 def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
-    """The parts with the types of the teacher, in its order.
+    """Returns the parts with the types of the teacher, in its order.
 
     Raises:
-        RecipeError: train has a type that it does not look for; or lacks one, and its gold would teach that there is
-            none of it.
+        RecipeError: train has a type that the teacher does not look for, or train lacks a type of the teacher and the
+            gold would teach that there are no mentions of it.
     """
     lacking = sorted(set(teacher.types) - set(parts.types))
     if lacking and gold:

@@ -1,6 +1,6 @@
-"""The student while it learns: its losses on layers, on answers and on gold, and what a run says of them.
+"""Student during distillation: its losses on layers, on answers and on gold, and the facts for its run folder.
 
-Its teacher is here too: what its layers compute, and whether it reads the pieces of its student.
+Its teacher is here too: the results of its layers, and the check that it can read the pieces of its student.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave ou
 
 
 class Teacher:
-    """An encoder whose layers are imitated: in evaluation mode, without gradients, and no part of what is trained."""
+    """Encoder whose layers are imitated: in evaluation mode, without gradients, and not trained."""
 
     def __init__(self, pretrained: Pretrained, pupil: PieceTokenizer, *, attention: bool = True) -> None:
-        """Takes the encoder over.
+        """Prepares the encoder.
 
         Args:
             pretrained: the encoder, and its tokenizer.
@@ -60,7 +60,7 @@ class Teacher:
 
     @torch.no_grad()
     def see(self, batch: Mapping[str, Tensor]) -> Layers:
-        """What the layers compute of a batch.
+        """Returns the results of the layers for a batch.
 
         Args:
             batch: ``input_ids`` of the student and ``attention_mask``, ``[B, T]``.
@@ -76,11 +76,11 @@ class Teacher:
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:
-    """The encoder of a teacher.
+    """Loads the encoder of a teacher.
 
     Raises:
         ModelError: it cannot be loaded.
-        RecipeError: the teacher has none that could be read here: an ensemble, or an export.
+        RecipeError: the teacher has no encoder of torch: an ensemble, or an export.
     """
     if settings.encoder:
         return load_pretrained(settings.encoder, revision=settings.revision)
@@ -88,14 +88,14 @@ def open_encoder(settings: TeacherSettings) -> Pretrained:
 
 
 def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
-    """The id of each token of a student for its teacher: of the same string, or of special tokens of the same use.
+    """Maps each token id of a student to that of its teacher, by equal string or equal use as a special token.
 
     Args:
         pupil: tokenizer of the student.
         teacher: of the teacher.
 
     Returns:
-        For each id of the student that of the teacher; that of an unknown piece where the student has no token.
+        The id of the teacher for each id of the student; that of the unknown piece for ids without a token.
 
     Raises:
         RecipeError: the teacher lacks a token, or puts other special tokens around a text.
@@ -125,7 +125,7 @@ def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
 
 
 def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: PieceTokenizer) -> float:
-    """The share of the pieces of a student that its teacher would cut otherwise; the teacher reads them all the same.
+    """Returns the share of the student's pieces that its teacher would cut differently; the teacher still reads them.
 
     A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the teacher has too.
 
@@ -153,11 +153,11 @@ def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: Piece
 
 
 def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrained:
-    """Loads or builds it; random weights come from torch's generator.
+    """Loads or builds a student; random weights come from torch's generator.
 
     Args:
         settings: of the recipe.
-        teacher: whose encoder is meant if the settings name none; it stays as it is.
+        teacher: gives the encoder if the settings name none; it is not changed.
 
     Raises:
         ModelError: the encoder cannot be loaded.
@@ -178,14 +178,14 @@ def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrai
 
 
 LAYERS: Final = "layers"  # among the scores of a pupil: its losses on layers, beside the tables of its head
-TAUGHT: Final = "taught"  # in a batch: what the teacher answers, ``[B, U, C]``
+TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
 
 
 class LayerLosses(nn.Module):
-    """Compares the layers of a student with those of its teacher; the projection is trained with the student."""
+    """Losses between the layers of a student and its teacher; the projection is trained with the student."""
 
     def __init__(self, settings: LayerSettings, *, pupil: Encoder, teacher: Teacher, differing: float = 0.0) -> None:
-        """Finds which layers are compared, and draws the projection; it begins as the identity if widths are equal.
+        """Chooses the layers to compare, and draws the projection; it begins as the identity if widths are equal.
 
         Args:
             settings: of the recipe.
@@ -200,7 +200,7 @@ class LayerLosses(nn.Module):
         super().__init__()
         self._settings = settings
         self.differing = differing
-        self._teacher = teacher  # a plain object: its weights are none of this module
+        self._teacher = teacher  # a plain object, so that its weights are not part of this module
         self._reader = LayerReader(pupil, attention=settings.attention > 0)
         self.map = _checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
         if settings.attention and teacher.reader.heads != self._reader.heads:
@@ -214,11 +214,11 @@ class LayerLosses(nn.Module):
             nn.init.eye_(self.projection.weight)
 
     def reading(self) -> AbstractContextManager[Layers]:
-        """A block in which the student runs once, see ``LayerReader``."""
+        """Returns a block in which the student runs once, see ``LayerReader``."""
         return self._reader.reading()
 
     def forward(self, seen: Layers, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without their weights.
+        """Returns the losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without their weights.
 
         Args:
             seen: of the student.
@@ -239,13 +239,13 @@ class LayerLosses(nn.Module):
         return found
 
     def total(self, losses: Mapping[str, Tensor]) -> Tensor:
-        """The weighted sum of what ``forward`` gives."""
+        """Returns the weighted sum of the losses of ``forward``."""
         weights = {"hidden": self._settings.hidden, "attention": self._settings.attention}
         return torch.stack([weights[name] * loss for name, loss in losses.items()]).sum()
 
 
 def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple[int, ...]:
-    """The layer of the teacher for each layer of the student, see ``nn.distil.layer_map``.
+    """Returns the layer of the teacher for each layer of the student, see ``nn.distil.layer_map``.
 
     Raises:
         RecipeError: there is none.
@@ -261,25 +261,25 @@ def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tupl
 
 
 class AnswerLoss(nn.Module):
-    """Compares the answers of a model with those of its teacher, and with the gold."""
+    """Loss between the answers of a model and those of its teacher, and between the answers and the gold."""
 
     def __init__(self, settings: PredictionSettings, model: NerModel) -> None:
         """Takes the model.
 
         Args:
             settings: of the recipe.
-            model: whose answering head learns; its kind can imitate probabilities.
+            model: its answering head learns, and is of a kind that can imitate probabilities.
         """
         super().__init__()
         self._settings = settings
         self.model = model
 
     def total(self, scores: Mapping[str, Tensor], taught: Tensor, gold: Tensor) -> Tensor:
-        """The weighted loss.
+        """Returns the weighted loss.
 
         Args:
             scores: tables of the head.
-            taught: what the teacher answers, ``[B, U, C]``.
+            taught: answers of the teacher, ``[B, U, C]``.
             gold: targets of the head.
         """
         given, head = self._settings, self.model.head(self.model.answer)
@@ -290,7 +290,7 @@ class AnswerLoss(nn.Module):
 
 
 class Pupil(Trainable):
-    """A student with its lessons. What is scored and kept is its encoder, or its model."""
+    """Student with its losses; its encoder or its model is scored and kept."""
 
     def __init__(
         self, encoder: Encoder, *, layers: LayerLosses | None = None, answers: AnswerLoss | None = None
@@ -308,7 +308,7 @@ class Pupil(Trainable):
         self.answers = answers
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-        """Score tables of the head with what it is taught, and losses on layers under ``LAYERS``."""
+        """Returns the tables of the head with the answers of the teacher, and losses on layers under ``LAYERS``."""
         if self.layers is None:
             return self._tables(batch)
         with self.layers.reading() as seen:
@@ -322,7 +322,7 @@ class Pupil(Trainable):
         return {}
 
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """The sum of all losses, weighted.
+        """Returns the weighted sum of all losses.
 
         Args:
             scores: of ``forward``.
@@ -335,19 +335,19 @@ class Pupil(Trainable):
         return torch.stack(parts).sum()
 
 
-_COMPARED: Final = 1000  # documents of which both tokenizers must cut every one into the same pieces
+_COMPARED: Final = 1000  # documents on which the pieces of both tokenizers are compared
 _BEGINNING: Final = 2000  # characters of each
 
 
 def beginnings(texts: Iterable[str]) -> list[str]:
-    """The beginnings of the first texts that are read, for ``layer_losses``."""
+    """Returns the beginnings of the first texts that are read, for ``layer_losses``."""
     return [text[:_BEGINNING] for text in islice(texts, _COMPARED)]
 
 
 def layer_losses(
     recipe: DistilRecipe, student: Pretrained, teacher: Pretrained, *, longest: int, texts: Sequence[str]
 ) -> LayerLosses:
-    """The losses on layers of a recipe.
+    """Builds the losses on layers of a recipe.
 
     Args:
         recipe: with ``[layers]``.
@@ -372,7 +372,7 @@ def layer_losses(
 
 
 def facts_of(recipe: DistilRecipe, student: Pretrained, layers: LayerLosses | None, trainer: Trainer) -> dict[str, Any]:
-    """What ``run.json`` says of any distillation."""
+    """Returns the facts about a distillation for ``run.json``."""
     compared = {} if layers is None else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
     return {
         "recipe": recipe.name,
@@ -386,7 +386,7 @@ def facts_of(recipe: DistilRecipe, student: Pretrained, layers: LayerLosses | No
 
 
 def told(student: Pretrained, teacher: Pretrained, layers: LayerLosses | None) -> Iterator[str]:
-    """What a user should know of both encoders."""
+    """Yields notes for the user on both encoders."""
     ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (student, teacher))
     yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
     if layers is not None:

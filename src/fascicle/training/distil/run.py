@@ -1,4 +1,4 @@
-"""Distillation, as the engine trains it: from a recipe to a student.
+"""Distillation runs of the engine: from a recipe to a student.
 
 With ``[prediction]`` it is the run of a recogniser, see ``training.recogniser.run``, whose windows are taught by a
 teacher. With ``[layers]`` alone the result is an encoder:
@@ -9,7 +9,7 @@ teacher. With ``[layers]`` alone the result is an encoder:
     RUN/run.json         versions, machine, hashes of the data and the teacher, which layers are compared
     RUN/metrics.jsonl    one line each time that the held-out text was compared
     RUN/encoder/         the chosen encoder; any recipe can name it as its ``encoder``
-    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      its losses on held-out text
 """
 
@@ -55,7 +55,7 @@ from fascicle.version import VERSION
 
 
 def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> str:
-    """Markdown for the folder of the encoder: what it was made from, and how near it came.
+    """Returns the card of the encoder as Markdown: its origin, and its losses on held-out text.
 
     Args:
         recipe: of the run.
@@ -90,7 +90,7 @@ Losses = Mapping[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class LayersCompared(Validated):
-    """A student with its losses on held-out text.
+    """Event: a student with its losses on held-out text.
 
     Attributes:
         held_out: ``"total"`` and the losses that it is the weighted sum of.
@@ -100,13 +100,13 @@ class LayersCompared(Validated):
 
     @property
     def figures(self) -> str:
-        """The losses."""
+        """Losses as text."""
         return "held out " + _told(self.held_out)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayersFinished(Ended):
-    """The end of a run.
+    """Event: the end of a run.
 
     Attributes:
         epoch: of the chosen encoder.
@@ -120,7 +120,7 @@ class LayersFinished(Ended):
 
     @property
     def encoder(self) -> Path:
-        """Its folder."""
+        """Folder of the encoder."""
         return self.folder / ENCODER
 
     def as_dict(self) -> dict[str, Any]:
@@ -134,14 +134,14 @@ def _told(losses: Losses) -> str:
 
 @dataclass(kw_only=True, eq=False)
 class LayerTrainee(Trainee):
-    """An encoder that imitates layers; the best one on held-out text is kept.
+    """Trainee: an encoder that imitates layers; the best one on held-out text is kept.
 
     Attributes:
         folder: of the run.
         recipe: of the run.
         student: whose encoder is trained.
         loop: trains a ``Pupil`` with losses on layers.
-        held_out: batches that nothing is learned from.
+        held_out: batches that are not trained on.
         facts: of the run.
         losses: of the weights that were judged last.
     """
@@ -155,7 +155,7 @@ class LayerTrainee(Trainee):
     losses: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """States how it is chosen."""
+        """Sets the criterion by which the encoder is chosen."""
         given = self.loop.settings
         times = given.patience_epochs or given.patience_validations
         self.choice = Choice(
@@ -176,7 +176,7 @@ class LayerTrainee(Trainee):
 
     @torch.no_grad()
     def _compared(self) -> dict[str, float]:
-        """Means over all pieces of the held-out text, the total first."""
+        """Returns means over all pieces of the held-out text, the total first."""
         pupil, device = self.loop.model.eval(), self.loop.device
         assert isinstance(pupil, Pupil)
         assert pupil.layers is not None
@@ -199,7 +199,7 @@ class LayerTrainee(Trainee):
         (place / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
-        """Tells the losses of the chosen encoder."""
+        """Yields the end of the run with the losses of the chosen encoder."""
         (line,) = chosen
         yield LayersFinished(
             folder=self.folder, epoch=line["epoch"], step=line["step"], held_out=dict(line["held_out"])
@@ -208,12 +208,12 @@ class LayerTrainee(Trainee):
 
 @dataclass(frozen=True, kw_only=True)
 class _Read:
-    """What is read for layers alone: windows to learn from and to compare on, and what a user should know of them."""
+    """Data for the losses on layers alone: windows to learn from, windows to compare on, and notes for the user."""
 
     learned: Batches
     held_out: Batches
     notes: tuple[str, ...]
-    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # beside the files
+    data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # in addition to the hashes of the files
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -223,7 +223,7 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
     Args:
         recipe: with ``[layers]`` alone.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the texts cannot be read, or there are none.
@@ -252,7 +252,7 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
 
 
 def _some_texts(recipe: DistilRecipe) -> list[str]:
-    """The first texts that are read."""
+    """Returns the first texts that are read."""
     if recipe.text:
         return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
     return beginnings(one.text for one in _documents(recipe).train)
@@ -260,7 +260,7 @@ def _some_texts(recipe: DistilRecipe) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Documents:
-    """Train without what exclusion lists name, and dev; no label of them is read."""
+    """Documents of train, without those of exclusion lists, and of dev; their labels are not read."""
 
     train: list[Document]
     dev: list[Document]
@@ -268,7 +268,7 @@ class _Documents:
 
 
 def _documents(recipe: DistilRecipe) -> _Documents:
-    """Of one corpus, or of several together."""
+    """Reads the documents of one corpus, or of several together."""
     if not recipe.corpus:
         several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
         return _Documents(train=several.train, dev=several.dev, notes=several.notes)
@@ -279,7 +279,7 @@ def _documents(recipe: DistilRecipe) -> _Documents:
 
 
 def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
-    """The windows of train and dev."""
+    """Builds the windows of train and dev."""
     given = _documents(recipe)
     learned, held_out = (
         text_set(documents, student.tokenizer, reading=recipe.reading) for documents in (given.train, given.dev)
@@ -291,7 +291,7 @@ def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
 
 
 def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
-    """The windows of raw text."""
+    """Builds the windows of raw text."""
     assert recipe.text
     read = read_windows(recipe.text, student.tokenizer, seed=recipe.seed)
     if not len(read.held_out):
@@ -315,9 +315,9 @@ def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     """Opens the teacher, builds the student and reads the data.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the corpus cannot be read, or holds no text.

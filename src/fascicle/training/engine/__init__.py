@@ -1,1 +1,1 @@
-"""The engine under everything that trains."""
+"""Engine that trains every kind of model."""

@@ -1,4 +1,4 @@
-"""What a number depends on beside recipe, seed and data: software, processor, and how both are used.
+"""Environment of a run, on which its numbers depend beside recipe, seed and data: software and processor.
 
 One thread alone does not make two runs equal to the bit. The order in which a sum is taken decides its last digits, and
 that follows from the code, from the versions of the libraries, from the vector instructions that they choose on a
@@ -44,7 +44,7 @@ _DECIDING: Final = MappingProxyType(
 
 
 def describe_environment() -> dict[str, Any]:
-    """Versions of what computes, the machine that it computes on, and what decides the order of its sums."""
+    """Returns versions of the libraries, the machine, and the settings that determine the order of sums."""
     import torch
 
     cpuinfo = _cpuinfo()
@@ -67,7 +67,7 @@ def describe_environment() -> dict[str, Any]:
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """In what two environments differ that may change the last digits of a result.
+    """Lists differences between two environments that may change the last digits of a result.
 
     Args:
         one: of ``describe_environment``, with ``precision``; a key that it lacks is not compared, as earlier releases
@@ -85,7 +85,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(value: object, other: object) -> str:
-    """A value; of a table or a list only what the other one lacks."""
+    """Formats a value; for a table or a list only the entries that the other one lacks."""
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         return ", ".join(f"{key} {of}" for key, of in value.items() if other.get(key) != of) or "none"
     if isinstance(value, list) and isinstance(other, list):
@@ -94,7 +94,7 @@ def _shown(value: object, other: object) -> str:
 
 
 def sources_sha256() -> str:
-    """Hash of the code of this package: what a version number does not tell of a checkout."""
+    """Returns the hash of the code of this package: the version number does not identify a checkout."""
     root = Path(str(resources.files("fascicle")))
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -103,7 +103,7 @@ def sources_sha256() -> str:
 
 
 def use_threads(count: int | None) -> None:
-    """Limits the CPU threads of everything that torch computes from now on; ``None`` leaves them as they are."""
+    """Limits the CPU threads of all later computations of torch; ``None`` changes nothing."""
     import torch
 
     if count is not None:
@@ -118,7 +118,7 @@ def _version(name: str) -> str:
 
 
 def _cpuinfo() -> dict[str, str]:
-    """What Linux tells of the first processor."""
+    """Returns the facts that Linux gives about the first processor."""
     info, found = Path("/proc/cpuinfo"), dict[str, str]()
     if info.exists():
         first = info.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]

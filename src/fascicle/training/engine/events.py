@@ -1,8 +1,8 @@
-"""What a training run reports while it goes on; printing and keeping belong to whoever listens.
+"""Events that a training run reports; the caller prints or keeps them.
 
-The record of a run: a line for each time that it was scored, and what is chosen and when to stop by these lines.
+Also the record of a run: a line for each scoring, and from these lines the choice of the model and the early stop.
 
-What a run has done since it was scored last: the line of the next scoring needs it, also after a kill.
+Also the steps and time since the last scoring: the line of the next scoring needs them, also after a kill.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from fascicle.training.engine.loop import StepDone
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Something to tell the user, as one sentence."""
+    """Note for the user, as one sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Validated:
-    """An epoch, or a part of one, after which the run was scored and can be resumed.
+    """Event: an epoch, or a part of one, after which the run was scored and can be resumed.
 
     Attributes:
         epoch: number of the epoch, from 1, that the last step lies in.
@@ -53,18 +53,18 @@ class Validated:
 
     @property
     def figures(self) -> str:
-        """The scores in a few words; empty if there are none."""
+        """Scores as a short text; empty if there are none."""
         return ""
 
     @property
     def at_end_of_epoch(self) -> bool:
-        """Whether the step is the last one of its epoch."""
+        """True if the step is the last one of its epoch."""
         return self.step * self.epochs == self.epoch * self.steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended(ABC):
-    """The end of a run.
+    """Event: the end of a run.
 
     Attributes:
         folder: of the run.
@@ -74,12 +74,12 @@ class Ended(ABC):
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
-        """What ``scores.json`` holds, without the time."""
+        """Returns the content of ``scores.json``, without the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadScores:
-    """One head: its chosen epoch and step, its scores (on test if the recipe names it), what was fitted on dev.
+    """Scores of one head on dev (and test if there is one), with its chosen epoch and step and its fitted values.
 
     The step is ``None`` in runs that were begun by a release that did not write it down.
     """
@@ -92,7 +92,7 @@ class HeadScores:
     tuned: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, without the name."""
+        """Returns the scores for JSON, without the name."""
         return {
             "epoch": self.epoch,
             "step": self.step,
@@ -104,7 +104,7 @@ class HeadScores:
 
 @dataclass(frozen=True, kw_only=True)
 class EpochScored(Validated):
-    """A recogniser with its development scores.
+    """Event: a recogniser with its scores on dev.
 
     Attributes:
         dev: scores of the answering head.
@@ -130,7 +130,7 @@ class EpochScored(Validated):
 
 @dataclass(frozen=True, kw_only=True)
 class Finished(Ended):
-    """The end of the run of a recogniser: what the answering head gave, and the other heads of a bundle."""
+    """Event: the end of the run of a recogniser, with the scores of the answering head and of other heads."""
 
     answer: HeadScores
     others: tuple[HeadScores, ...] = ()
@@ -149,11 +149,11 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A model that a run keeps while it goes on.
+    """Model that a run keeps while it continues.
 
     Attributes:
         folder: its place in the run folder: ``"best"``, or for the other head of a bundle ``"best-HEAD"``.
-        merit: line -> what it is chosen by; of equally good lines the first is taken.
+        merit: line -> value by which the model is chosen; of equally good lines the first is taken.
     """
 
     folder: str
@@ -162,15 +162,15 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """How a run is scored, what it keeps, and when it stops.
+    """Rules of a run: when it is scored, which models it keeps, and when it stops.
 
     Attributes:
         kept: the models that it keeps; none where only its end counts.
-        last: keep what was scored last, and not what was best.
+        last: keep the model that was scored last, not the best one.
         every: steps from one scoring to the next; 0 for the end of every epoch.
-        minutes: write what resuming needs between two scorings too, when so many minutes have passed; 0 for never.
+        minutes: write the state for resuming also between two scorings, after so many minutes; 0 for never.
         patience: stop after so many scorings in which no kept model became better; 0 for never.
-        aim: what did not become better, for the sentence that says so.
+        aim: name of the value that did not improve, for the sentence about an early stop.
     """
 
     kept: tuple[Kept, ...] = ()
@@ -182,28 +182,28 @@ class Choice:
 
 
 class Record:
-    """``metrics.jsonl``, and what follows from it."""
+    """Lines of ``metrics.jsonl``, and the decisions that follow from them."""
 
     def __init__(self, folder: Path, choice: Choice) -> None:
-        """Begins without lines.
+        """Starts without lines.
 
         Args:
             folder: of the run.
-            choice: what its lines decide.
+            choice: rules of the run.
         """
         self.path = folder / METRICS
         self.lines: list[Line] = []
         self._choice = choice
 
     def read(self, *, epoch: int, step: int) -> None:
-        """Takes the lines up to the state that training goes on from, and forgets those behind it.
+        """Reads the lines up to the state from which training is resumed, and drops later ones.
 
         Args:
             epoch: complete epochs.
             step: steps, those of the next epoch included.
 
         Raises:
-            OutputError: a line is damaged, or lacks what is chosen by.
+            OutputError: a line is damaged, or lacks the score by which the model is chosen.
         """
         with legible(self.path):
             lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
@@ -212,31 +212,31 @@ class Record:
                 deque(map(kept.merit, self.lines), maxlen=0)
 
     def add(self, lines: Sequence[Line]) -> None:
-        """Adds lines, in the file too."""
+        """Adds lines, also to the file."""
         self.lines.extend(lines)
         with atomic_text_writer(self.path, overwrite=True) as stream:
             stream.writelines(json.dumps(line) + "\n" for line in self.lines)
 
     def chosen(self, kept: Kept) -> Line:
-        """The line of the model that is kept."""
+        """Returns the line of the model that is kept."""
         return self.lines[-1] if self._choice.last else self._best(kept)
 
     def _best(self, kept: Kept) -> Line:
         return max(self.lines, key=kept.merit)
 
     def ends_at(self, *, epoch: int, step: int) -> bool:
-        """Whether the last line is of this place; of a run in which no steps were written, epochs alone count."""
+        """True if the last line is of this position; in a run without written steps, only epochs are compared."""
         if not self.lines:
             return False
         last = self.lines[-1]
         return bool(last.get("epoch", epoch) == epoch and _step_of(last, step) == step)
 
     def is_at(self, step: int) -> bool:
-        """Whether the last line is of this step; a line in which none was written is."""
+        """True if the last line is of this step, or has no step."""
         return bool(self.lines) and _step_of(self.lines[-1], step) == step
 
     def is_over(self) -> bool:
-        """Whether no kept model has become better for as long as the recipe has patience."""
+        """True if no kept model has improved for as many scorings as the patience of the recipe."""
         if not self.lines or not self._choice.patience:
             return False
         best = max(self.lines.index(self._best(kept)) for kept in self._choice.kept)
@@ -244,13 +244,13 @@ class Record:
 
 
 def _is_reached(line: Line, *, epoch: int, step: int) -> bool:
-    """Whether a line is not behind a place; releases before ``validate_every_steps`` wrote epochs alone."""
+    """True if a line is at or before a position; releases before ``validate_every_steps`` wrote only epochs."""
     at = _step_of(line, None)
     return bool(line["epoch"] <= epoch if at is None else at <= step)
 
 
 def _step_of(line: Line, default: int | None) -> int | None:
-    """The step of a line; a span typer calls it its update."""
+    """Returns the step of a line; a span typer calls it its update."""
     found: int | None = line.get("step", line.get("update", default))
     return found
 
@@ -264,9 +264,9 @@ class Since:
 
     Attributes:
         events: of the steps.
-        before: seconds of earlier sittings.
-        started: when this sitting began, by ``time.perf_counter``.
-        saved: when the state was written last, by the same clock.
+        before: seconds of earlier sessions.
+        started: start of this session, by ``time.perf_counter``.
+        saved: time of the last writing of the state, by the same clock.
     """
 
     events: list[StepDone] = field(default_factory=list)
@@ -276,7 +276,7 @@ class Since:
 
     @classmethod
     def read(cls, folder: Path) -> Since:
-        """What ``write`` wrote; nothing in the folder of an earlier release."""
+        """Reads the file that ``write`` wrote; empty if the folder of an earlier release has none."""
         path = folder / _NAME
         if not path.exists():
             return cls()
@@ -286,20 +286,20 @@ class Since:
             return cls(events=events, before=float(known["seconds"]))
 
     def write(self, folder: Path) -> None:
-        """Writes it into an existing folder."""
+        """Writes the file into an existing folder."""
         losses = [(event.step, event.loss) for event in self.events]
         (folder / _NAME).write_text(json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8")
         self.saved = time.perf_counter()
 
     def going_on(self) -> Since:
-        """The same with the clock started now."""
+        """Returns a copy with the clock started now."""
         now = time.perf_counter()
         return replace(self, started=now, saved=now)
 
     def seconds(self) -> float:
-        """Since the last scoring, without the time between sittings."""
+        """Returns the seconds since the last scoring, without the time between sessions."""
         return self.before + time.perf_counter() - self.started
 
     def unsaved_seconds(self) -> float:
-        """Since the state was written."""
+        """Returns the seconds since the state was written."""
         return time.perf_counter() - self.saved

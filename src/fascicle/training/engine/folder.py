@@ -1,4 +1,4 @@
-"""The folder of a training run: its beginning, its end where nothing was trained, whose it is, and its data."""
+"""Folder of a training run: creates, locks and cleans it, and checks its recipe and its data."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from fascicle.core.files.temporary import held
 from fascicle.errors import OutputError
 from fascicle.settings.base import Settings
 
-# What a run writes before it has scored anything: of a folder that it made itself, nobody else wrote these.
+# Files that a run writes before its first scoring; in a folder that it created itself, no other program wrote them.
 _BEGUN: Final = ("recipe.json", "run.json", "split.json", "metrics.jsonl")
 
 
 class Start:
-    """Makes the folder of a run, knows whether this process did, and keeps other processes out of it."""
+    """Creates the folder of a run, records whether this process did, and keeps other processes out of it."""
 
     def __init__(self, folder: Path, claims: ExitStack) -> None:
-        """Nothing is done yet.
+        """Starts without touching the folder.
 
         Args:
             folder: of the run.
-            claims: what is held until the run ends.
+            claims: stack of locks that are held until the run ends.
         """
         self.folder, self.is_fresh = folder, False
         self._claims = claims
 
     def claim(self) -> None:
-        """Holds the folder, if it is there, until the run ends; the system lets go of it when a process is killed.
+        """Locks the folder, if it exists, until the run ends; the system releases the lock when a process is killed.
 
         Raises:
             OutputError: another process holds it.
         """
-        place = Path(os.path.realpath(self.folder))  # where a link leads
+        place = Path(os.path.realpath(self.folder))  # the target of a link
         if place.is_dir() and not self._claims.enter_context(held(place)):
             raise OutputError(
                 f"another process trains in {self.folder}; wait until it ends, or give another run folder"
             )
 
     def make(self, *, resume: bool = False) -> None:
-        """Makes the folder.
+        """Creates the folder.
 
         Args:
-            resume: whether it may be there.
+            resume: whether it may exist.
 
         Raises:
-            OutputError: it is there, perhaps since a moment ago, or it cannot be made.
+            OutputError: it exists, perhaps since a moment ago, or it cannot be created.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=resume)
@@ -72,17 +72,17 @@ class Start:
 
 @contextmanager
 def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
-    """Removes what a run wrote if it ends before it gave anything: its folder would only refuse the next attempt.
+    """Removes the files of a run that ends before its first result, since its folder would block the next attempt.
 
     One process at a time works in a folder. A folder that was there before stays as it is. Files that somebody else
     put into a new one stay, and so does it.
 
     Args:
         folder: of the run.
-        sign: name of what is there as soon as the run gave something.
+        sign: name of a file that exists as soon as the run has a result.
 
     Yields:
-        What makes the folder.
+        The object that creates the folder.
 
     Raises:
         OutputError: another process works in the folder.
@@ -99,7 +99,7 @@ def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
 
 
 def check_apart(folder: Path, inputs: Mapping[str, str]) -> None:
-    """Refuses a run that reads what lies in its own folder, where it would write over it.
+    """Refuses a run that reads files in its own folder, which it would overwrite.
 
     Args:
         folder: of the run.
@@ -142,12 +142,12 @@ _NAMES = MappingProxyType(
 
 
 def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
-    """Refuses a folder that holds anything but the run to resume.
+    """Refuses a folder that holds anything except the run to resume.
 
     Args:
         folder: of the run.
         recipe: of the run.
-        resume: whether it is to go on.
+        resume: whether to resume.
 
     Raises:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
@@ -168,7 +168,7 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
 
 
 def _is_of(resolved: Path, recipe: Settings) -> bool:
-    """Whether a run has this recipe; settings that came later stand at their defaults in those of earlier releases."""
+    """True if a run has this recipe; settings that its release did not have yet must have their defaults."""
     try:
         return msgspec.json.decode(resolved.read_bytes(), type=type(recipe)) == recipe
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -176,7 +176,7 @@ def _is_of(resolved: Path, recipe: Settings) -> bool:
 
 
 def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
-    """Makes the folder of a run and writes its recipe.
+    """Creates the folder of a run and writes its recipe.
 
     Args:
         start: of the folder.
@@ -184,7 +184,7 @@ def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
         resume: whether the folder may be there.
 
     Raises:
-        OutputError: it is there, or the place cannot be written.
+        OutputError: it exists, or cannot be written.
     """
     start.make(resume=resume)
     (start.folder / "predictions").mkdir(exist_ok=True)
@@ -193,34 +193,34 @@ def start_folder(start: Start, recipe: Settings, *, resume: bool) -> None:
 
 
 def recipe_text(recipe: Settings) -> str:
-    """The content of ``recipe.json``, by which the run of a recipe is known."""
+    """Returns the content of ``recipe.json``, by which the run of a recipe is recognised."""
     return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    """What ``run.json`` says; nothing where a run was killed before it was written.
+    """Returns the content of ``run.json``; empty if a run was killed before it was written.
 
     Raises:
-        OutputError: it cannot be read, or is gone although the run has begun.
+        OutputError: it cannot be read, or is missing although the run has begun.
     """
     path = folder / FACTS
     if not path.is_file() and not (folder / METRICS).exists():
         return {}
     with legible(path):
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        facts["data"]  # of every version
+        facts["data"]  # in files of every version
     return facts
 
 
 @contextmanager
 def legible(path: Path) -> Iterator[None]:
-    """Says that a file of a run cannot be gone on from, if that is what an error in the block means.
+    """Converts errors of reading in the block to an error that the run cannot be resumed from this file.
 
     Args:
         path: that is read in the block.
 
     Raises:
-        OutputError: it is not there, is damaged, or lacks what this version writes.
+        OutputError: it is missing, is damaged, or lacks entries of this version.
     """
     try:
         yield
@@ -234,10 +234,10 @@ def legible(path: Path) -> Iterator[None]:
 
 
 def check_whole(folder: Path) -> None:
-    """Refuses to go on from files that are no longer as they were written: their values would still be read.
+    """Refuses to resume from files that have changed since they were written, and that would still be readable.
 
     Raises:
-        OutputError: one is gone, or was changed.
+        OutputError: a file is missing or was changed.
     """
     for name in changed(folder):
         raise OutputError(
@@ -248,15 +248,15 @@ def check_whole(folder: Path) -> None:
 
 
 def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Refuses to go on with other data than the run began with.
+    """Refuses to resume with other data than those with which the run began.
 
     Args:
         folder: of the run.
-        before: what ``run.json`` says.
-        facts: name of the data -> what is known of them today, with ``sha256``.
+        before: content of ``run.json``.
+        facts: name of the data -> facts about them now, with ``sha256``.
 
     Raises:
-        OutputError: their hashes differ, or ``run.json`` does not tell them.
+        OutputError: their hashes differ, or ``run.json`` does not have them.
     """
     now = {name: of["sha256"] for name, of in facts.items()}
     with legible(folder / FACTS):
@@ -269,7 +269,7 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
 
 
 def _name_of(data: str) -> str:
-    """What a user calls some data."""
+    """Returns the user's name for some data."""
     if data.startswith("text.files."):
         return "the text"
     if data.startswith("members."):
@@ -278,6 +278,6 @@ def _name_of(data: str) -> str:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes a JSON file as a whole, or not at all."""
+    """Writes a JSON file completely or not at all."""
     with atomic_text_writer(path, overwrite=True) as stream:
         stream.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,8 +1,8 @@
-"""The training loop: a generator of events. Saving, scoring, stopping and printing belong to whoever consumes it.
+"""Training loop: a generator of events. The caller saves, scores, stops and prints.
 
-What a run needs to go on after a kill is kept with it: tensors as safetensors, numbers as JSON.
+The state that a run needs to resume after a kill is saved here: tensors as safetensors, numbers as JSON.
 
-Which arithmetic training uses on which processor.
+Also chooses the arithmetic of training (bf16 or fp32) for each device.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, ma
 
 Used = Literal["fp32", "bf16"]
 _PRECISIONS: Final[tuple[Used, ...]] = ("fp32", "bf16")
-_MUCH: Final = 1.25  # chance and other processes make a step a tenth slower, and must not decide what a run gives
-_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # of x86-64, twice, and of ARM
+_MUCH: Final = 1.25  # chance and other processes make a step a tenth slower, and must not affect the result of a run
+_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # flags of x86-64 (two) and of ARM
 
 
 def precision_on(device: torch.device, settings: TrainingSettings) -> Used:
-    """What is used: what the recipe says, or, for ``"auto"``, bf16 where the device computes in it.
+    """Returns the arithmetic to use: that of the recipe, or, for ``"auto"``, bf16 where the device computes in it.
 
     Args:
-        device: that trains.
+        device: on which training runs.
         settings: of the recipe.
     """
     if settings.precision != "auto":
@@ -53,12 +53,12 @@ def precision_on(device: torch.device, settings: TrainingSettings) -> Used:
 
 
 def faster(seconds: Mapping[Used, float]) -> Used:
-    """What ``"auto"`` is on a processor with instructions for bf16: fp32 where bf16 takes a quarter longer or more."""
+    """Returns the arithmetic for ``"auto"`` on a CPU with bf16: fp32 where a bf16 step takes 25% longer or more."""
     return "fp32" if seconds["bf16"] > _MUCH * seconds["fp32"] else "bf16"
 
 
 def slow_precision(device: torch.device, settings: TrainingSettings) -> str:
-    """One sentence where bf16 is asked for and would be emulated; else empty."""
+    """Returns one sentence where bf16 is requested and would be emulated; else empty."""
     if precision_on(device, settings) == "fp32" or computes_bf16(device) is not False:
         return ""
     return (
@@ -68,7 +68,7 @@ def slow_precision(device: torch.device, settings: TrainingSettings) -> str:
 
 
 def computes_bf16(device: torch.device) -> bool | None:
-    """Whether a device has instructions for bf16; ``None`` where torch does not tell."""
+    """True if a device has instructions for bf16; ``None`` where torch gives no information."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     known: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
@@ -80,7 +80,7 @@ _TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first o
 
 @dataclass(frozen=True, kw_only=True)
 class StepDone:
-    """One change of the weights: its number from 1, and the loss of its batches."""
+    """Event: one change of the weights, with its number from 1 and the loss of its batches."""
 
     step: int
     loss: float
@@ -88,9 +88,9 @@ class StepDone:
 
 @dataclass(frozen=True, kw_only=True)
 class EpochDone:
-    """One pass over the data: its number from 1, the mean loss of its batches, and its time in seconds.
+    """Event: one pass over the data, with its number from 1, the mean loss of its batches, and its time in seconds.
 
-    Of an epoch that was gone on with in the middle, loss and time are those of what was left of it.
+    For an epoch that was resumed in the middle, loss and time are those of the rest.
     """
 
     epoch: int
@@ -102,10 +102,10 @@ Taught = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of on
 
 
 class Loop(ABC):
-    """Changes weights step by step, and can be saved and gone on with.
+    """Training loop: changes weights step by step, and can be saved and resumed.
 
     Attributes:
-        model: what is trained.
+        model: to train.
         optimizer: of its parameters.
         device: that both are on.
         epochs: of the whole run.
@@ -126,22 +126,22 @@ class Loop(ABC):
 
     @abstractmethod
     def run(self) -> Iterator[StepDone | EpochDone]:
-        """Goes on to the last epoch; whoever listens may leave the model in evaluation mode."""
+        """Trains to the last epoch; the caller may leave the model in evaluation mode between events."""
 
     def evaluated(self) -> AbstractContextManager[None]:
-        """A block in which the model has the weights that are scored and kept."""
+        """Returns a block in which the model has the weights that are scored and kept."""
         return nullcontext()
 
     @abstractmethod
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Tensors and numbers that it needs beside weights, optimizer and random generators."""
+        """Returns the tensors and numbers of the state beside weights, optimizer and random generators."""
 
     @abstractmethod
     def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
-        """Restores them; called when all the rest is restored."""
+        """Restores this state; called after everything else is restored."""
 
     def save(self, folder: Path) -> None:
-        """Writes weights, optimizer, random generators and what else there is into an existing folder."""
+        """Writes weights, optimizer, random generators and the extra state into an existing folder."""
         tensors: dict[str, Tensor] = {f"model.{n}": p.detach() for n, p in self.model.named_parameters()}
         numbers: dict[str, Any] = {"epoch": self.epoch, "step": self.step, "optimizer": {}}
         for index, values in self.optimizer.state_dict()["state"].items():
@@ -159,7 +159,7 @@ class Loop(ABC):
         (folder / "state.json").write_text(json.dumps(numbers), encoding="utf-8")
 
     def restore(self, folder: Path) -> None:
-        """Puts everything back to where `save` saw it.
+        """Restores the state that `save` wrote.
 
         Raises:
             OutputError: the state is damaged, or of another model.
@@ -189,9 +189,9 @@ class Loop(ABC):
 
 
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same on the CPU, in memory of their own, as safetensors asks; what has that already is not copied.
+    """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where needed.
 
-    Weights and what an optimizer keeps of them are the largest part of a process, so a copy of all would double it.
+    Weights and optimizer state are the largest part of the memory of a process, so a copy of all would double it.
     """
     found: dict[str, Tensor] = {}
     taken: set[int] = set()
@@ -205,24 +205,24 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Those whose names begin with a prefix, without it."""
+    """Returns the tensors whose names begin with a prefix, without the prefix."""
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
 class Batches(Protocol):
-    """What an epoch is made of."""
+    """Source of the batches of an epoch."""
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """One epoch of inputs and targets, the same for the same arguments; see ``recogniser.data.TrainingSet``."""
+        """Yields one epoch of inputs and targets, a function of the arguments; see ``recogniser.data.TrainingSet``."""
         ...
 
     def count(self, size: int) -> int:
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         ...
 
 
 class Trainer(Loop):
-    """A model with its optimizer, schedule and average: what changes during training."""
+    """Training loop of a model with its optimizer, schedule and weight average."""
 
     model: Trainable
 
@@ -231,7 +231,7 @@ class Trainer(Loop):
 
         Args:
             model: trained in place.
-            data: what is learnt, in batches.
+            data: batches to train on.
             settings: of the recipe.
             seed: decides the order of batches; dropout follows torch's own generator.
         """
@@ -243,7 +243,7 @@ class Trainer(Loop):
         self.steps_per_epoch = -(-data.count(settings.batch_size) // settings.accumulation)
         self.steps = self.steps_per_epoch * settings.epochs
         self.average = WeightAverage(model, settings)
-        self._accelerator = Accelerator()  # without its mixed precision, which is one for the life of the process
+        self._accelerator = Accelerator()  # without its mixed precision, which is fixed for the life of the process
         self.device = self._accelerator.device
         self.precision: Used = precision_on(self.device, settings)
         self.step_seconds: dict[Used, float] = {}
@@ -253,13 +253,13 @@ class Trainer(Loop):
         self.move_schedule()
 
     def settle_precision(self, before: Used | None = None) -> None:
-        """Decides what ``precision = "auto"`` is, where bf16 has instructions: fp32 if a step in it is much faster.
+        """Chooses the arithmetic for ``precision = "auto"`` on a device with bf16: fp32 if a step in it is much faster.
 
-        On some processors bf16 is computed, and slower all the same. A step of each is timed; weights, gradients and
+        On some processors bf16 has instructions and is still slower. A step of each is timed; weights, gradients and
         random generators stay as they are.
 
         Args:
-            before: what the same run used until it was interrupted; it is kept.
+            before: arithmetic of the same run until it was interrupted; it is kept.
         """
         if self.settings.precision != "auto":
             return
@@ -271,7 +271,7 @@ class Trainer(Loop):
             self.precision = faster(self.step_seconds)
 
     def _timed_steps(self) -> dict[Used, float]:
-        """Seconds that a step takes at best in each arithmetic, in turns; without the change of the weights."""
+        """Measures the best time of a step in each arithmetic, in seconds, without changing the weights."""
         batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
         batch, targets = next(batches)
         self.model.train()
@@ -284,17 +284,17 @@ class Trainer(Loop):
         return best
 
     def precision_facts(self) -> dict[str, Any]:
-        """For ``run.json``: the arithmetic, and the seconds that decided it, if they did."""
+        """Returns the arithmetic for ``run.json``, and the measured seconds if they decided it."""
         timed = {name: round(seconds, 5) for name, seconds in self.step_seconds.items()}
         return {"precision": self.precision} | ({"step_seconds": timed} if timed else {})
 
     def move_schedule(self) -> None:
-        """Puts the schedule to ``step``, also after that was set from outside."""
+        """Moves the schedule to ``step``, also after ``step`` was set from outside."""
         self.schedule: LambdaLR = make_schedule(self.optimizer, self.settings, steps=self.steps, done=self.step)
 
     @property
     def bf16(self) -> bool:
-        """Whether it trains under bf16 autocast."""
+        """True if it trains under bf16 autocast."""
         return self.precision == "bf16"
 
     def run(self) -> Iterator[StepDone | EpochDone]:
@@ -303,11 +303,11 @@ class Trainer(Loop):
             yield from self._one_epoch()
 
     def evaluated(self) -> AbstractContextManager[None]:
-        """A block in which the model has its averaged weights, if there are such, and then its own again."""
+        """Returns a block in which the model has its averaged weights, if any; afterwards it has its own again."""
         return weights_in(self.model, self.average.weights())
 
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """The averages."""
+        """Returns the weight averages."""
         return {f"average.{name}": tensor for name, tensor in self.average.state().items()}, {}
 
     def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
@@ -321,7 +321,7 @@ class Trainer(Loop):
         batches = self.data.batches(
             size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
         )
-        # Batches that were trained on before are made again, for what is drawn for the others depends on them.
+        # Batches that were trained on before are made again, because the random draws for the others depend on them.
         done = self.step - self.epoch * self.steps_per_epoch
         deque(itertools.islice(batches, done * self.settings.accumulation), maxlen=0)
         while group := list(itertools.islice(batches, self.settings.accumulation)):
@@ -346,7 +346,7 @@ class Trainer(Loop):
         return float(loss.detach())
 
     def _change(self) -> None:
-        """Clips, steps, forgets the gradient."""
+        """Clips the gradient, makes a step, and clears the gradient."""
         self._rows.join()
         if self.settings.clip:
             limit = clip if self.device.type == "cpu" else torch.nn.utils.clip_grad_norm_

@@ -1,11 +1,11 @@
 """Optimizers, their parameter groups and schedules, and averages of weights.
 
-Gradients of large tables of embeddings, on a processor.
+It also has faster gradients of large embedding tables on a CPU.
 
 A batch reads a few hundred of the thirty thousand rows of a vocabulary. Its gradient is dense all the same: for every
 step torch takes memory of the size of the table and fills it with zeros, which costs a small encoder a tenth of its
 time. Here the gradients of rows are collected as they are, and put into one dense tensor that is kept from step to
-step, of which only the rows that were written are cleared. What the optimizer sees is the same dense gradient.
+step, of which only the rows that were written are cleared. The optimizer gets the same dense gradient.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def make_optimizer(model: Trainable, settings: TrainingSettings) -> Optimizer:
 
 
 def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[dict[str, object]]:
-    """Groups of parameters that share a learning rate and a weight decay.
+    """Yields groups of parameters that share a learning rate and a weight decay.
 
     Heads have their own rate, and the vectors of their inputs a multiple of it. Each encoder layer has the rate of the
     layer above times ``layer_decay``, the embeddings count as the layer below the first; an encoder inside a head is
@@ -64,12 +64,12 @@ def parameter_groups(model: Trainable, settings: TrainingSettings) -> Iterator[d
 
 
 def make_schedule(optimizer: Optimizer, settings: TrainingSettings, *, steps: int, done: int = 0) -> LambdaLR:
-    """Warm-up, then linear to zero or constant, over ``steps`` changes of the weights, ``done`` of them made."""
+    """Builds the schedule: warm-up, then linear to zero or constant, over ``steps`` steps, ``done`` of them made."""
     return LambdaLR(optimizer, rate_factor(settings, steps=steps), last_epoch=done - 1)
 
 
 def rate_factor(settings: TrainingSettings, *, steps: int) -> Callable[[int], float]:
-    """What the learning rates are multiplied with at each step."""
+    """Returns the factor of the learning rates at each step."""
     warm = round(settings.warmup * steps)
 
     def factor(step: int) -> float:
@@ -83,9 +83,9 @@ def rate_factor(settings: TrainingSettings, *, steps: int) -> Callable[[int], fl
 
 
 class WeightAverage:
-    """An average of weights beside a model: exponential over steps, or the mean of the last epochs.
+    """Average of weights beside a model: exponential over steps, or the mean of the last epochs.
 
-    Args of the constructor come from ``TrainingSettings``; ``weights`` is what to evaluate and keep.
+    Args of the constructor come from ``TrainingSettings``; ``weights`` are those to evaluate and keep.
     """
 
     def __init__(self, model: nn.Module, settings: TrainingSettings) -> None:
@@ -98,7 +98,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Moves the exponential average; its decay grows from 0 so that early weights are forgotten."""
+        """Updates the exponential average; its decay grows from 0, so that early weights lose their influence."""
         if self._settings.average != "ema":
             return
         self.steps += 1
@@ -111,7 +111,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def after_epoch(self) -> None:
-        """Takes the weights of an epoch into the mean of the last ones."""
+        """Adds the weights of an epoch to the mean of the last ones."""
         if self._settings.average != "last":
             return
         self._epochs = [*self._epochs, {n: t.clone() for n, t in self._live().items()}]
@@ -119,12 +119,12 @@ class WeightAverage:
         self.tensors = {n: torch.stack([e[n] for e in self._epochs]).mean(0) for n in self._epochs[0]}
 
     def state(self) -> dict[str, Tensor]:
-        """Everything needed to go on later."""
+        """Returns the state for resuming."""
         epochs = {f"epoch{i}.{n}": t for i, e in enumerate(self._epochs) for n, t in e.items()}
         return {**{f"mean.{n}": t for n, t in self.tensors.items()}, **epochs, "steps": torch.tensor(self.steps)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Goes on from ``state``."""
+        """Restores the state."""
         self.steps = int(state["steps"])
         self.tensors = {n.removeprefix("mean."): t for n, t in state.items() if n.startswith("mean.")}
         count = len({n.partition(".")[0] for n in state if n.startswith("epoch")})
@@ -133,7 +133,7 @@ class WeightAverage:
         ]
 
     def weights(self) -> dict[str, Tensor]:
-        """The averaged weights, or the live ones where nothing is averaged."""
+        """Returns the averaged weights, or the current ones where nothing is averaged."""
         return dict(self.tensors) if self.tensors else self._live()
 
     def _live(self) -> dict[str, Tensor]:
@@ -142,10 +142,10 @@ class WeightAverage:
 
 @contextmanager
 def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """Puts other weights into a model for a while.
+    """Replaces the weights of a model for the block.
 
     Args:
-        model: changed in place, and back.
+        model: changed in place, and restored afterwards.
         weights: of each of its parameters.
     """
     parameters = dict(model.named_parameters())
@@ -158,23 +158,23 @@ def weights_in(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None
 
 
 def _depth(name: str) -> int:
-    """Layer of an encoder parameter: 0 for embeddings, 1 for the first layer."""
+    """Returns the layer of an encoder parameter: 0 for embeddings, 1 for the first layer."""
     found = _LAYER.search(name)
     return int(found[1]) + 1 if found else 0
 
 
 _LARGE = 4096  # rows; below, nothing is gained
-_MARGIN = 1e-6  # that of torch
+_MARGIN = 1e-6  # the constant of torch
 
 
 class RowGradients:
-    """The tables of a model, and a dense gradient for each."""
+    """Dense gradients of the large tables of a model, collected row by row."""
 
     def __init__(self, model: nn.Module) -> None:
         """Finds the large tables.
 
         Args:
-            model: on its device; only on the processor anything is done, for a GPU fills memory in no time.
+            model: on its device; nothing is done except on a CPU, because a GPU fills memory quickly.
         """
         tables = (module for module in model.modules() if isinstance(module, nn.Embedding))
         self._tables = tuple(t for t in tables if t.num_embeddings >= _LARGE and t.weight.device.type == "cpu")
@@ -183,7 +183,7 @@ class RowGradients:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """What is read in here gets gradients of rows."""
+        """Returns a block in which rows that are read get gradients of rows."""
         for table in self._tables:
             table.sparse = True
         try:
@@ -194,14 +194,14 @@ class RowGradients:
 
     @torch.no_grad()
     def join(self) -> None:
-        """Adds up what was collected, one row for each that was read; after the backward pass, before ``clip``."""
+        """Sums the collected gradients to one row for each row read; after the backward pass, before ``clip``."""
         for weight in (table.weight for table in self._tables):
             if weight.grad is not None and weight.grad.is_sparse:
                 weight.grad = weight.grad.coalesce()
 
     @torch.no_grad()
     def fill(self) -> None:
-        """Makes the gradients dense; before everything else that reads them."""
+        """Makes the gradients dense; to be called before any other code reads them."""
         for at, weight in enumerate(table.weight for table in self._tables):
             if weight.grad is None or not weight.grad.is_sparse:
                 continue
@@ -214,7 +214,7 @@ class RowGradients:
 
     @torch.no_grad()
     def clear(self) -> None:
-        """Forgets the gradients, after the weights have changed."""
+        """Clears the gradients after the weights have changed."""
         for at, (dense, rows) in enumerate(zip(self._dense, self._rows, strict=True)):
             if dense is not None and rows is not None:
                 dense[rows] = 0.0
@@ -223,7 +223,7 @@ class RowGradients:
 
 @torch.no_grad()
 def clip(parameters: Iterable[nn.Parameter], limit: float) -> None:
-    """What ``torch.nn.utils.clip_grad_norm_`` does, on a processor, with fewer passes over memory.
+    """Clips gradients as ``torch.nn.utils.clip_grad_norm_`` does, on a CPU, with fewer passes over memory.
 
     Gradients of rows are read and scaled as they are, and nothing is written where the norm is within the limit.
 

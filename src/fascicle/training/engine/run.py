@@ -1,14 +1,14 @@
-"""The engine under everything that trains: prepare, train, score, keep what is best, go on after a kill, finish.
+"""Engine of training runs: prepares, trains, scores, keeps the best model, resumes after a kill, finishes.
 
-What is trained is given to it as a `Trainee`; a recogniser, a filter and a span typer each have an adapter of this
-kind. It is called ``Training``, for ``run`` is a run folder in every text of the project, and will be a command for
+The model to train is a `Trainee`; a recogniser, a filter and a span typer each have an adapter of this kind. The
+engine class is called ``Training``, because ``run`` is a run folder in all texts of the project, and a command for
 pipelines.
 
-Whatever moment a run is killed at, its folder is whole. Where it is scored, the engine writes in this order: the line
+The folder is complete at whatever moment a run is killed. Where it is scored, the engine writes in this order: the line
 of ``metrics.jsonl``, then ``state/``, then the models that are best now. So a model in the folder always has its line;
 and where the last step is missing, resuming makes it up from ``state/``, which holds the same weights.
 
-A run may write ``state/`` between two scorings too. Then ``since.json`` in it holds what the next line needs.
+A run may write ``state/`` between two scorings too. Then ``since.json`` in it holds the values for the next line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from fascicle.training.engine.loop import Loop, StepDone
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A moment at which a run is scored.
+    """Moment at which a run is scored.
 
     Attributes:
         epoch: that the last step lies in, from 1.
@@ -65,27 +65,27 @@ class Point:
 
     @property
     def loss(self) -> float:
-        """Mean over the steps since the moment before."""
+        """Mean loss over the steps since the last such moment."""
         return sum(event.loss for event in self.events) / max(1, len(self.events))
 
     def line(self, **scores: Any) -> Line:
-        """The line of ``metrics.jsonl``."""
+        """Returns the line of ``metrics.jsonl``."""
         facts = {"epoch": self.epoch, "step": self.step, "loss": self.loss, "seconds": round(self.seconds, 2)}
         return facts | scores
 
     def facts(self) -> dict[str, Any]:
-        """What every `Validated` has, but for ``best``."""
+        """Returns the fields that every `Validated` has, except ``best``."""
         names = ("epoch", "epochs", "step", "steps", "loss")
         return {name: getattr(self, name) for name in names} | {"seconds": round(self.seconds, 2)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What a trainee is worth at one point.
+    """Result of scoring a trainee at one point.
 
     Attributes:
         lines: for ``metrics.jsonl``.
-        event: whether the first kept model is the best so far -> the event for whoever listens.
+        event: true if the first kept model is the best so far -> the event for the caller.
     """
 
     lines: Sequence[Line]
@@ -94,10 +94,10 @@ class Judged:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What is known of a run before its first step.
+    """Facts about a run that are known before its first step.
 
     Attributes:
-        data: name of the data -> what is known of them, with ``sha256``.
+        data: name of the data -> facts about them, with ``sha256``.
         environment: software and machine, see ``training.engine.environment``.
         more: the rest of ``run.json``.
         notes: sentences for the user; made one by one, since some take time.
@@ -112,12 +112,12 @@ class Facts:
 
 
 class Trainee(ABC):
-    """What the engine trains.
+    """Model that the engine trains, with its loop and its scoring.
 
     Attributes:
         loop: changes its weights.
-        choice: how it is scored and what is kept of it.
-        facts: what is known of it before the first step.
+        choice: when it is scored and which models are kept.
+        facts: known before the first step.
     """
 
     loop: Loop
@@ -126,15 +126,15 @@ class Trainee(ABC):
 
     @abstractmethod
     def judge(self, point: Point) -> Judged:
-        """Scores the weights that the model has now."""
+        """Scores the current weights of the model."""
 
     @abstractmethod
     def keep(self, place: Path, kept: Kept) -> None:
-        """Writes the model as it is now into an empty folder; the last thing that it was asked may be `judge`."""
+        """Writes the current model into an empty folder; can be called with or without `judge` before it."""
 
     @abstractmethod
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
-        """Scores what was kept.
+        """Scores the kept models.
 
         Args:
             chosen: the line of each kept model.
@@ -148,15 +148,15 @@ _Prepare = Callable[[Mapping[str, Any]], Trainee]
 
 
 def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool = False) -> Iterator[RunEvent]:
-    """Trains, scores, keeps the chosen model, and scores that.
+    """Trains, scores, keeps the chosen model, and scores it.
 
     A run that fails before it was scored for the first time leaves no folder, unless somebody put files into it.
 
     Args:
-        recipe: what is done, as the run folder says it.
+        recipe: of the run, as it is written to the run folder.
         folder: of the run; must not exist, unless ``resume``.
-        prepare: makes what is trained. It is given what ``run.json`` says of the same run, nothing if it is new.
-        resume: go on where an interrupted run of the same recipe was scored last.
+        prepare: builds the trainee from the content of ``run.json`` of the same run, empty if the run is new.
+        resume: continue from the last scoring of an interrupted run of the same recipe.
 
     Yields:
         Events, in order; the last one is ``Ended``.
@@ -197,14 +197,14 @@ def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool)
 
 
 class Training:
-    """A trainee in its run folder: scored, kept, resumed."""
+    """Trainee in its run folder: scored, kept, resumed."""
 
     def __init__(self, folder: Path, trainee: Trainee) -> None:
-        """Begins without a past.
+        """Starts without earlier results.
 
         Args:
             folder: of the run; it exists.
-            trainee: what is trained.
+            trainee: to train.
         """
         self._folder = folder
         self._trainee = trainee
@@ -214,7 +214,7 @@ class Training:
         self._since = Since()
 
     def resume(self) -> Iterator[Note]:
-        """Puts everything back to where the run was scored last."""
+        """Restores the state of the last scoring."""
         loop, state = self._loop, self._folder / STATE
         for kept in self._choice.kept:
             mended_folder(self._folder / kept.folder)
@@ -222,9 +222,9 @@ class Training:
             check_whole(state)
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
-            self._record.add(())  # the file forgets the same lines
+            self._record.add(())  # the same lines are removed from the file
             self._since = Since.read(state)
-            if self._record.is_at(loop.step):  # else the state is behind what was scored last
+            if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
             yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
         elif self._is_trained():
@@ -234,7 +234,7 @@ class Training:
             yield Note(text=f"{state} is not there to go on from: training begins again at the first epoch")
 
     def _is_trained(self) -> bool:
-        """Whether the folder holds all that the loop would do, and what it gave."""
+        """True if the folder already has all steps of the loop and their results."""
         kept = self._choice.kept
         if not (kept and self._record.path.exists() and all((self._folder / one.folder).exists() for one in kept)):
             return False
@@ -262,22 +262,22 @@ class Training:
                     yield Note(text=f"stopped early: no better {self._choice.aim}")
                     return
             elif self._choice.minutes and self._since.unsaved_seconds() >= 60.0 * self._choice.minutes:
-                self._record.add(())  # with its file, the run counts as begun
+                self._record.add(())  # creates the file, so that the run counts as begun
                 self._write_state()
 
     def _is_unscored_end(self) -> bool:
-        """Whether this is the end of the last epoch, and was not scored yet."""
+        """True if this is the end of the last epoch, and it was not scored yet."""
         loop = self._loop
         return loop.epoch == loop.epochs and not self._record.ends_at(epoch=loop.epochs, step=loop.step)
 
     def _write_state(self) -> None:
-        """Writes what is needed to go on from here."""
+        """Writes the state for resuming from here."""
         with renewed_folder(self._folder / STATE, kind="run") as place:
             self._loop.save(place)
             self._since.write(place)
 
     def _score(self) -> Validated:
-        """Scores the model as it stands, and writes down what is needed to go on from here."""
+        """Scores the current model, and writes the state for resuming from here."""
         loop = self._loop
         point = Point(
             epoch=max(loop.epoch, -(-loop.step // max(1, loop.steps_per_epoch))),
@@ -295,7 +295,7 @@ class Training:
         return judged.event(self._keep())
 
     def _keep(self) -> bool:
-        """Writes the models that the last line is chosen for; returns whether the first is one of them."""
+        """Writes the models for which the last line is the best; returns whether the first model is among them."""
         record = self._record
         due = [kept for kept in self._choice.kept if record.lines and record.chosen(kept) is record.lines[-1]]
         with self._loop.evaluated():
@@ -305,7 +305,7 @@ class Training:
         return bool(due) and due[0] is self._choice.kept[0]
 
     def finish(self, started: float) -> Iterator[Note | Ended]:
-        """Scores what was kept, and clears what only resuming needed.
+        """Scores the kept models, and removes files that only resuming needs.
 
         Args:
             started: when the run began, by ``time.perf_counter``.

@@ -1,11 +1,11 @@
-"""The grid file: which recipes are run, with which seeds, and where. It is the plan of a table of results.
+"""Grid file: recipes to run, with their seeds and machines. It is the plan of a table of results.
 
 ::
 
     name = "span-heads"
     compare = "softmax"                  # the system that the others are paired with; may be left out
 
-    [recipe]                             # what all share; a table of a recipe file, as far as it goes
+    [recipe]                             # shared by all cells; a partial recipe file
     [corpora.conll04]                    # overlays, each a partial recipe
     [systems.softmax]
     [variants.rate-1e-4]
@@ -27,7 +27,7 @@
 The recipe of a cell is ``[recipe]``, then the corpus, the system and the variant, merged table by table; the later
 wins. In every text ``{seed}`` becomes the number of the seed, as in ``start = "../runs/first/one-plain-s{seed}"``.
 
-A cell is named ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, and its run ``NAME-sSEED``. Reading checks every cell,
+A cell has the name ``CORPUS-SYSTEM`` or ``CORPUS-SYSTEM-VARIANT``, its run ``NAME-sSEED``. Reading checks every cell,
 before anything runs; the corpora themselves, and the variables in their paths, matter only to runs that are started.
 """
 
@@ -56,7 +56,7 @@ _Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class _Block(msgspec.Struct, frozen=True, kw_only=True):
-    """One ``[[run]]``."""
+    """Table ``[[run]]`` of a grid file."""
 
     corpora: _Names | None = None
     systems: _Names | None = None
@@ -67,7 +67,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a grid file, before its cells are made."""
+    """Content of a grid file, before its cells are built."""
 
     name: FileName
     compare: str = ""
@@ -81,11 +81,11 @@ class _Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class GridRun:
-    """One recipe with one seed.
+    """Run of a grid: one recipe with one seed.
 
     Attributes:
         recipe: named and seeded; the paths of its data are as they are written.
-        origin: the file that they are written in.
+        origin: the file that names them.
         tier: the machine it is meant for.
         corpus: name of the overlay; empty for a recipe file, as the next two.
         system: name of the overlay.
@@ -101,11 +101,11 @@ class GridRun:
 
     @property
     def name(self) -> str:
-        """``RECIPE-sSEED``: the name of the run folder and of the results file."""
+        """Name of the run folder and of the results file: ``RECIPE-sSEED``."""
         return f"{self.recipe.name}-s{self.recipe.seed}"
 
     def resolved(self) -> AnyRecipe:
-        """The recipe with absolute paths of its data.
+        """Returns the recipe with absolute paths of its data.
 
         Raises:
             RecipeError: an environment variable that is not set.
@@ -115,7 +115,7 @@ class GridRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """A grid file.
+    """Content of a grid file.
 
     Attributes:
         name: of the grid.
@@ -131,13 +131,13 @@ class Grid:
 
     @property
     def results(self) -> Path:
-        """Where results go: ``results/NAME`` beside the folder of the file if that is named ``grids``, else in it."""
+        """Folder of the results: ``results/NAME`` in the grid's folder, or beside it if it is named ``grids``."""
         folder = self.path.resolve().parent
         return (folder.parent if folder.name == "grids" else folder) / "results" / self.name
 
 
 def read_grid(path: str | Path) -> Grid:
-    """Reads a grid file, and makes and checks every recipe of it.
+    """Reads a grid file, and builds and checks every recipe of it.
 
     Raises:
         RecipeError: one sentence with the file and the place: no such file, not TOML, an unknown key or name (the
@@ -161,7 +161,7 @@ def read_grid(path: str | Path) -> Grid:
 
 
 def _plan(values: dict[str, Any], path: Path) -> _Plan:
-    """Checks names and types of everything but the recipes."""
+    """Checks names and types of everything except the recipes."""
     _refuse_keys(values, _Plan, f"{path}: ")
     blocks = values.get("run")
     for number, block in enumerate(blocks if isinstance(blocks, list) else [], start=1):
@@ -196,7 +196,7 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
 
 
 def _explained(error: msgspec.ValidationError) -> str:
-    """Msgspec's message with the place first, blocks counted from 1 as a person counts them."""
+    """Returns the message of msgspec with the place first, and with blocks counted from 1."""
     what, key = place_of(error)
     what = re.sub(r"^Invalid enum value (.*)$", rf"\1 is no tier; give one of {', '.join(TIERS)}", what)
     key = re.sub(r"^run\[(\d+)\]", lambda block: f"[[run]] {int(block[1]) + 1}", key)
@@ -204,7 +204,7 @@ def _explained(error: msgspec.ValidationError) -> str:
 
 
 def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[GridRun]:
-    """The runs of one block."""
+    """Yields the runs of one block."""
     if block.recipes and (block.corpora or block.systems or block.variants):
         raise RecipeError(f"{path}: {place}: recipes exclude corpora, systems and variants; make two [[run]] of it")
     if not block.recipes and not (block.corpora and block.systems):
@@ -216,7 +216,7 @@ def _runs(plan: _Plan, block: _Block, *, path: Path, place: str) -> Iterator[Gri
 
 
 def _for_seed(value: Any, seed: int) -> Any:
-    """A recipe, or a value in it, with the number of the seed in the place of ``{seed}``."""
+    """Replaces ``{seed}`` by the number of the seed, in a recipe or a value in it."""
     if isinstance(value, str):
         return value.replace("{seed}", str(seed))
     if isinstance(value, tuple):
@@ -252,7 +252,7 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
 
 
 def _described(values: dict[str, Any], types: str) -> dict[str, Any]:
-    """Gives the descriptions of the types of a corpus to the heads of a cell that read about types and name no file."""
+    """Adds the type descriptions of a corpus to the heads of a cell that read such descriptions and name no file."""
     return {
         key: {"types": types, **value}
         if types and isinstance(value, dict) and value.get("type_view") in FILE_VIEWS and not value.get("instances")
@@ -276,7 +276,7 @@ def _of_files(block: _Block, path: Path, place: str) -> Iterator[GridRun]:
 
 
 def _each_once(runs: Iterable[GridRun], path: Path) -> tuple[GridRun, ...]:
-    """Leaves out what several blocks ask for in the same words; refuses two contents under one name."""
+    """Removes repeated runs of several blocks; refuses two contents under one name."""
     cells: dict[str, GridRun] = {}
     kept: dict[str, GridRun] = {}
     for run in runs:

@@ -1,10 +1,10 @@
-"""What makes two runs the same: the hash of a recipe over everything that decides its numbers, and nothing else.
+"""Identity of a run: the hash of a recipe over everything that affects its numbers, and nothing else.
 
-Left out are the name of the recipe, where its data lie, and every value that is the default, so that a setting that a
+Left out are the name of the recipe, the paths of its data, and every default value, so that a setting that a
 later release adds changes no hash. Put in are the contents of corpora, dictionaries and descriptions of types, as
-hashes, and the seed. The encoder counts by its name and revision, not by its files. Whoever changes a *default* changes
-what silent recipes mean. The precision ``"bf16"`` is ``"auto"`` to the hash, as one processor is the other: which
-arithmetic a machine had, the results say.
+hashes, and the seed. The encoder counts by its name and revision, not by its files. A changed *default* changes
+the meaning of recipes that do not set it. The hash treats the precision ``"bf16"`` as ``"auto"``, and ignores the
+processor: the results state which arithmetic was used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
 
 
 def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
-    """The identity of a run, in hexadecimal.
+    """Returns the identity of a run, in hexadecimal.
 
     Args:
         recipe: with its seed.
@@ -62,7 +62,7 @@ def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
 
 
 def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
-    """Takes a path of a recipe out of its values; of a list of paths, the first takes all out."""
+    """Removes a path of a recipe from its values; for a list of paths, the first one removes all."""
     first, *rest = path
     if rest and isinstance(values.get(first), dict):
         _take_out(values[first], rest)
@@ -71,11 +71,11 @@ def _take_out(values: dict[str, Any], path: Sequence[str]) -> None:
 
 
 def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[str, str]:
-    """Hashes of all data that decide a run, as its ``run.json`` names them, e.g. ``"train"`` or ``"distant.core"``.
+    """Returns hashes of all data that affect a run, named as in its ``run.json``: ``"train"``, ``"distant.core"``.
 
     Args:
         recipe: with absolute paths.
-        known: path -> hash of what was read before; new ones are added, so that a grid reads each file once.
+        known: path -> hash of files that were read before; new ones are added, so that a grid reads each file once.
 
     Raises:
         InputError: a file does not exist or cannot be read.
@@ -86,24 +86,24 @@ def data_hashes(recipe: AnyRecipe, known: dict[str, str] | None = None) -> dict[
     for key, path in recipe.files().items():
         if isinstance(recipe, FilterRecipe) and key.startswith("members."):
             found[key] = member_sha256(Path(path), recipe)
-        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # which reads no test part
+        elif key != "corpus.test" or not isinstance(recipe, FilterRecipe):  # it reads no test part
             found[data_name(key)] = known[path] if path in known else known.setdefault(path, source_sha256(path))
     return found
 
 
 def changed_values(recipe: AnyRecipe) -> dict[str, Any]:
-    """The values of a recipe that are not the defaults, as a recipe file would say them."""
+    """Returns the values of a recipe that differ from the defaults, in the form of a recipe file."""
     return _as_in_a_file(_changed(recipe, default=None))
 
 
 def all_values(recipe: AnyRecipe) -> dict[str, Any]:
-    """Every value of a recipe, as a recipe file would say them, absolute paths cut down to their last name."""
+    """Returns every value of a recipe in the form of a recipe file, with absolute paths cut to their last name."""
     values: dict[str, Any] = _as_in_a_file(msgspec.to_builtins(recipe))
     return {key: _without_folders(value) for key, value in values.items()}
 
 
 def recipe_of(folder: Path) -> AnyRecipe:
-    """The resolved recipe of a run folder.
+    """Reads the resolved recipe of a run folder.
 
     Raises:
         OutputError: it is damaged, or of a release whose settings this one does not know.
@@ -120,7 +120,7 @@ def recipe_of(folder: Path) -> AnyRecipe:
 
 
 def _changed(value: msgspec.Struct, *, default: object) -> dict[str, Any]:
-    """The fields of a structure that are not their defaults; the tag, unless the default has the same."""
+    """Returns the fields of a structure that differ from their defaults, and its tag unless that is the default."""
     tag, result = value.__struct_config__.tag, dict[str, Any]()
     if tag is not None and type(value) is not type(default):
         result[str(value.__struct_config__.tag_field)] = tag
@@ -153,7 +153,7 @@ def _plain(value: object, *, default: object) -> Any:
 
 
 def _as_in_a_file(values: dict[str, Any]) -> dict[str, Any]:
-    """Puts the settings of a head beside the others of its table, where a recipe file has them."""
+    """Moves the settings of a head beside the others of its table, as in a recipe file."""
     with_head = {"model", "bundle"}  # and not "parts", one of which may be named "head"
     return {
         key: _with_head_beside(table) if key in with_head and isinstance(table, dict) else table

@@ -1,4 +1,4 @@
-"""The queue of a grid: what there is to do, and one process for each run, so that a crash of one stops no other."""
+"""Queue of a grid: its tasks, and one process for each run, so that a crash of one run stops no other."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from fascicle.training.experiments.worker import State, in_the_way, json_object,
 
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
-_NOTHING = Done(run="", trained=False)  # what a task has ended that waits for none
+_NOTHING = Done(run="", trained=False)  # state of the awaited run, for a task that waits for none
 _MESSAGES: Final[msgspec.json.Decoder[GridEvent | WorkerFailed]] = msgspec.json.Decoder(GridEvent | WorkerFailed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A run of a grid, and how far it is.
+    """Run of a grid with its progress.
 
     Attributes:
         run: of the grid.
         recipe: with the paths of its corpora on this machine, as far as they are known.
         hash: identity of the recipe; empty if its corpora cannot be found.
         folder: of the run.
-        state: ``"done"``: the results file is there and has the same hash; ``"complete"``: only the run folder is;
-            ``"interrupted"``: the run folder is there, and can be gone on with; ``"new"``: nothing is; ``"waiting"``:
+        state: ``"done"``: the results file exists and has the same hash; ``"complete"``: only the run folder does;
+            ``"interrupted"``: the run folder exists and can be resumed; ``"new"``: nothing exists; ``"waiting"``:
             it starts from the model of another run that is not complete; ``"unable"``: it cannot be begun here.
-        stale: the hash of a results file that another recipe gave; empty if there is none.
+        stale: the hash of a results file of another recipe; empty if there is none.
         epoch: last complete epoch in the run folder.
         problem: why it cannot be begun, as one sentence.
-        after: the run that it waits for; its hash is known when that one is complete.
+        after: the run that it waits for; its own hash is known when that one is complete.
     """
 
     run: GridRun
@@ -61,7 +61,7 @@ class Planned:
 
 
 def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequence[str] = ()) -> tuple[GridRun, ...]:
-    """The runs of some tiers whose names match a pattern.
+    """Returns the runs of some tiers whose names match a pattern.
 
     Args:
         runs: of a grid.
@@ -86,7 +86,7 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
 
 
 def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
-    """Looks how far each run is.
+    """Determines the state and progress of each run.
 
     Args:
         runs: of a grid.
@@ -108,19 +108,19 @@ def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Pla
 
 
 def epochs_of(recipe: AnyRecipe) -> int:
-    """How many epochs a run has; the updates of a span typer are one."""
+    """Returns the number of epochs of a run; all updates of a span typer count as one."""
     return 1 if isinstance(recipe, TyperRecipe) else recipe.training.epochs
 
 
 def has_accelerator() -> bool:
-    """Whether torch can compute on anything but the CPU; loads torch."""
+    """True if torch can compute on a device other than the CPU; loads torch."""
     import torch
 
     return bool(torch.accelerator.is_available())
 
 
 def check_installed() -> None:
-    """Refuses to start what could only fail.
+    """Refuses to start runs without the packages that they need.
 
     Raises:
         MissingExtraError: a package that training needs is not there.
@@ -133,7 +133,7 @@ def check_installed() -> None:
 def tasks_of(
     grid: Grid, planned: Iterable[Planned], *, results: Path, threads: int | None = None, deadline: float | None = None
 ) -> list[Task]:
-    """What there is to do: all but the runs that are done or cannot be begun."""
+    """Returns the tasks: all runs except those that are done or cannot be started."""
     tasks = []
     for found in planned:
         if found.state not in ("done", "unable"):
@@ -156,14 +156,14 @@ def tasks_of(
 
 
 def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
-    """Does tasks in their order, each in a process of its own, and tells how they go.
+    """Runs tasks in their order, each in its own process, and reports their progress.
 
     A task that waits for another one is begun when that one is done; otherwise it ends as that one does. When the
-    iterator is closed, or an error leaves it, the processes that still run are ended; what they have done up to their
-    last complete epoch is kept.
+    iterator is closed or raises an error, the processes that still run are ended; their work up to the last complete
+    epoch is kept.
 
     Args:
-        tasks: what to do.
+        tasks: to run.
         jobs: most processes at a time.
 
     Yields:
@@ -211,12 +211,12 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
 
 
 def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
-    """The first task that waits for none that has not ended."""
+    """Returns the first task that waits for no unfinished one."""
     return next((task for task in waiting if ends.get(task.after, _NOTHING) is not None), None)
 
 
 def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
-    """The end of a task that is not begun: for want of time, or of the run that it starts from."""
+    """Returns the end of a task that is not started, because of the time or of the run that it starts from."""
     before = ends.get(task.after)
     if isinstance(before, Failed):
         return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
@@ -229,7 +229,7 @@ def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEven
 
 
 def start(task: Task, channel: Channel) -> None:
-    """The target of each process: only there is torch loaded."""
+    """Runs in each process as its target; torch is loaded only there."""
     from fascicle.training.experiments.worker import work
 
     work(task, channel)
@@ -248,11 +248,11 @@ def _matches(run: GridRun, pattern: str) -> bool:
 
 
 def _maker(run: GridRun, makers: Mapping[Path, GridRun]) -> GridRun | None:
-    """The run of the same grid whose model a run starts from."""
+    """Returns the run of the same grid from whose model a run starts."""
     try:
         recipe = run.resolved()
     except RecipeError:
-        return None  # which is said when the run itself is looked at
+        return None  # which is reported when the run itself is examined
     start = recipe.model.start if isinstance(recipe, Recipe) else ""
     if not start:
         return None
@@ -285,7 +285,7 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
 
 
 def _no_time(task: Task) -> bool:
-    """Whether the next epoch would end too late: by the time of the last one, if there was one."""
+    """True if the next epoch would end too late, estimated by the time of the last one if there was one."""
     if task.deadline is None:
         return False
     if (task.folder / "scores.json").exists():

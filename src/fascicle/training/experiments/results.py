@@ -1,4 +1,4 @@
-"""What is kept of a finished run: one JSON file, from which tables are made without the corpora, and its predictions.
+"""Results of a finished run: one JSON file, from which tables are made without the corpora, and its predictions.
 
 ::
 
@@ -6,7 +6,7 @@
     RESULTS/predictions/RUN.test.tsv.gz       the test predictions, without text
     RESULTS/RUN.HEAD.json, ...                the same for the other head of a bundle
 
-The JSON file of the run is written last: where it is, the result is complete.
+The JSON file of the run is written last: if it exists, the result is complete.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from fascicle.training.labelling.distant import weak_labels
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One run to be done in a process of its own.
+    """Run of a grid as a task for its own process.
 
     Attributes:
         run: its name.
         recipe: with the paths of its corpora on this machine.
         shown: the same recipe with the paths as they are written.
         hash: identity of the recipe.
-        labels: what the grid says of the run.
+        labels: names that the grid gives the run.
         folder: of the run.
         results: folder for the results file.
         threads: CPU threads; ``None`` for torch's own choice.
@@ -72,14 +72,14 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A note of a run, as one sentence."""
+    """Event: a note of a run, as one sentence."""
 
     run: str
     text: str
 
 
 class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """One epoch of a run, or a part of one, scored on dev and kept, so that the run can go on after it.
+    """Event: one epoch of a run, or a part of one, is scored on dev and kept; the run can be resumed after it.
 
     The step is that of a part of an epoch; 0 for the end of one.
     """
@@ -95,14 +95,14 @@ class EpochEnded(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A run whose results file is written; whether it was trained, or only collected from a complete run folder."""
+    """Event: the results file of a run is written; the run was trained, or collected from a complete run folder."""
 
     run: str
     trained: bool
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A run that is left for another time, after some epochs, because the time of this one is over."""
+    """Event: a run is left for later after some epochs, because its time is over."""
 
     run: str
     epoch: int
@@ -110,7 +110,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """A run that failed, with one sentence; ``disk_full`` if there is no room for any other run either."""
+    """Event: a run failed, with one sentence; ``disk_full`` if there is no space for any other run either."""
 
     run: str
     error: str
@@ -122,32 +122,32 @@ ENDS: Final = (Done, Left, Failed)
 
 
 COST: Final = "cost.json"
-_MODEL: Final = "model"  # who said it, while predictions are scored
-_COMPACT: Final = ("test_counts", "epochs")  # one line, or one line an entry: a person reads the rest
+_MODEL: Final = "model"  # source of the mentions while predictions are scored
+_COMPACT: Final = ("test_counts", "epochs")  # written on one line, or with one line an entry; the rest is indented
 
 
 def result_of(
     folder: Path, recipe: AnyRecipe, *, shown: AnyRecipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
 ) -> dict[str, Any]:
-    """The content of the results file of a complete run.
+    """Returns the content of the results file of a complete run.
 
     Args:
         folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and ``seconds``, if it is there.
         recipe: with the paths of its corpora on this machine.
         shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
         recipe_hash: its identity, see ``grid_hash.recipe_hash``.
-        labels: what the grid says of the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
+        labels: names that the grid gives the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
         head: the head of a bundle whose results these are, if it is not the answering one.
 
     Returns:
         Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
         ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
-        (``"document"`` or ``"sentence"``: what is resampled, and what a count is of), ``test_counts``
+        (``"document"`` or ``"sentence"``: the unit of resampling and of counts), ``test_counts``
         (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.subsets``, each
         ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
         every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
-        a line for each time that dev was scored. Of a filter or a span typer, what their ``scores.json`` holds stands
-        in the place of ``epoch`` to ``test_recall``.
+        a line for each time that dev was scored. For a filter or a span typer, the content of
+        ``scores.json`` replaces ``epoch`` to ``test_recall``.
 
     Raises:
         InputError: the corpus is not the one that the run was scored on.
@@ -182,7 +182,7 @@ def result_of(
 
 
 def files_of_result(results: Path, run: str) -> tuple[Path, Path]:
-    """The results file of a run, and that of its test predictions."""
+    """Returns the paths of the results file of a run and of its test predictions."""
     return results / f"{run}.json", results / "predictions" / f"{run}.test.tsv.gz"
 
 
@@ -216,7 +216,7 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
         predictions: the test predictions of the run folder.
 
     Raises:
-        OutputError: the place cannot be written, or files lie there that are no results; what was there before stays.
+        OutputError: the files cannot be written, or exist and are no results; existing files are then not changed.
     """
     check_result(results, value["run"])
     told, packed = files_of_result(results, value["run"])
@@ -232,7 +232,7 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
 
 
 def read_result(results: Path, run: str) -> dict[str, Any]:
-    """One results file; empty if it is not there or is no JSON object."""
+    """Reads one results file; empty if it does not exist or is no JSON object."""
     try:
         value = json.loads((results / f"{run}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -241,7 +241,7 @@ def read_result(results: Path, run: str) -> dict[str, Any]:
 
 
 def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In what the conditions of several runs differ, so that their numbers differ by more than recipe and seed.
+    """Lists differences in the conditions of several runs, beside recipe and seed, that affect their numbers.
 
     Args:
         values: contents of results files.
@@ -255,19 +255,19 @@ def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def scores_of(counts: Iterable[Sequence[int]]) -> Scores:
-    """Scores from the ``test_counts`` of a results file, for intervals and paired differences; types are unknown."""
+    """Computes scores from the ``test_counts`` of a results file, for intervals and paired differences; no types."""
     units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
     total = Counts(**{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")})
     return Scores(counts=total, by_type={}, by_document=units)
 
 
 def other_heads(folder: Path) -> tuple[str, ...]:
-    """Names of the heads of a complete run beside the answering one."""
+    """Returns the names of the heads of a complete run beside the answering one."""
     return tuple(_json(folder / "scores.json").get("others", {}))
 
 
 def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, suffix: str) -> dict[str, Any]:
-    """Everything about the test part that scores do not say."""
+    """Returns the entries about the test part that are not in its scores."""
     if told is None:
         return dict.fromkeys(("test_f1_interval", "test_unit", "test_counts", "test_recall"))
     assert recipe.corpus  # several corpora have no test part
@@ -292,7 +292,7 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
 
 
 def _predictions(path: Path, documents: Sequence[Document]) -> dict[str, tuple[Mention, ...]]:
-    """Document id -> what the model said; a TSV does not list documents without mentions."""
+    """Returns document id -> predicted mentions; a TSV does not list documents without mentions."""
     found = {p.id: p.mentions for p in read_predictions(Source(path=str(path)), mention_source=_MODEL)}
     unknown = found.keys() - {d.id for d in documents}
     if unknown:
@@ -311,7 +311,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _as_text(value: Mapping[str, Any]) -> str:
-    """JSON for a person: indented, but lists of numbers on one line, and one line for each epoch."""
+    """Formats JSON for a person: indented, but with lists of numbers on one line, and one line for each epoch."""
     parts = []
     for key, inner in value.items():
         if key not in _COMPACT or inner is None:

@@ -1,4 +1,4 @@
-"""One run of a grid: what its own process does."""
+"""Worker of a grid: performs one run in its own process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
 
 
 def in_the_way(folder: Path) -> str:
-    """Why a run cannot be begun in a folder."""
+    """Returns the message for a run folder with another recipe or other data."""
     return (
         f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
         "runs=FOLDER"
@@ -53,7 +53,7 @@ def in_the_way(folder: Path) -> str:
 
 
 def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
-    """How far a run folder is, and whether it is that of the recipe: by its own account of recipe and data.
+    """Determines the state of a run folder; compares its recipe and data hashes with those of the recipe.
 
     Raises:
         OutputError: it is damaged.
@@ -65,7 +65,7 @@ def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     except OutputError:
         return "unable"
     facts = json_object(folder / "run.json").get("data")
-    # Killed before it had read its corpora, a run has seen no data, and will see those of today.
+    # A run that was killed before it had read its corpora has used no data, and will use the current ones.
     data = {name: of["sha256"] for name, of in facts.items()} if facts else data_hashes(recipe)
     if recipe_hash(there, data) != own:
         return "unable"
@@ -73,12 +73,12 @@ def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
 
 
 def last_epoch(folder: Path) -> int:
-    """The last complete epoch of a run folder; 0 before the first."""
+    """Returns the last complete epoch of a run folder; 0 before the first."""
     return max((int(line.get("epoch", 0)) for line in metrics_of(folder)), default=0)
 
 
 def metrics_of(folder: Path) -> list[dict[str, Any]]:
-    """The lines of ``metrics.jsonl`` of a run folder.
+    """Reads the lines of ``metrics.jsonl`` of a run folder.
 
     Raises:
         OutputError: it is damaged.
@@ -88,7 +88,7 @@ def metrics_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def json_object(path: Path) -> dict[str, Any]:
-    """The object in a file of a run folder; empty if it is not there.
+    """Reads the object in a JSON file of a run folder; empty if the file does not exist.
 
     Raises:
         OutputError: it holds anything else.
@@ -97,7 +97,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 
 def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
-    """The JSON objects of a file of a run folder.
+    """Parses the JSON objects of a file of a run folder.
 
     Raises:
         OutputError: it holds anything else.
@@ -116,34 +116,34 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def work(task: Task, channel: Channel) -> None:
-    """Does the task in a process of its own."""
-    os.dup2(2, 1)  # the parent's standard output is for its own results
+    """Performs the task in its own process, and sends its events to the parent."""
+    os.dup2(2, 1)  # the standard output of the parent is for its results only
     use_threads(task.threads)
     perform(task, channel.send)
 
 
 def perform(task: Task, send: Send) -> None:
-    """Trains a run, or goes on with it, or takes it as complete; then writes its results.
+    """Trains or resumes a run, or uses a complete one; then writes its results.
 
     Args:
-        task: what to do.
+        task: to perform.
         send: receives the events; the last one is ``Done``, ``Left`` or ``Failed``.
     """
     try:
         with _claimed(task):
             send(_performed(task, send))
-    except Exception as error:  # whatever goes wrong in one run, the grid goes on
+    except Exception as error:  # the grid continues after any error of one run
         if task.debug:
             traceback.print_exc()
         send(Failed(run=task.run, error=_sentence(error), disk_full=is_disk_full(error)))
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether an error, or one that led to it, says that the disk is full."""
+    """True if an error, or one of its causes, means that the disk is full."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return True
-        if any(f"(os error {number})" in str(error) for number in _FULL):  # as libraries in Rust say it
+        if any(f"(os error {number})" in str(error) for number in _FULL):  # the text of this error in Rust libraries
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -156,7 +156,7 @@ def _performed(task: Task, send: Send) -> Done | Left:
         left = _trained(task, send)
         if left:
             return left
-    for head in (*other_heads(task.folder), ""):  # the answering head last: with it the run counts as done
+    for head in (*other_heads(task.folder), ""):  # the answering head last: its file marks the run as done
         value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
         write_result(task.results, value, predictions if predictions.exists() else None)
@@ -164,7 +164,7 @@ def _performed(task: Task, send: Send) -> Done | Left:
 
 
 def _hash_of(task: Task) -> str:
-    """The identity of a run whose start was made since the tasks were planned.
+    """Returns the identity of a run whose start model was trained after the tasks were planned.
 
     Raises:
         OutputError: its folder holds another run.
@@ -176,7 +176,7 @@ def _hash_of(task: Task) -> str:
 
 
 def _trained(task: Task, send: Send) -> Left | None:
-    """Trains to the end, or to the last epoch that the deadline leaves time for."""
+    """Trains to the end, or to the last epoch that ends before the deadline."""
     resume = _prepared(task)
     cost, since = _Cost(task.folder), None
     events = run_recipe(task.recipe, task.folder, resume=resume)
@@ -217,7 +217,7 @@ def _too_late(task: Task, took: float) -> bool:
 
 
 def _prepared(task: Task) -> bool:
-    """Makes the run folder ready; returns whether there is a run in it to go on with.
+    """Prepares the run folder; returns whether it has a run to resume.
 
     Raises:
         OutputError: it holds something else than a run.
@@ -233,8 +233,8 @@ def _prepared(task: Task) -> bool:
     if not recipe.exists():
         _remove_empty(folder)  # killed before the recipe was written
         return False
-    # The hash says that it is the same run. Its paths may be those of another machine, and settings that have come
-    # since are missing; `run_recipe` compares letter by letter.
+    # The hash shows that it is the same run. Its paths may be those of another machine, and settings that have come
+    # since are missing; `run_recipe` compares the text exactly.
     text = recipe_text(task.recipe)
     if recipe.read_text(encoding="utf-8") != text:
         with atomic_text_writer(recipe, overwrite=True) as stream:
@@ -243,7 +243,7 @@ def _prepared(task: Task) -> bool:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes a folder in which there is nothing but empty folders and unfinished files."""
+    """Removes a folder that has only empty folders and unfinished files."""
     try:
         for path in folder.iterdir():
             with taken_over(path) as stale:
@@ -257,7 +257,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 class _Cost:
-    """``cost.json`` of a run folder: time and memory over all sittings, up to the last complete epoch."""
+    """File ``cost.json`` of a run folder: time and memory over all sessions, up to the last complete epoch."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / COST
@@ -265,7 +265,7 @@ class _Cost:
         self._before = self._known(folder)
 
     def write(self, **more: float) -> None:
-        """Adds this sitting to those before."""
+        """Adds this session to the earlier ones."""
         peaks = [p for p in (self._before.get("peak_rss_bytes"), peak_bytes()) if p is not None]
         seconds = self._before.get("seconds", 0.0) + time.monotonic() - self._began
         value = {"seconds": round(seconds, 1), "peak_rss_bytes": max(peaks, default=None)}
@@ -273,7 +273,7 @@ class _Cost:
             stream.write(json.dumps(value | {key: round(number, 1) for key, number in more.items()}) + "\n")
 
     def _known(self, folder: Path) -> dict[str, float]:
-        """What the sittings before this one took; at least their epochs, where another command began the run."""
+        """Returns the cost of the earlier sessions; at least that of their epochs, if another command began the run."""
         if self._path.exists():
             return json_object(self._path)
         metrics = folder / "metrics.jsonl"
@@ -283,11 +283,11 @@ class _Cost:
 
 @contextmanager
 def _claimed(task: Task) -> Iterator[None]:
-    """Keeps two processes from writing into one run folder; the system lets go when a process is killed."""
+    """Keeps two processes from writing into one run folder; the system releases the lock when a process is killed."""
     path = task.folder.with_name(f".{task.folder.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
-    with path.open("ab") as stream:  # what is in it stays: it may be somebody's
+    with path.open("ab") as stream:  # its content is not removed: it may belong to a user
         locks.lock(stream, refusal=refusal)
         try:
             yield

@@ -1,1 +1,1 @@
-"""How learned filters are trained."""
+"""Training of learned filters."""

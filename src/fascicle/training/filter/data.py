@@ -1,6 +1,6 @@
-"""What a filter learns from: examples, in parts that share no document, and batches of them.
+"""Training data of a filter: examples, in parts that share no document, and batches of them.
 
-They come from the systems before it: run folders, with every epoch, and prediction files of anybody.
+The examples come from the predictions of other systems: run folders, with every epoch, and any prediction files.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from fascicle.training.recogniser.data import shuffled
 Predicted = Mapping[str, Sequence[Mention]]
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 _CHOSEN: Final = ("dev.tsv", "dev.tsv.gz")
-ROWS: Final = ("union", "half", "kept")  # what is scored beside the members where the threshold is chosen
+ROWS: Final = ("union", "half", "kept")  # names of further rows of scores on the threshold documents
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """What one system predicted.
+    """System whose predictions a filter learns from, with its predictions.
 
     Attributes:
-        name: of its folder or file; of several with one name, with a number.
+        name: of its folder or file, with a number if several have the same name.
         files: that were read, those of epochs first.
         wrong: predictions that negatives are taken from, one mapping for each file.
-        chosen: what it predicts when it is used; ``None`` for cross-fitted predictions.
+        chosen: predictions of its chosen model; ``None`` for cross-fitted predictions.
     """
 
     name: str
@@ -57,17 +57,17 @@ class Member:
     chosen: Predicted | None = None
 
     def types(self) -> set[str]:
-        """That it has ever predicted."""
+        """Returns the types of all its predictions."""
         return {mention.type for said in self.wrong for mentions in said.values() for mention in mentions}
 
     @property
     def sha256(self) -> str:
-        """Of the contents of all files, in order."""
+        """Hash of the contents of all files, in order."""
         return _sha256(self.files)
 
 
 def member_sha256(path: Path, recipe: FilterRecipe) -> str:
-    """The hash of a member, without reading its predictions: see ``Member.sha256``.
+    """Returns the hash of a member without reading its predictions: see ``Member.sha256``.
 
     Raises:
         InputError: a folder that holds no complete run.
@@ -85,12 +85,12 @@ def read_members(
     """Reads the members of a recipe: those on dev, and the cross-fitted ones on train.
 
     Args:
-        recipe: which.
+        recipe: that names the members.
         dev: development documents.
         train: training documents.
 
     Raises:
-        InputError: nothing is there, a run without epochs or of other data, predictions for other documents or texts,
+        InputError: a missing member, a run without epochs or of other data, predictions for other documents or texts,
             or names of types that the gold does not have.
     """
     on_dev = _named_apart([_of_path(path, recipe, dev) for path in recipe.members.dev])
@@ -102,7 +102,7 @@ def read_members(
 
 
 def _named_apart(members: Sequence[Member]) -> list[Member]:
-    """Members under names of which no two are the same, and none is that of a row beside them."""
+    """Returns the members with distinct names, none of which is a name reserved for another row of scores."""
     taken, found = set(ROWS), list[Member]()
     for member in members:
         name, number = member.name, 2
@@ -130,7 +130,7 @@ def _of_file(path: Path, documents: Sequence[Document], *, part: str) -> Member:
 
 
 def _files_of(folder: Path, recipe: FilterRecipe) -> tuple[tuple[Path, ...], Path]:
-    """The predictions of a run: all that are read, those of epochs first; and those of the chosen model."""
+    """Returns the prediction files of a run: all that are read, those of epochs first; and that of the chosen model."""
     place = folder / "predictions" if (folder / "predictions").is_dir() else folder
     epochs = sorted((int(found[1]), path) for path in place.iterdir() if (found := _EPOCH.fullmatch(path.name)))
     chosen = next((place / name for name in _CHOSEN if (place / name).is_file()), None)
@@ -154,7 +154,7 @@ def _of_run(folder: Path, recipe: FilterRecipe, dev: Sequence[Document]) -> Memb
 
 
 def _check_data(folder: Path, recipe: FilterRecipe) -> None:
-    """A run that was scored on other dev data has offsets that mean nothing here; TSV does not tell."""
+    """Refuses a run that was scored on other dev data, where its offsets mean nothing; a TSV does not show that."""
     path = folder / "run.json"
     if not path.is_file():
         return
@@ -175,19 +175,19 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
 
 
 def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> Predicted:
-    """The predictions of one file, for documents of this corpus and inside their texts."""
+    """Reads the predictions of one file, for documents of this corpus and inside their texts."""
     found = read_predictions(PredictionRequest(path=str(path), reading=ReadRequest(format="predictions")))
     found.check(documents, only=f"the documents of {part}")
     return found.mentions
 
 
 def _check_types(member: Member, types: set[str], *, chosen: bool) -> None:
-    """Of a system with other names for the types, everything would be learnt as wrong.
+    """Refuses a system with other type names, because all of its mentions would be learnt as wrong.
 
     Args:
         member: a system.
         types: of the gold.
-        chosen: whether the recipe chooses or renames types of the corpus, so that a strange one is likely another name.
+        chosen: whether the recipe chooses or renames types of the corpus; then an unknown type is likely another name.
     """
     used = member.types()
     folded = {name.casefold() for name in types}
@@ -206,12 +206,12 @@ _FEWEST = 3  # documents of dev: one to learn from, one to choose the epoch on, 
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Documents of one part of the corpus by what they are for; no document is in two.
+    """Documents of one part of the corpus, divided by use; no document has two uses.
 
     Attributes:
-        learn: ids of those that are learnt from.
-        held_out: that the epoch is chosen on.
-        threshold: that the threshold is chosen on.
+        learn: ids of documents to train on.
+        held_out: ids of documents on which the epoch is chosen.
+        threshold: ids of documents on which the threshold is chosen.
     """
 
     learn: tuple[str, ...]
@@ -220,13 +220,13 @@ class Split:
 
 
 def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool) -> Split:
-    """Draws the parts; the order of the documents plays no role.
+    """Divides the documents randomly; their order does not matter.
 
     Args:
         identifiers: of the documents of train or of dev.
         settings: with the shares.
         seed: of the run.
-        dev: whether they are of dev, a share of which the threshold is chosen on.
+        dev: whether they are of dev; the threshold is chosen on a share of dev.
 
     Raises:
         InputError: too few documents of dev.
@@ -240,7 +240,7 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     order = [ordered[at] for at in np.random.default_rng((seed, int(dev), 3)).permutation(len(ordered))]
     wanted = settings.threshold_part if dev and settings.threshold != "half" else 0.0
     least, apart = int(dev), int(wanted > 0)
-    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left to learn
+    held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left
     chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
     return Split(
         learn=tuple(sorted(order[held + chosen :])),
@@ -255,7 +255,7 @@ def _share(share: float, count: int, *, least: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """Everything that a filter is made of, before it is written in pieces.
+    """Documents and examples for a filter, before they are converted to pieces.
 
     Attributes:
         documents: of train and of dev, by id.
@@ -268,7 +268,7 @@ class Material:
     examples: Mapping[str, Sequence[Example]]
 
     def of(self, use: str) -> tuple[list[Document], list[list[Example]]]:
-        """Documents of one use, ``"learn"`` or ``"held_out"``, with their examples.
+        """Returns the documents of one use, ``"learn"`` or ``"held_out"``, with their examples.
 
         Args:
             use: a field of ``Split``.
@@ -291,7 +291,7 @@ def gather(
     dev: Sequence[Document],
     members: tuple[Sequence[Member], Sequence[Member]],
 ) -> Material:
-    """Makes the examples of both parts and divides their documents.
+    """Builds the examples of both parts and divides their documents.
 
     Args:
         recipe: of the filter.
@@ -318,7 +318,7 @@ def gather(
 
 @dataclass(frozen=True, kw_only=True)
 class FilterSet:
-    """What a filter learns from, in batches (see ``training.engine.loop.Batches``).
+    """Training data of a filter in batches (see ``training.engine.loop.Batches``).
 
     Attributes:
         inputs: marked mentions.
@@ -333,7 +333,7 @@ class FilterSet:
     positives: int = 0
 
     def __post_init__(self) -> None:
-        """Refuses one class alone.
+        """Refuses data with a single class.
 
         Raises:
             InputError: nothing is correct, or nothing incorrect.
@@ -348,11 +348,11 @@ class FilterSet:
             )
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """One epoch of batches, the same for the same arguments.
+        """Yields one epoch of batches, the same for the same arguments.
 
         Args:
             size: inputs in a batch.
-            seed: decides, with ``epoch``, the order and which correct inputs are drawn.
+            seed: determines, with ``epoch``, the order and the drawn correct inputs.
             epoch: from 0.
             hidden: must be 0.
 
@@ -368,17 +368,17 @@ class FilterSet:
             yield {n: torch.from_numpy(a) for n, a in batch.items()}, {NAME: torch.from_numpy(self.labels[rows])}
 
     def count(self, size: int) -> int:
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         return -(-(self._correct + len(self.labels) - int(self.labels.sum())) // size)
 
     @property
     def _correct(self) -> int:
-        """Correct inputs in an epoch."""
+        """Number of correct inputs in an epoch."""
         correct = int(self.labels.sum())
         return min(correct, self.positives * (len(self.labels) - correct)) if self.positives else correct
 
     def _drawn(self, chance: np.random.Generator) -> Ints:
-        """Inputs of an epoch: all incorrect ones, and as many correct ones as are asked for."""
+        """Returns the inputs of an epoch: all incorrect ones, and as many correct ones as the settings require."""
         correct, incorrect = np.flatnonzero(self.labels), np.flatnonzero(self.labels == 0)
         if self._correct < len(correct):
             correct = chance.choice(correct, size=self._correct, replace=False)

@@ -1,4 +1,4 @@
-"""How a filter is judged while it is trained, and the threshold that is chosen for it."""
+"""Scores a filter during training, and chooses its threshold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fascicle.training.filter.data import ROWS, Member
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """How a filter judged examples, at a probability of one half.
+    """Counts of a filter's decisions on examples, at a probability of one half.
 
     Attributes:
         tp: correct and accepted.
@@ -45,7 +45,7 @@ class Verdict:
 
     @classmethod
     def of(cls, chances: Floats, labels: Ints) -> Verdict:
-        """Counts.
+        """Counts the decisions.
 
         Args:
             chances: of being correct, ``[n]``.
@@ -61,29 +61,29 @@ class Verdict:
 
     @property
     def accuracy(self) -> float:
-        """Share that was judged right; 0 without examples."""
+        """Share of right decisions; 0 without examples."""
         total = self.tp + self.fp + self.fn + self.tn
         return (self.tp + self.tn) / total if total else 0.0
 
     @property
     def f1(self) -> float:
-        """Of the correct examples; 0 if there are none and none was accepted."""
+        """F1 of the correct examples; 0 if there are none and none was accepted."""
         total = 2 * self.tp + self.fp + self.fn
         return 2 * self.tp / total if total else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the counts for JSON."""
         counts = {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
         return {**counts, "accuracy": self.accuracy, "f1": self.f1}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterEpoch(Validated):
-    """A filter with how it judged the held-out examples.
+    """Event: a filter with its decisions on the held-out examples.
 
     Attributes:
         held_out: the counts.
-        kept_f1: F1 of what it keeps on the held-out documents, where the epoch is chosen by that.
+        kept_f1: F1 of the kept mentions on the held-out documents, where the epoch is chosen by that.
     """
 
     held_out: Verdict
@@ -98,12 +98,12 @@ class FilterEpoch(Validated):
 
 @dataclass(frozen=True, kw_only=True)
 class FilterFinished(Ended):
-    """The end of the run of a filter.
+    """Event: the end of the run of a filter.
 
     Attributes:
         epoch: that was chosen.
-        held_out: how its model judged the held-out examples.
-        threshold: what was chosen for it.
+        held_out: decisions of its model on the held-out examples.
+        threshold: chosen for it.
         scores: on the documents that the threshold was chosen on, by name: each member, ``"union"``, ``"half"`` (kept
             from 0.5 on) and ``"kept"``: counts and rates of mentions.
     """
@@ -128,14 +128,14 @@ Found = Mapping[str, Sequence[Mention]]
 
 @dataclass(frozen=True, kw_only=True)
 class Exam:
-    """What a filter is judged on.
+    """Data on which a filter is scored.
 
     Attributes:
         inputs: held-out examples.
         labels: 1 for correct, ``[n]``.
-        held_out: documents of dev that the epoch is chosen on.
-        documents: that the threshold is chosen on.
-        members: what the systems predict when they are used.
+        held_out: documents of dev on which the epoch is chosen.
+        documents: on which the threshold is chosen.
+        members: predictions of the chosen models of the systems.
     """
 
     inputs: Sequence[Marked]
@@ -148,16 +148,16 @@ class Exam:
 def fit_threshold(
     judge: MentionFilter, exam: Exam, recipe: FilterRecipe
 ) -> tuple[ThresholdFacts, dict[str, dict[str, Any]], str]:
-    """Chooses from which probability on a mention is kept.
+    """Chooses the threshold: the least probability at which a mention is kept.
 
     Args:
         judge: the filter.
-        exam: with the documents that the choice is made on, of which there may be none.
-        recipe: says by what it is chosen.
+        exam: with the documents on which the choice is made; there may be none.
+        recipe: with the criterion of the choice.
 
     Returns:
-        The threshold; what it and the members give on these documents, by name; and why it is not the one that was
-        asked for, empty if it is.
+        The threshold; the scores of the filter and of the members on these documents, by name; and the reason why
+        it is not the requested one, empty if it is.
     """
     settings, documents = recipe.filter, exam.documents
     if not documents:
@@ -179,7 +179,7 @@ def fit_threshold(
 
 
 def kept_f1(judge: MentionFilter, exam: Exam) -> float:
-    """F1 of what the filter keeps of the predictions on the held-out documents, at its best threshold there."""
+    """Returns F1 of the mentions that the filter keeps on the held-out documents, at its best threshold there."""
     documents = exam.held_out
     union = _union(_systems(exam.members, documents).values(), documents)
     if not any(union.values()):
@@ -197,7 +197,7 @@ def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[s
 
 
 def _scored(judge: MentionFilter, found: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    """Mentions with their probability of being right as scores."""
+    """Returns mentions with their probability of being right as scores."""
     chances = iter([chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])])
     return {d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]] for d in documents}
 
@@ -208,7 +208,7 @@ def _curve(gold: Found, scored: Found) -> Curve:
 
 
 def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
-    """The threshold, and why it is not the one that was asked for, where that cannot be."""
+    """Returns the threshold, and the reason why it is not the requested one, where that is impossible."""
     try:
         curve, aim = _curve(gold, scored), settings.threshold
         floor = {aim: settings.floor} if aim in ("precision", "recall") else {}

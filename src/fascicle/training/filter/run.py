@@ -1,4 +1,4 @@
-"""Filters, as the engine trains them: from a recipe and the predictions of other systems.
+"""Filter runs of the engine: from a recipe and the predictions of other systems to a filter.
 
 ::
 
@@ -7,8 +7,8 @@
     RUN/split.json          ids of the documents of each part
     RUN/metrics.jsonl       one line an epoch
     RUN/best/               the chosen filter, with its threshold
-    RUN/state/              what ``resume`` needs; removed at the end
-    RUN/scores.json         how held-out examples were judged, and what is kept on the threshold documents
+    RUN/state/              state for ``resume``; removed at the end
+    RUN/scores.json         decisions on held-out examples, and scores of the kept mentions on the threshold documents
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ Inputs = tuple[list[Marked], Ints]
 
 
 def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> FilterTrainee:
-    """Reads the data of a recipe, builds its filter and the examples that it learns from.
+    """Reads the data of a recipe, and builds its filter and its examples.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the corpus or the members cannot be used; see ``training.filter.data``.
@@ -103,7 +103,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
 
 @dataclass(kw_only=True, eq=False)
 class FilterTrainee(Trainee):
-    """A filter: judged on held-out examples, its threshold chosen at the end; see `prepare_filter`."""
+    """Trainee: a filter, scored on held-out examples, with its threshold chosen at the end; see `prepare_filter`."""
 
     folder: Path
     recipe: FilterRecipe
@@ -114,7 +114,7 @@ class FilterTrainee(Trainee):
     facts: Facts
 
     def __post_init__(self) -> None:
-        """States how it is chosen."""
+        """Sets the criterion by which the epoch is chosen."""
         aim, given = self.recipe.filter.select, self.recipe.training
         self.choice = Choice(
             kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
@@ -124,7 +124,7 @@ class FilterTrainee(Trainee):
         )
 
     def judge(self, point: Point) -> Judged:
-        """Judges the held-out examples."""
+        """Scores the held-out examples."""
         scorer = TorchFilter(model=self.fresh.model.eval(), bf16=self.loop.bf16)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
         verdict = Verdict.of(judge.probabilities(self.exam.inputs), self.exam.labels)
@@ -198,7 +198,7 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifes
 
 
 def _inputs(material: Material, use: str, manifest: FilterManifest, fresh: Fresh) -> Inputs:
-    """What the network reads of the examples of one use, and their labels."""
+    """Returns the inputs of the network for the examples of one use, and their labels."""
     documents, found = material.of(use)
     reading = manifest.reading
     candidates = list[Candidate]()
@@ -212,7 +212,7 @@ def _inputs(material: Material, use: str, manifest: FilterManifest, fresh: Fresh
 
 
 def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[str, dict[str, Any]]:
-    """Hashes of everything that decides the run, beside the recipe."""
+    """Returns hashes of everything that affects the run, beside the recipe."""
     found: dict[str, dict[str, Any]] = {
         name: {"sha256": source_sha256(path), "documents": len(documents)}
         for name, path, documents in (

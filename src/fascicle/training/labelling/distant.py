@@ -1,17 +1,17 @@
-"""Weak labels: a dictionary in place of human annotation, for training and for every choice made on the way.
+"""Weak labels from a dictionary, in place of human annotation, for training and for all choices on dev.
 
-What a dictionary says of a text is of three kinds. A match with a type is taught as a mention. Text that no phrase
-matches is taught as no mention, although the dictionary may merely lack the name. A phrase that the dictionary knows
-without a type is *unknown*: neither positive nor negative. Its range is in the layer ``"unknown"`` of the document, to
-be left out of the loss by each head in its own way:
+A dictionary labels text in three ways. A match with a type is taught as a mention. Text that no phrase matches is
+taught as no mention, although the dictionary may merely lack the name. A phrase that the dictionary has without a
+type is *unknown*: neither positive nor negative. Its range is in the layer ``"unknown"`` of the document, and each
+head leaves it out of the loss in its own way:
 
-* a tagger ignores the tags of the units under it, and of the one after it in the sentence, which says whether the
-  phrase goes on (AutoNER leaves out the same gaps, Shang et al. 2018); a unit of a taught mention is never ignored,
-* a span head or a bi-encoder takes no span that overlaps it for a negative.
+* a tagger ignores the tags of the units under it, and of the one after it in the sentence, which marks whether
+  the phrase continues (AutoNER leaves out the same gaps, Shang et al. 2018); a unit of a taught mention is not ignored,
+* a span head or a bi-encoder uses no span that overlaps it as a negative.
 
 On dev a prediction that overlaps such a range is neither right nor wrong (``score_known``).
 
-Nothing here reads a mention of the documents that it is given (*binder* §3: all human labels of train and dev are
+This module reads no mention of its input documents (*binder* §3: all human labels of train and dev are
 discarded), nor their words, which may have been cut at annotated mentions.
 """
 
@@ -40,38 +40,38 @@ from fascicle.terms.matching.matcher import Matcher, WordReader
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.pack import Pack
 
-UNKNOWN: Final = "unknown"  # source and type of the ranges of which nothing is known
-LABELS: Final = "labels"  # in the meta of a document: who made its gold, if not people
+UNKNOWN: Final = "unknown"  # source and type of the unknown ranges
+LABELS: Final = "labels"  # in the meta of a document: the origin of its gold, if not people
 _LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
 
 
 class Labeller(Protocol):
-    """What finds the names that become labels."""
+    """Finder of the names that become labels."""
 
     @property
     def name(self) -> str:
-        """Of the dictionary or the pack."""
+        """Name of the dictionary or the pack."""
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of its names, sorted."""
+        """Types of its names, sorted."""
 
     @property
     def version(self) -> str:
-        """The rules that decide what is found."""
+        """Version of the rules of matching."""
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, disjoint and in order."""
+        """Yields the matches of each document, disjoint and in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeakLabels:
-    """The dictionary or the term pack of a recipe, ready to label.
+    """Dictionary or term pack of a recipe, ready to label.
 
     Attributes:
         matcher: the dictionary and its rule.
-        told: how many names it has, as sentences.
-        notes: what was read, as sentences.
+        told: sentences on the number of names.
+        notes: sentences on the reading.
     """
 
     matcher: Labeller
@@ -79,21 +79,21 @@ class WeakLabels:
     notes: tuple[str, ...]
 
     def of(self, documents: Iterable[Document]) -> list[Document]:
-        """See ``distant_documents``."""
+        """Labels documents; see ``distant_documents``."""
         return distant_documents(documents, self.matcher)
 
 
 def weak_labels(recipe: Recipe) -> WeakLabels | None:
     """Reads the dictionary that a recipe names; names and texts are cut into words by the segmenter of its reading.
 
-    Of a term pack, of names that overlap the longest is a label, with the most probable type.
+    With a term pack, the longest of overlapping names becomes a label, with its most probable type.
 
     Returns:
         ``None`` where the recipe names none: people labelled the corpus.
 
     Raises:
         InputError: a file that cannot be read, holds no name, or has a name without a type (with file and line); a
-            column of several types where one of them is said of all names; phrases beside other columns, or in the very
+            column of several types where one type is set for all names; phrases beside other columns, or in the very
             file of the names.
         PackError: a term pack that cannot be opened.
         RecipeError: settings of tables beside a term pack.
@@ -129,7 +129,7 @@ def _labels_of_pack(given: DistantSettings) -> WeakLabels:
 
 
 def _refuse_same(given: DistantSettings) -> None:
-    """All names of a file that stands in for both would be known with a type and without."""
+    """Refuses one file for both kinds of names: all names would be known with a type and without."""
     if Path(given.core).resolve() == Path(given.full).resolve():
         raise InputError(
             f"distant.core and distant.full are both {given.core}; give as full a list of phrases without types, or "
@@ -138,7 +138,7 @@ def _refuse_same(given: DistantSettings) -> None:
 
 
 def _core_columns(given: DistantSettings) -> TsvOptions:
-    """Where one type is said of all names, the column before them may hold others, which would be passed over."""
+    """Returns the options of the names; a column of types before them is an error if one type is set for all names."""
     return TsvOptions(
         name_column=given.name_column,
         type_column=None if given.type else given.type_column,
@@ -156,7 +156,7 @@ def distant_documents(documents: Iterable[Document], matcher: Labeller) -> list[
     count the others (``text.targets``).
 
     Args:
-        documents: of train or dev, read once; what mentions they have makes no difference.
+        documents: of train or dev, read once; their own mentions have no effect.
         matcher: the dictionary and its rule.
 
     Returns:
@@ -168,12 +168,12 @@ def distant_documents(documents: Iterable[Document], matcher: Labeller) -> list[
 
 
 def unknown_ranges(document: Document) -> tuple[Span, ...]:
-    """Where nothing is known of a document, in characters, sorted and disjoint; none where people annotated it."""
+    """Returns the unknown ranges of a document, in characters, sorted and disjoint; none in human annotation."""
     return tuple((m.start, m.end) for m in document.layer(UNKNOWN)) if LABELS in document.meta else ()
 
 
 def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention, ...]]) -> Scores:
-    """Scores predictions as far as the labels tell right from wrong.
+    """Scores predictions as far as the labels determine whether they are right.
 
     Left out before scoring are predictions that overlap an unknown range and are no mention of the gold. Documents that
     people annotated are scored as ``evaluation.scoring.scores.score`` does.
@@ -199,7 +199,7 @@ def _judged(document: Document, found: tuple[Mention, ...]) -> tuple[Mention, ..
 
 
 def label_notes(documents: Sequence[Document]) -> list[str]:
-    """What weak labels there are, as sentences."""
+    """Returns sentences on the weak labels."""
     types = Counter(m.type for d in documents for m in d.layer(GOLD))
     shown = sorted(types.items()) if len(types) <= _LISTED else sorted(types.items(), key=lambda t: (-t[1], t[0]))[:3]
     places = Counter((d.id, m.spans) for d in documents for m in d.layer(GOLD))

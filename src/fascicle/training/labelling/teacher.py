@@ -1,4 +1,4 @@
-"""What a label file teaches of a text: mentions, or a probability for each tag of each unit."""
+"""Training targets from a label file: mentions, or a probability for each tag of each unit."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ UNKNOWN = -1.0  # in the place of a probability
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SoftTags:
-    """What is said of the tags of one text.
+    """Probabilities of the tags of one text.
 
     Attributes:
         words: ranges in the text, ``[n, 2]``.
-        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte for each, for there are many.
+        steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte each, to save memory.
         types: that the tags are of, under the names of the model that learns.
         scheme: of the tags.
     """
@@ -42,10 +42,10 @@ class SoftTags:
         return [self.types[at] for at in np.flatnonzero(seen)]
 
     def at(self, units: Ints, *, types: Sequence[str], scheme: TagScheme) -> Floats32:
-        """The same of the units of another model.
+        """Returns the same probabilities for the units of another model.
 
-        A unit has what is said of the word that it begins in. One that does not begin this word continues it: it has no
-        B, and its I is the sum of B and I, which exclude each other. In IO, I is this sum for all units.
+        A unit gets the probabilities of the word in which it begins. One that does not begin this word continues it: it
+        has no B, and its I is the sum of B and I, which exclude each other. In IO, I is this sum for all units.
 
         Args:
             units: words or pieces, ``[u, 2]``, sorted.
@@ -79,7 +79,7 @@ def _in(table: NDArray[np.float64], own: TagScheme, wanted: TagScheme) -> NDArra
 
 
 def soft_tags(labels: Labels, header: Header, names: Mapping[str, str]) -> SoftTags:
-    """Keeps the probabilities of some types.
+    """Returns the probabilities of some types.
 
     Args:
         labels: of one document.
@@ -93,7 +93,7 @@ def soft_tags(labels: Labels, header: Header, names: Mapping[str, str]) -> SoftT
 
 
 def taught(labels: Labels, header: Header, names: Mapping[str, str]) -> Document:
-    """The document with the mentions of the answer as its gold, whatever it had.
+    """Returns the document with the mentions of the answer as its gold, in place of any other.
 
     Args:
         labels: of the document.
@@ -111,7 +111,7 @@ def taught(labels: Labels, header: Header, names: Mapping[str, str]) -> Document
 
 
 def runs(tags: Bools, kind: int, scheme: TagScheme) -> list[tuple[int, int]]:
-    """The mentions of one type: first word, and one past the last.
+    """Returns the mentions of one type: first word, and one past the last.
 
     Args:
         tags: of all types, ``[n, p K]``.

@@ -1,6 +1,6 @@
-"""What a pretraining says while it goes on.
+"""Events that a pretraining reports.
 
-The card of a pretrained encoder: what it learned from, how, and what it cost.
+Also the card of a pretrained encoder: its text, its settings, and its cost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fascicle.training.engine.events import Ended, Validated
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """How well held-out pieces are guessed.
+    """Prediction of the hidden pieces of held-out text.
 
     Attributes:
         loss: mean cross-entropy of a hidden piece, in nats.
@@ -30,7 +30,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> HeldOut | None:
-        """What a line of ``metrics.jsonl`` says; ``None`` where nothing was held out."""
+        """Reads the values of a line of ``metrics.jsonl``; ``None`` where nothing was held out."""
         given = line["held_out"]
         return None if given is None else cls(loss=given["loss"], pieces=given["pieces"])
 
@@ -40,31 +40,31 @@ class HeldOut:
         return math.exp(min(self.loss, 700.0))  # a float has no larger exponential
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the values for JSON."""
         return {"loss": self.loss, "perplexity": self.perplexity, "pieces": self.pieces}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingScored(Validated):
-    """An encoder with what it guesses of held-out text; ``None`` where nothing is held out."""
+    """Event: an encoder with its scores on held-out text; ``None`` where nothing is held out."""
 
     held_out: HeldOut | None
 
     @property
     def figures(self) -> str:
-        """The pseudo-perplexity."""
+        """Pseudo-perplexity as text."""
         return "nothing held out" if self.held_out is None else f"held-out perplexity {self.held_out.perplexity:.2f}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingFinished(Ended):
-    """The end of a pretraining.
+    """Event: the end of a pretraining.
 
     Attributes:
-        held_out: how well held-out pieces are guessed in the end; ``None`` where nothing is held out.
+        held_out: final scores on held-out text; ``None`` where nothing is held out.
         step: number of the last step.
         pieces: of the text in all epochs, special tokens not counted.
-        cost: seconds of all sittings.
+        cost: seconds of all sessions.
     """
 
     held_out: HeldOut | None
@@ -79,12 +79,12 @@ class PretrainingFinished(Ended):
 
 
 def card_of(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> str:
-    """The card as Markdown.
+    """Returns the card as Markdown.
 
     Args:
         recipe: of the run.
         facts: ``run.json`` of the run.
-        ended: what it gave.
+        ended: end of the run.
     """
     return "\n".join(_lines(recipe, facts, ended)) + "\n"
 

@@ -1,13 +1,13 @@
-"""Masked language modelling, as the engine trains it: from raw text to an encoder that a recipe can name.
+"""Pretraining runs of the engine, by masked language modelling: from raw text to an encoder that a recipe can name.
 
 ::
 
     RUN/recipe.json      the resolved recipe
-    RUN/run.json         versions, machine, hashes of text and tokenizer, what was read and left out
-    RUN/metrics.jsonl    one line each time that held-out text was guessed
+    RUN/run.json         versions, machine, hashes of text and tokenizer, counts of the documents
+    RUN/metrics.jsonl    one line for each scoring on held-out text
     RUN/encoder/         the encoder as it was scored last, with its tokenizer and a card
-    RUN/state/           what ``resume`` needs; removed at the end
-    RUN/scores.json      the pseudo-perplexity of held-out text, and what the run cost
+    RUN/state/           state for ``resume``; removed at the end
+    RUN/scores.json      the pseudo-perplexity of held-out text, and the cost of the run
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from fascicle.training.vocabulary import changed
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mask:
-    """What stands in the place of a hidden piece.
+    """Ids that replace a hidden piece.
 
     Attributes:
         token: id of the mask token.
@@ -59,8 +59,8 @@ class MaskedSet:
 
     Attributes:
         windows: of the text.
-        masking: what is hidden.
-        mask: what stands in its place.
+        masking: settings of the hidden words.
+        mask: ids that replace hidden pieces.
     """
 
     windows: TextWindows
@@ -68,13 +68,13 @@ class MaskedSet:
     mask: Mask
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """One epoch of batches, the same for the same arguments.
+        """Yields one epoch of batches, the same for the same arguments.
 
-        Each batch is drawn from the numbers of its own place, so none depends on those before it.
+        Each batch has its own random numbers, determined by its place, so that no batch depends on earlier ones.
 
         Args:
             size: windows in a batch.
-            seed: decides, with ``epoch``, the order and what is hidden.
+            seed: determines, with ``epoch``, the order and the hidden words.
             epoch: from 0.
             hidden: of no use here.
 
@@ -88,15 +88,15 @@ class MaskedSet:
             yield self.batch(chosen, np.random.default_rng((seed, epoch, 1, at)))
 
     def count(self, size: int) -> int:
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         return -(-len(self.windows) // size)
 
     def batch(self, chosen: Ints, chance: np.random.Generator) -> Taught:
-        """Some windows, with words hidden.
+        """Returns some windows, with words hidden.
 
         Args:
             chosen: numbers of windows, at least one.
-            chance: decides what is hidden.
+            chance: draws the hidden words.
         """
         text = self.windows.batch(chosen)
         guessed = chosen_pieces(text.begins, text.special, self.masking, chance)
@@ -110,12 +110,12 @@ class MaskedSet:
 
 
 def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chance: np.random.Generator) -> Bools:
-    """Draws what is guessed: each word with the same chance; at least one word of the batch.
+    """Draws the pieces to predict: each word with the same chance; at least one word of the batch.
 
     Args:
         begins: whether a word begins with a piece, ``[B, T]``.
         special: whether a place is a special token or padding, ``[B, T]``.
-        masking: what is hidden.
+        masking: settings of the hidden words.
         chance: one number is drawn for each place.
     """
     after = np.concatenate([np.ones_like(special[:, :1]), special[:, :-1]], axis=1)  # a window may begin in a word
@@ -130,14 +130,14 @@ def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chanc
 
 
 def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mask, chance: np.random.Generator) -> Ints:
-    """The ids that the network reads.
+    """Returns the ids that the network reads.
 
     Args:
         ids: of the text, ``[B, T]``.
         guessed: of ``chosen_pieces``.
-        masking: shares of what stands in the place of a piece.
+        masking: shares of the replacements of a piece.
         mask: the mask token, and the pieces to draw from.
-        chance: two numbers are drawn for each piece that is guessed.
+        chance: two numbers are drawn for each piece to predict.
     """
     kind = chance.random(int(guessed.sum()))
     drawn = mask.ordinary[chance.integers(0, len(mask.ordinary), len(kind))]
@@ -154,12 +154,12 @@ _TOGETHER: Final = 8  # windows whose hidden words are drawn together, whatever 
 
 
 def held_out_set(windows: TextWindows, masking: MaskingSettings, mask: Mask) -> MaskedSet:
-    """Held-out windows in which every piece that is guessed is hidden by the mask token."""
+    """Builds held-out windows in which every piece to predict is replaced by the mask token."""
     return MaskedSet(windows=windows, masking=msgspec.structs.replace(masking, masked=1.0, random=0.0), mask=mask)
 
 
 def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> HeldOut:
-    """Guesses the same hidden words whenever it is called.
+    """Predicts the hidden words of held-out text, which are the same in every call.
 
     Args:
         model: left in evaluation mode.
@@ -186,13 +186,13 @@ _UNSCORED: Final = "no document is held out, so the encoder is not scored; raise
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Material:
-    """What a pretraining learns from, and what it begins with.
+    """Text and encoder of a pretraining.
 
     Attributes:
         text: as windows of the tokenizer.
         pretrained: the encoder, with the vocabulary that it is trained with.
-        mask: what stands in the place of hidden pieces.
-        vocabulary: what was changed in the vocabulary, if something was.
+        mask: ids that replace hidden pieces.
+        vocabulary: changes of the vocabulary, if any.
     """
 
     text: RawText
@@ -205,9 +205,9 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     """Reads the text of a recipe and builds its model.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: the text cannot be read, or nothing of it is left to learn from.
@@ -236,7 +236,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
 
 
 class Pretraining(Trainee):
-    """An encoder: judged by the pseudo-perplexity of held-out text, and kept as it was scored last."""
+    """Trainee: an encoder, scored by the pseudo-perplexity of held-out text, and kept as it was scored last."""
 
     def __init__(self, folder: Path, recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> None:
         """Puts the parts together; see ``prepare_pretraining``."""
@@ -254,7 +254,7 @@ class Pretraining(Trainee):
         self.facts = _facts(recipe, material, trainer)
 
     def judge(self, point: Point) -> Judged:
-        """Guesses held-out text."""
+        """Scores the model on held-out text."""
         found = self._guess()
         line = point.line(held_out=None if found is None else found.as_dict())
         facts, best = point.facts(), self._is_best(found)
@@ -282,11 +282,11 @@ class Pretraining(Trainee):
         (place / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
-        """Says what came out."""
+        """Yields the end of the run."""
         yield self._ended()
 
     def _ended(self) -> PretrainingFinished:
-        """What there is after the last line."""
+        """Returns the end of the run, from the last line."""
         lines = self._lines()
         return PretrainingFinished(
             folder=self._folder,
@@ -298,7 +298,7 @@ class Pretraining(Trainee):
 
 
 def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
-    """What hides pieces.
+    """Returns the mask token and the ordinary pieces of a tokenizer.
 
     Raises:
         RecipeError: the tokenizer has no mask token.

@@ -1,1 +1,1 @@
-"""Raw text, as training reads it: which documents, and windows of pieces made of them."""
+"""Raw text for training: its documents, and windows of pieces made of them."""

@@ -1,4 +1,4 @@
-"""The documents of raw text: which are left out, which are held out, and in which order they are drawn."""
+"""Documents of raw text: selects them, marks those that are held out, and sets their random order."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SPACE: Final = 1 << 64  # of the numbers that a hash gives
 
 @dataclass(kw_only=True)
 class TextCounts:
-    """What became of the documents.
+    """Counts of the documents by use.
 
     Attributes:
-        learned: that may be learned from.
-        held_out: that nothing is learned from.
+        learned: for training.
+        held_out: not trained on.
         left_out: others, by reason: ``"keep"``, ``"exclude"`` or ``"empty"``.
-        characters: of what may be learned from.
-        facts: of the facts that ``keep`` asks for, how many documents have which value, held-out ones included.
+        characters: of documents for training.
+        facts: for each fact of ``keep``, value -> number of documents, held-out ones included.
     """
 
     learned: int = 0
@@ -40,7 +40,7 @@ class TextCounts:
     facts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the counts for JSON."""
         return {
             "learned": self.learned,
             "held_out": self.held_out,
@@ -52,12 +52,12 @@ class TextCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class RawDocument:
-    """One document.
+    """Document of raw text.
 
     Attributes:
         text: of it.
-        key: its place in the order of the seed: a number that its id and the seed decide.
-        held_out: whether nothing is learned from it; this does not depend on the seed.
+        key: its place in the random order, a number determined by its id and the seed.
+        held_out: whether it is excluded from training; this does not depend on the seed.
     """
 
     text: str
@@ -66,12 +66,12 @@ class RawDocument:
 
 
 def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | None = None) -> Iterator[RawDocument]:
-    """Streams the documents in the order of the files.
+    """Yields the documents in the order of the files.
 
     Args:
-        settings: which files, and what is left out of them.
-        seed: decides the keys.
-        counts: receives what became of the documents.
+        settings: files, and rules for documents to leave out.
+        seed: determines the keys.
+        counts: receives the number of documents by use.
 
     Raises:
         RecipeError: an option that the format of a file does not have.
@@ -84,7 +84,7 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         if reason:
             counts.left_out[reason] += 1
             continue
-        identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are on one side
+        identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are all held out, or all not
         held_out = number_of(identifier, "held out") < settings.held_out * _SPACE
         counts.held_out += held_out
         counts.learned += not held_out
@@ -95,7 +95,7 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
 
 
 def number_of(identifier: str, purpose: str) -> int:
-    """A number below 2**64 that looks drawn, and is the same for the same id and purpose."""
+    """Returns a pseudo-random number below 2**64 that depends only on the id and the purpose."""
     digest = hashlib.sha256(f"{purpose}\n{identifier}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
 
@@ -116,7 +116,7 @@ def _read(settings: TextSettings) -> Iterator[Document]:
 
 
 def _with_text(given: str, request: ReadRequest) -> Iterator[Document]:
-    """The documents of one file or folder.
+    """Yields the documents of one file or folder.
 
     Raises:
         InputError: none of them has a text.
@@ -139,7 +139,7 @@ def _is_blank(document: Document) -> bool:
 def _left_out(
     document: Document, keep: Mapping[str, tuple[str, ...]], excluded: Mapping[tuple[str, str], object]
 ) -> str:
-    """Why a document is left out; empty if it is not."""
+    """Returns the reason why a document is left out; empty if it is not."""
     if _is_blank(document):
         return "empty"
     for name, values in keep.items():

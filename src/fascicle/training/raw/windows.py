@@ -1,8 +1,8 @@
-"""Raw text as windows of pieces: drawn by the seed, packed, and kept in a file instead of in memory.
+"""Windows of pieces of raw text: drawn by the seed, packed, and kept in a file instead of in memory.
 
-The text is read once. Its pieces go to a temporary file that no folder shows and that the system removes when the
-process ends. Whoever goes on after a kill reads the text again, and gets the same windows: text, tokenizer, settings
-and seed decide them.
+The text is read once. Its pieces are written to a temporary file without a name, which the system removes when the
+process ends. A run that is resumed after a kill reads the text again and gets the same windows: text, tokenizer,
+settings and seed determine them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _IDS: Final = np.uint32((1 << 29) - 1)
 _LONGEST: Final = 10_000  # characters that are tokenised in one piece: a longer paragraph is cut at a blank
 _TOGETHER: Final = 200_000  # characters of documents that are tokenised in one call
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_ROWS: Final = 4096  # windows that are hashed in one go
+_ROWS: Final = 4096  # windows that are hashed at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextBatch:
-    """Some windows, padded to the longest of them.
+    """Batch of windows, padded to the longest of them.
 
     Attributes:
         ids: of pieces, ``[B, T]``.
@@ -49,7 +49,7 @@ class TextBatch:
         begins: whether a word begins with a piece, ``[B, T]``.
         opens: whether a document begins with a piece, ``[B, T]``. In the order of their numbers, windows hold one
             document after the other.
-        special: whether a place is a special token (as is what the tokenizer does not know) or padding, ``[B, T]``.
+        special: whether a place is a special token (an unknown piece counts as one) or padding, ``[B, T]``.
     """
 
     ids: Ints
@@ -64,9 +64,9 @@ class TextWindows:
     """Windows of pieces.
 
     Attributes:
-        rows: mapped into memory, ``[n, window]``; what ``batch`` reads.
+        rows: pieces, mapped into memory, ``[n, window]``.
         pad: id of the padding token.
-        pieces: of the text, without special tokens. Windows of which the tokenizer knows nothing are left out.
+        pieces: number in the text, without special tokens. Windows with only unknown pieces are left out.
     """
 
     rows: _Stored
@@ -74,11 +74,11 @@ class TextWindows:
     pieces: int
 
     def __len__(self) -> int:
-        """Windows."""
+        """Returns the number of windows."""
         return len(self.rows)
 
     def sha256(self) -> str:
-        """Of the pieces of all windows, in their order, and where words begin."""
+        """Returns the hash of the pieces of all windows, in their order, and of the beginnings of words."""
         digest = hashlib.sha256()
         for at in range(0, len(self), _ROWS):
             rows = np.asarray(self.rows[at : at + _ROWS])
@@ -86,14 +86,14 @@ class TextWindows:
         return digest.hexdigest()
 
     def order(self, *, seed: int, epoch: int) -> Ints:
-        """The windows in the order of one epoch, the same for the same arguments, ``[n]``.
+        """Returns the windows in the order of one epoch, the same for the same arguments, ``[n]``.
 
-        A place in the text is a number of this order: nothing else is needed to go on from there.
+        A place in the text is an index into this order, so a run can be resumed from this index alone.
         """
         return np.random.default_rng((seed, epoch)).permutation(len(self))
 
     def batch(self, chosen: Sequence[int] | Ints) -> TextBatch:
-        """Some windows.
+        """Returns some windows as a batch.
 
         Args:
             chosen: their numbers, at least one.
@@ -113,11 +113,11 @@ class TextWindows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RawText:
-    """What a recipe reads of raw text.
+    """Raw text of a recipe as windows.
 
     Attributes:
-        learned: what is learned from.
-        held_out: what is not; none if nothing is held out.
+        learned: windows for training.
+        held_out: windows that are not trained on; empty if nothing is held out.
         counts: of the documents.
     """
 
@@ -126,7 +126,7 @@ class RawText:
     counts: TextCounts
 
     def notes(self, settings: TextSettings) -> Iterator[str]:
-        """What a user should know of it, as sentences.
+        """Yields notes for the user, as sentences.
 
         Args:
             settings: that it was read with.
@@ -151,12 +151,12 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
     """Reads raw text once, and cuts it into windows.
 
     Documents are taken in the order of their keys, see `RawDocument`, until there are ``pieces`` of them; the last one
-    is cut off there. So a smaller sample is the beginning of a larger one, and the order of the files decides nothing.
+    is cut off there. So a smaller sample is the beginning of a larger one, and the order of the files has no effect.
 
     Args:
-        settings: which text, and how it is cut.
+        settings: of the text, and of its windows.
         tokenizer: makes the pieces.
-        seed: decides which documents are drawn and their order.
+        seed: determines the drawn documents and their order.
 
     Raises:
         RecipeError: a window that has no room beside the special tokens, or see `raw_documents`.
@@ -183,7 +183,7 @@ def read_windows(settings: TextSettings, tokenizer: PieceTokenizer, *, seed: int
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Says that a temporary file cannot be written, if that is what an error in the block means."""
+    """Converts errors of a full disk in the block to an error about the folder of temporary files."""
     try:
         yield
     except OSError as error:
@@ -196,10 +196,10 @@ def _room() -> Iterator[None]:
 
 
 class _Drawn:
-    """The documents with the smallest keys that have so many pieces together, in a file."""
+    """Documents with the smallest keys that together have a given number of pieces, in a file."""
 
     def __init__(self, file: IO[bytes], most: int) -> None:
-        """Begins with none.
+        """Starts without documents.
 
         Args:
             file: empty, to read and to write.
@@ -211,7 +211,7 @@ class _Drawn:
         self._written = self._total = 0
 
     def wants(self, key: int) -> bool:
-        """Whether a document with this key has a chance to be kept."""
+        """True if a document with this key may be kept."""
         return not self._is_full or key < -self._kept[0][0]
 
     @property
@@ -219,7 +219,7 @@ class _Drawn:
         return bool(self._most) and self._total >= self._most
 
     def add(self, key: int, pieces: _Stored) -> None:
-        """Takes the pieces of a document, and forgets those that are not needed any more."""
+        """Adds the pieces of a document, and drops documents that are no longer needed."""
         if not len(pieces) or not self.wants(key):
             return
         self._file.write(pieces.tobytes())
@@ -230,7 +230,7 @@ class _Drawn:
             self._total -= heapq.heappop(self._kept)[2]
 
     def packed(self, tokenizer: PieceTokenizer, length: int) -> TextWindows:
-        """Windows of what was taken, in the order of the keys."""
+        """Returns windows of the kept documents, in the order of the keys."""
         packer, pieces = _Packer(tokenizer, length), 0
         with tempfile.TemporaryFile() as rows:
             for document in self._documents():
@@ -247,10 +247,10 @@ class _Drawn:
 
 
 class _Packer:
-    """Makes windows of documents, one after the other."""
+    """Packs documents into windows, one after the other."""
 
     def __init__(self, tokenizer: PieceTokenizer, length: int) -> None:
-        """Begins with an empty window."""
+        """Starts with an empty window."""
         self._prefix, self._suffix = (
             np.array(ids, dtype=np.uint32) | _SPECIAL for ids in (tokenizer.prefix, tokenizer.suffix)
         )
@@ -259,7 +259,7 @@ class _Packer:
         self._room = self._most = length - len(self._prefix) - len(self._suffix)
 
     def add(self, document: _Stored) -> _Stored:
-        """Takes a document; returns the windows that are full now, ``[n, length]``."""
+        """Adds a document; returns the windows that are now full, ``[n, length]``."""
         full, at = list[_Stored](), 0
         if self._open:
             self._room -= len(self._suffix)
@@ -278,11 +278,11 @@ class _Packer:
         return np.concatenate([np.zeros((0, self._length), np.uint32), *full])
 
     def close(self) -> _Stored:
-        """The last window, ``[1, length]``, or none."""
+        """Returns the last window, ``[1, length]``, or none."""
         return self._closed() if self._open else np.zeros((0, self._length), np.uint32)
 
     def _end(self, document: _Stored, at: int) -> int:
-        """Where the open window ends in a document: before a word, unless one word is longer than a window."""
+        """Returns the place in a document where the open window ends: before a word, unless the word is too long."""
         end = min(len(document), at + self._room)
         if end == len(document) or document[end] & _BEGINS:
             return end
@@ -291,8 +291,8 @@ class _Packer:
         return last if last > at or self._room < self._most else end
 
     def _closed(self) -> _Stored:
-        """The open window, ``[1, length]``; none if the tokenizer knows nothing in it, so nothing can be guessed."""
-        if self._open[-1] is self._suffix:  # of the next document nothing fitted in
+        """Returns the open window, ``[1, length]``; none if all its pieces are unknown."""
+        if self._open[-1] is self._suffix:  # no part of the next document fitted
             self._open.pop()
         row = np.full((1, self._length), _PADDING, dtype=np.uint32)
         content = np.concatenate([self._prefix, *self._open, self._suffix])
@@ -302,7 +302,7 @@ class _Packer:
 
 
 def _portion(stream: Iterator[RawDocument]) -> Iterator[RawDocument]:
-    """The next documents, as many as are tokenised in one call."""
+    """Returns the next documents, as many as are tokenised in one call."""
     size = 0
     for document in stream:
         yield document
@@ -312,7 +312,7 @@ def _portion(stream: Iterator[RawDocument]) -> Iterator[RawDocument]:
 
 
 def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iterator[_Stored]:
-    """The pieces of each document, as they are stored."""
+    """Yields the pieces of each document in their stored form."""
     parts = [list(_parts(document.text)) for document in documents]
     encoded = iter(tokenizer.encode_words([part for of_one in parts for part in of_one]))
     unknown = -1 if tokenizer.unknown is None else tokenizer.unknown
@@ -324,13 +324,13 @@ def _pieces(documents: Sequence[RawDocument], tokenizer: PieceTokenizer) -> Iter
 
 
 def _stored(ids: Ints, begins: Bools, unknown: int) -> _Stored:
-    """Ids with their marks; what the tokenizer does not know is a special token."""
+    """Returns ids with their flags; an unknown piece counts as a special token."""
     marks = np.where(begins, _BEGINS, np.uint32(0)) | np.where(ids == unknown, _SPECIAL, np.uint32(0))
     return ids.astype(np.uint32) | marks
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The lines of a text that are not blank, cut where they are very long."""
+    """Yields the lines of a text that are not blank, cut where they are very long."""
     for line in text.splitlines():
         while len(line) > _LONGEST:
             cut = line.rfind(" ", 1, _LONGEST)
@@ -342,7 +342,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _mapped(file: IO[bytes]) -> _Stored:
-    """The content of a file; the mapping outlives the file."""
+    """Maps the content of a file into memory; the mapping stays valid after the file is closed."""
     file.flush()
     if not file.tell():
         return np.zeros(0, np.uint32)

@@ -1,1 +1,1 @@
-"""How recognisers are trained."""
+"""Training of recognisers."""

@@ -1,6 +1,6 @@
-"""Documents -> training batches: windows with targets, in an order that the seed and the epoch decide.
+"""Documents -> training batches: windows with targets, in an order determined by the seed and the epoch.
 
-Windows of several corpora in one epoch: how many of each, and which.
+For several corpora, it also draws the windows of each corpus in one epoch.
 
 A corpus of n windows gets a share in proportion to its weight times n to a power, as languages are sampled in
 pretraining (Lample and Conneau 2019, *XLM* §3.1).
@@ -34,12 +34,12 @@ from fascicle.training.labelling.distant import unknown_ranges
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """What an epoch is made of.
+    """Mixture of corpora: the number of windows of each in an epoch, and their random draw.
 
     Attributes:
         part_of: part of each window, ``[w]``, from 0.
         quotas: windows of each part in an epoch.
-        unguided: share of windows that are read by no guideline; 1 if nothing is learnt of guidelines.
+        unguided: share of windows that are read without a guideline; 1 if no guidelines are learnt.
     """
 
     part_of: Ints
@@ -48,17 +48,17 @@ class Mixture:
 
     @property
     def size(self) -> int:
-        """Windows in an epoch."""
+        """Number of windows in an epoch."""
         return sum(self.quotas)
 
     def drawn(self, *, seed: int, epoch: int) -> Ints:
-        """The windows of an epoch, sorted; the same for the same arguments.
+        """Returns the windows of an epoch, sorted; the same for the same arguments.
 
-        Each part is an endless row of shuffled decks, in each of which every window is once. An epoch goes on where the
-        one before ended, so at any moment the windows of a part were drawn equally often, or once more.
+        Each part is an endless sequence of shuffled copies of its windows. An epoch continues where the last one
+        ended, so at any moment the counts of draws of the windows of a part differ by at most 1.
 
         Args:
-            seed: decides the decks.
+            seed: determines the shuffled copies.
             epoch: from 0.
 
         Returns:
@@ -75,11 +75,11 @@ class Mixture:
         return np.sort(np.concatenate(drawn))
 
     def guidelines(self, windows: Ints, chance: np.random.Generator) -> Ints:
-        """What the windows of a batch are read by: the number of their part from 1, or 0 for no guideline.
+        """Returns the guideline of each window of a batch: the number of its part from 1, or 0 for no guideline.
 
         Args:
             windows: of the batch.
-            chance: draws which ones are read by none.
+            chance: draws the windows without a guideline.
         """
         found: Ints = np.where(chance.random(len(windows)) < self.unguided, 0, self.part_of[windows] + 1)
         return found
@@ -90,7 +90,7 @@ def _deck(size: int, *, part: int, number: int, seed: int) -> Ints:
 
 
 def quotas(sizes: Sequence[int], weights: Sequence[float], *, power: float, total: int) -> tuple[int, ...]:
-    """How many windows of each part are in an epoch: its share of the total, rounded so that the sum is kept.
+    """Returns the number of windows of each part in an epoch: its share of the total, rounded so that the sum is kept.
 
     Of the windows that are left after rounding down, each goes to the part with the largest remainder, the first of
     equal ones.
@@ -109,12 +109,12 @@ def quotas(sizes: Sequence[int], weights: Sequence[float], *, power: float, tota
     return tuple(found.tolist())
 
 
-_SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, much chance
+_SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they are cut: little padding, random order
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """The documents in units of one level.
+    """Documents in units of one level.
 
     Attributes:
         pieces: of each document.
@@ -127,16 +127,16 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSet:
-    """Everything that an epoch is made of.
+    """Training data of a recogniser.
 
     Attributes:
-        views: the documents in the units of the heads, by level; the first one says how they are cut.
-        heads: what is trained, by name.
-        gold: of each head and document, in the head's own form.
+        views: the documents in the units of the heads, by level; the first one determines the windows.
+        heads: that are trained, by name.
+        gold: of each head and document, in the form of the head.
         tokenizer: of the encoder.
         mentions: gold mentions.
         lost: of each head, gold mentions that it cannot represent, by reason.
-        mixture: which windows an epoch has; by default each once.
+        mixture: determines the windows of an epoch; by default each once.
     """
 
     views: Mapping[Level, View]
@@ -149,20 +149,20 @@ class TrainingSet:
 
     @property
     def pieces(self) -> list[Pieces]:
-        """Of each document, in the units that windows were cut between."""
+        """Pieces of each document, in the units between which windows were cut."""
         return next(iter(self.views.values())).pieces
 
     @property
     def windows(self) -> list[Window]:
-        """Of all documents, in the same units."""
+        """Windows of all documents, in the same units."""
         return next(iter(self.views.values())).windows
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """One epoch of batches, the same for the same arguments.
+        """Yields one epoch of batches, the same for the same arguments.
 
         Args:
             size: windows in a batch.
-            seed: decides, with ``epoch``, the order, what is hidden, and what the heads draw.
+            seed: determines, with ``epoch``, the order, the hidden pieces, and the draws of the heads.
             epoch: from 0.
             hidden: share of pieces replaced by the mask token.
 
@@ -185,7 +185,7 @@ class TrainingSet:
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
 
     def count(self, size: int) -> int:
-        """Batches in an epoch."""
+        """Returns the number of batches in an epoch."""
         return -(-(len(self.windows) if self.mixture is None else self.mixture.size) // size)
 
     def _arrays(self, chosen: Ints) -> Batch:
@@ -204,7 +204,7 @@ class TrainingSet:
         return head.targets([gold[w.document] for w in windows], windows, chance=chance)
 
     def _hide(self, arrays: Batch, share: float, chance: np.random.Generator) -> Ints:
-        """Piece ids with a share of them replaced; special tokens and padding stay."""
+        """Returns piece ids with a share of them replaced; special tokens and padding stay."""
         ids, length = arrays["input_ids"], arrays["attention_mask"].sum(axis=1, keepdims=True)
         place = np.arange(ids.shape[1])
         inside = (place >= len(self.tokenizer.prefix)) & (place < length - len(self.tokenizer.suffix))
@@ -226,8 +226,8 @@ def training_set(
         documents: with mentions of source ``"gold"``, and with the unknown ranges of weak labels.
         tokenizer: of the encoder.
         types: entity types.
-        reading: what the network reads at a time.
-        heads: what is trained, by name.
+        reading: settings of the windows.
+        heads: that are trained, by name.
         read: cuts the documents.
     """
     views = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
@@ -261,7 +261,7 @@ def _read_for_heads(
     heads: Mapping[str, Head],
     read: ReadsDocuments,
 ) -> dict[Level, Reading]:
-    """Documents in the units of all heads; the first reading says how they are cut.
+    """Cuts documents into the units of all heads; the first reading determines the windows.
 
     Where some heads label words and others pieces, windows are cut between words. Arguments as in ``training_set``.
     """
@@ -279,7 +279,7 @@ def lost_gold(
     heads: Mapping[str, Head],
     read: ReadsDocuments,
 ) -> dict[str, Counter[str]]:
-    """Gold mentions that each head cannot represent, by reason; those of other types are left out.
+    """Counts gold mentions that each head cannot represent, by reason; those of other types are ignored.
 
     Documents are cut in the portions in which a predictor reads them. Arguments as in ``training_set``.
     """
@@ -305,7 +305,7 @@ def _of_types(document: Document, types: Sequence[str]) -> Document:
 
 
 def with_mentions(data: TrainingSet) -> TrainingSet:
-    """The training set of a bi-encoder alone without the windows in which no mention lies.
+    """Returns the training set of a single bi-encoder without the windows that contain no mention.
 
     Raises:
         RecipeError: no window is left.
@@ -321,7 +321,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
 def _aligned_gold(
     documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
 ) -> list[Aligned]:
-    """The gold of each document in units, see ``text.targets.align``."""
+    """Returns the gold of each document in units, see ``text.targets.align``."""
     return [
         align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
         for document, pieces, windows in zip(documents, read.pieces, read.windows, strict=True)
@@ -329,19 +329,19 @@ def _aligned_gold(
 
 
 def covering_width(documents: Sequence[Document], read: Reading, *, types: Sequence[str], share: float) -> int:
-    """The smallest width in units that covers a share of the gold mentions that are read at all."""
+    """Returns the smallest width in units that covers a share of the gold mentions that are read at all."""
     aligned = _aligned_gold(documents, read, types=types, limits=Limits(nested=True))
     widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
 def shuffled(lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
-    """Batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
+    """Yields batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
 
     Args:
         lengths: of each item.
         size: items in a batch.
-        seed: decides the order.
+        seed: determines the order.
     """
     chance = np.random.default_rng(seed)
     order = chance.permutation(len(lengths))

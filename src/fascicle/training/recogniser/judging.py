@@ -1,7 +1,7 @@
-"""What predictions on dev are worth, and how scores become mentions, fitted to that.
+"""Scores predictions on dev, and fits the decision that converts scores of the network to mentions.
 
-One corpus is judged all together, of several each type of each corpus alike. A decision is fitted on scores that the
-network gives once, with as many decodings as it takes.
+One corpus is scored as a whole; for several corpora, the score is the mean over each type of each corpus. To fit a
+decision, the network runs once, and its scores are decoded many times.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Found = Mapping[str, tuple[Mention, ...]]
 
 
 class Judge(Protocol):
-    """How predictions on dev are scored, and by which number of their scores a model is chosen."""
+    """Scorer of predictions on dev, with the average by which a model is chosen."""
 
     @property
     def average(self) -> _Average:
-        """By which F1 a model is chosen."""
+        """Name of the average whose F1 chooses a model."""
         ...
 
     def scores(self, documents: Sequence[Document], found: Found) -> Scores:
@@ -47,18 +47,18 @@ class Judge(Protocol):
         ...
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
-        """F1 of a type, 0 if dev does not have it."""
+        """Returns F1 of a type, 0 if dev does not have it."""
         ...
 
 
 def chosen_by(judge: Judge, scores: Scores) -> Rates:
-    """The rates by whose F1 a model is chosen."""
+    """Returns the rates whose F1 chooses a model."""
     return scores.micro if judge.average == "micro" else scores.macro
 
 
 @dataclass(frozen=True)
 class OneCorpus:
-    """The micro average over all types; see ``labelling.distant.score_known``."""
+    """Judge for one corpus: the micro average over all types; see ``labelling.distant.score_known``."""
 
     average: _Average = "micro"
 
@@ -76,15 +76,15 @@ class CellScores(Scores):
     """Scores whose types are cells, ``"PART/TYPE"``."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As of all scores, with the name of the average that decides."""
+        """Returns the scores as ``Scores`` does, with the name of the average that chooses."""
         return {"average": "macro", **super().as_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralCorpora:
-    """The mean over cells: each type of each corpus that annotates it and has it in dev.
+    """Judge for several corpora: the mean over cells, each type of each corpus that annotates it and has it in dev.
 
-    Predictions of other types are neither right nor wrong there, for nobody looked for them.
+    Predictions of other types are neither right nor wrong there, because they are not annotated.
 
     Attributes:
         annotates: name of each part -> its types.
@@ -104,18 +104,18 @@ class SeveralCorpora:
         return CellScores(**{name: getattr(scores, name) for name in Scores.__dataclass_fields__})
 
     def _cells(self, part: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-        """The mentions of the types that a part annotates, with their cells as types."""
+        """Returns the mentions of the types that a part annotates, with their cells as types."""
         known = self.annotates[part]
         return tuple(msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in known)
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
-        """The mean over the corpora that annotate the type and have it in dev."""
+        """Returns the mean over the corpora that annotate the type and have it in dev."""
         cells = [scores.by_type.get(f"{part}/{name}", Counts()) for part in self.annotates]
         rates = [counts.rates().f1 for counts in cells if counts.support]
         return sum(rates) / max(1, len(rates))
 
 
-# Logits; a head that saw one in ten of the spans that are no mention is about log(10) = 2.3 too eager.
+# Logits; a head trained on one in ten of the negative spans overestimates mentions by about log(10) = 2.3.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 
 _ONE: Final = OneCorpus()
@@ -124,7 +124,7 @@ _COARSE, _FINE = 25, 8
 
 
 class ReplayedScorer:
-    """Runs a network once over a list of documents, and then answers from memory, batch after batch.
+    """Scorer that runs a network once over a list of documents, and then returns the stored tables, batch by batch.
 
     Attributes:
         known: the tables of each batch so far.
@@ -137,7 +137,7 @@ class ReplayedScorer:
         self._at = 0
 
     def rewind(self) -> None:
-        """The next batch is the first one again."""
+        """Restarts at the first batch."""
         self._at = 0
 
     def run(self, inputs: Batch) -> Tables:
@@ -149,7 +149,7 @@ class ReplayedScorer:
 
 
 def is_unfitted(manifest: Manifest) -> bool:
-    """Whether the answering head means nothing before thresholds are fitted for it (*binder* Table 6)."""
+    """True if the answering head is not usable before thresholds are fitted for it (*binder* Table 6)."""
     return bool(manifest.answering.needs.threshold)
 
 
@@ -166,18 +166,18 @@ def fit_nothing(
 
     Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen by its F1 alone.
 
-    Where it is the threshold itself, and not a shift of one, it is sought from the highest score h down to -h: in steps
+    Where it is the threshold itself, and not a shift of one, the search goes from the highest score h to -h: in steps
     of h/25, and around the best of these in steps of h/200; of equally good values the middle one is taken. Thresholds
-    of each type are sought so too, each by the F1 of its type as if there were no other type; a type that is never
-    found right has the best of the coarse values that all types share.
+    of each type are searched in the same way, each by the F1 of its type alone; a type without any right prediction
+    gets the best of the coarse values that all types share.
 
     Args:
         manifest: of the model, with the decision to change.
         tokenizer: of the model.
         scorer: the network.
         dev: development documents with gold.
-        read: cuts them, and keeps what it has cut; by default a reader that knows nothing yet.
-        judge: scores what was found.
+        read: cuts them, and keeps the result; by default a new reader.
+        judge: scores the predictions.
 
     Returns:
         The decision, and dev F1 for each value that was tried, the same for all types; those of single types are not
@@ -205,7 +205,7 @@ def fit_nothing(
 
 
 class _Trials:
-    """Dev F1 under different values of ``nothing``, each computed once."""
+    """Scores on dev under different values of ``nothing``, each computed once."""
 
     def __init__(
         self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document], judge: Judge
@@ -216,14 +216,14 @@ class _Trials:
         self._dev = dev
         self.judge = judge
         self.mentions = 0
-        self.returned = 0  # by the last value, as far as the labels tell right from wrong
+        self.returned = 0  # by the last value; only mentions that the labels can judge
 
     def decision(self, value: float) -> Decision:
-        """With this value."""
+        """Returns the decision with this value."""
         return msgspec.structs.replace(self._predictor.manifest.decision, nothing=value)
 
     def f1(self, value: float) -> float:
-        """Of all types together."""
+        """Returns F1 of all types together."""
         if value not in self.tried:
             scores = self._scores(value)
             self.mentions = scores.counts.tp + scores.counts.fn
@@ -232,13 +232,13 @@ class _Trials:
         return self.tried[value]
 
     def f1_by_type(self, value: float) -> dict[str, float]:
-        """Of each type of the model."""
+        """Returns F1 of each type of the model."""
         scores = self._scores(value)
         self.tried[value] = chosen_by(self.judge, scores).f1
         return self._of_types(scores)
 
     def f1_with(self, values: Sequence[float]) -> tuple[dict[str, float], Scores]:
-        """Of each type under a value of its own, and the scores of all."""
+        """Returns F1 of each type under its own value, and the scores of all."""
         scores = self._scored(self._predictor.with_nothing_by_type(values))
         if len(set(values)) == 1:
             self.tried[values[0]] = chosen_by(self.judge, scores).f1
@@ -246,7 +246,7 @@ class _Trials:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of the model."""
+        """Types of the model."""
         return self._predictor.types
 
     def _of_types(self, scores: Scores) -> dict[str, float]:
@@ -261,12 +261,12 @@ class _Trials:
         return self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
 
     def highest(self) -> float:
-        """The highest score of a span, when the network has run; 0 if none is higher."""
+        """Returns the highest score of a span, once the network has run; 0 if none is higher."""
         return max((float(t["spans"].max(initial=0.0)) for t in self._replayed.known), default=0.0)
 
 
 def _fitted_threshold(trials: _Trials) -> float:
-    """From the highest score downward, as long as a lower threshold can still be better.
+    """Searches the threshold from the highest score downward, until a lower threshold cannot be better.
 
     A lower threshold returns more, so its micro F1 is at most 2 G / (G + P) with G gold and P returned mentions.
     """
@@ -285,7 +285,7 @@ def _fitted_threshold(trials: _Trials) -> float:
 
 
 def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
-    """One threshold for each type, all sought in the same runs over dev."""
+    """Searches one threshold for each type, all in the same passes over dev."""
     names = trials.types
     trials.f1_with((_NEVER,) * len(names))
     step = trials.highest() / _COARSE
@@ -308,12 +308,12 @@ def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
 
 
 def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
-    """Whether a lower threshold can still be better for a type; see ``_fitted_threshold``."""
+    """True if a lower threshold can still be better for a type; see ``_fitted_threshold``."""
     counts = scores.by_type.get(name, Counts())
     return 2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted) and counts.support > 0
 
 
 def _middle(tried: Mapping[float, float]) -> float:
-    """Of the best values the one in the middle."""
+    """Returns the middle one of the best values."""
     best = sorted(value for value, f1 in tried.items() if f1 == max(tried.values()))
     return best[(len(best) - 1) // 2]

@@ -1,6 +1,6 @@
-"""The parts of a corpus as a run sees them: documents, types, and everything about them that a user should know.
+"""Parts of a corpus as a run uses them: documents, types, and notes for the user.
 
-The dictionaries and term packs that a recipe has units looked up in, and their copies for the model folder.
+Also the dictionaries and term packs in which units are looked up, and their copies for the model folder.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _SHOWN = 3  # types in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The documents of a run.
+    """Documents of a run.
 
     Attributes:
-        train: documents to learn from.
-        dev: documents to choose on.
+        train: documents to train on.
+        dev: documents on which the model is chosen.
         test: documents to score once; may be none.
         types: entity types of the gold of train.
-        notes: what reading repaired or lost, as sentences.
+        notes: sentences on repairs and losses of reading.
         untaught: types of a dictionary that label nothing in train.
         several: the corpora that train and dev are made of, in their order; empty for one corpus.
     """
@@ -65,7 +65,7 @@ class Parts:
     several: tuple[OneOfSeveral, ...] = ()
 
     def learnt(self) -> dict[str, Learnt]:
-        """What a model learns from each of several corpora, for its folder; nothing is said of one corpus."""
+        """Returns the types that a model learns from each of several corpora, for its folder; empty for one corpus."""
         return {
             one.name: Learnt(
                 annotates=one.annotates,
@@ -77,7 +77,7 @@ class Parts:
         }
 
     def facts(self, recipe: Recipe) -> dict[str, Any]:
-        """Hash of all data of the recipe, and size of each part."""
+        """Returns the hash of all data of the recipe, and the size of each part."""
         sizes = {
             name: {"documents": len(documents), "mentions": _mentions(documents)}
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
@@ -86,7 +86,7 @@ class Parts:
 
 
 def read_data(recipe: Recipe) -> Parts:
-    """Reads what a recipe names: one corpus, perhaps with weak labels, or several.
+    """Reads the data that a recipe names: one corpus, perhaps with weak labels, or several.
 
     Raises:
         InputError: see `read_parts` and `training.several.read_one`.
@@ -112,7 +112,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
 
     Args:
         corpus: where it is and how to read it.
-        labels: of a dictionary, in place of the human labels of train and dev, which nothing then depends on; test
+        labels: of a dictionary; they replace the human labels of train and dev, which are then not used. Test
             keeps its own.
 
     Raises:
@@ -151,7 +151,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
 
 
 def _first(names: Iterable[str]) -> str:
-    """The first names of many, for a message."""
+    """Returns the first of many names, for a message."""
     given = list(names)
     return ", ".join(given[:_SHOWN]) + (", ..." if len(given) > _SHOWN else "")
 
@@ -167,7 +167,7 @@ def _without_mentions(dev: list[Document]) -> Iterator[str]:
 def _weak_notes(
     labels: WeakLabels, *, train: list[Document], dev: list[Document], untaught: tuple[str, ...]
 ) -> Iterator[str]:
-    """What was labelled; not how well, for nobody has looked at the human labels."""
+    """Yields notes on the labels; not on their quality, because the human labels are not used."""
     yield from labels.notes
     for name, documents in (("train", train), ("dev", dev)):
         yield from (f"{name}: {line}" for line in label_notes(documents))
@@ -181,11 +181,11 @@ def _weak_notes(
 def representable(
     parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: ReadsDocuments
 ) -> Iterator[str]:
-    """How many gold mentions of each part the model cannot predict exactly, and why; they count as missed.
+    """Yields notes on gold mentions of each part that the model cannot predict exactly; they count as missed.
 
     Args:
         parts: documents of the run.
-        train: what is trained on.
+        train: training data.
         recipe: of the run.
         tokenizer: of the encoder.
         read: cuts dev and test.
@@ -226,13 +226,13 @@ def _mentions(documents: list[Document]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What the documents of a run are looked up in.
+    """Dictionaries and packs in which the units of documents are looked up.
 
     Attributes:
         facts: for the model folder.
         read: cuts documents and looks their units up.
         files: copies of the dictionaries, by their names in the model folder.
-        notes: what was read, as sentences.
+        notes: sentences on the reading.
     """
 
     facts: InputFacts | UnsetType = UNSET
@@ -242,11 +242,11 @@ class Inputs:
 
 
 NO_INPUTS: Final = Inputs()
-MOST_CARRIED: Final = 256 << 20  # bytes of a pack that may go with a model
+MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
 
 
 def read_inputs(recipe: Recipe) -> Inputs:
-    """Reads what ``[inputs]`` of a recipe names; texts are cut into words by the segmenter of its reading.
+    """Reads the inputs of a recipe; texts are cut into words by the segmenter of its reading.
 
     Raises:
         InputError: a dictionary cannot be read, or holds no name.
@@ -288,7 +288,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
 
 
 class _Read(NamedTuple):
-    """A dictionary or a pack."""
+    """Dictionary or pack with its files."""
 
     facts: DictionaryFacts
     finds: Matcher | Pack

@@ -1,4 +1,4 @@
-"""Between the data and the training loop: a recipe that fits its encoder, its model, its training set."""
+"""Prepares training: checks that a recipe fits its encoder, and builds its model and its training set."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _COVERED = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """What a training loop starts from.
+    """Starting point of a training loop.
 
     Attributes:
         manifest: of the model.
         model: with fresh heads.
         data: to train on.
-        notes: what was left to the data and found in it, as sentences.
-        inputs: what the units of documents are looked up in.
+        notes: sentences on settings that were determined from the data.
+        inputs: dictionaries and packs in which the units of documents are looked up.
     """
 
     manifest: Manifest
@@ -53,17 +53,17 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     """Builds the model of a recipe and cuts its training data; draws from torch's generator for the heads.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         parts: its corpus.
         pretrained: its encoder, which becomes part of the model.
 
     Raises:
         RecipeError: descriptions that are not those of the types of train, or that the encoder cannot read; windows
-            with mentions are asked for and there are none.
+            with mentions are requested and there are none.
         InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
     inputs = read_inputs(recipe)
-    read = KeptReadings(parts.train, read=inputs.read)  # for a width that is fitted to the windows, and for these
+    read = KeptReadings(parts.train, read=inputs.read)  # used for fitted widths and for the windows
     asked = recipe.heads()
     widths = {}
     for name, head in asked.items():
@@ -101,7 +101,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
 
 
 def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
-    """A training set of several corpora: each with the types that it annotates, and drawn as often as the recipe says.
+    """Returns a training set of several corpora, each with the types that it annotates, drawn as the recipe sets.
 
     Args:
         data: of the documents of all corpora, in their order.
@@ -138,10 +138,10 @@ def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
 
 
 def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
-    """What a head is taught of each document: its gold, or the probabilities of a teacher.
+    """Yields the targets of a head for each document: its gold, or the probabilities of a teacher.
 
     Raises:
-        RecipeError: probabilities of tags that say less than the head must know.
+        RecipeError: probabilities of fewer tags than the head needs.
     """
     head = data.heads[name]
     soft = {key: tags for one in parts.several for key, tags in one.soft.items()}
@@ -160,7 +160,7 @@ def _taught(data: TrainingSet, name: str, parts: Parts) -> Iterator[Targets]:
 
 
 def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
-    """How often each corpus is drawn."""
+    """Yields notes on the number of draws from each corpus."""
     assert data.mixture is not None
     sizes = np.bincount(data.mixture.part_of)
     for one, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
@@ -184,7 +184,7 @@ def _context_notes(reading: ReadingSettings, data: TrainingSet) -> Iterator[str]
 
 
 def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
-    """Refuses what the encoder cannot do."""
+    """Refuses settings that the encoder does not support."""
     if any(head.specials == "include" for head in recipe.heads().values()) and not (
         pretrained.tokenizer.prefix and pretrained.tokenizer.suffix
     ):
@@ -212,7 +212,7 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
 
 
 def _as_kept(head: AnyHead, width: int | None) -> AnyHead:
-    """A head as the model folder has it: of a file of descriptions only the name, for its content is in the folder."""
+    """Returns the settings of a head for the model folder: of a file of descriptions only the name is kept."""
     if path := head.needs.types:
         head = msgspec.structs.replace(head, types=Path(path).name)
     return head if width is None else msgspec.structs.replace(head, width=width)
@@ -226,7 +226,7 @@ def _make_manifest(
     pretrained: Pretrained,
     inputs: InputFacts | msgspec.UnsetType = msgspec.UNSET,
 ) -> Manifest:
-    """What the model folder of a run says of itself."""
+    """Builds the manifest of the model folder of a run."""
     try:
         check_apart(recipe.decision.apart, parts.types)
     except ValueError as error:
@@ -253,10 +253,10 @@ def _make_manifest(
 
 
 def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> dict[str, TypeDescriptions]:
-    """What each head of a recipe that needs it reads of the types.
+    """Returns the type descriptions of each head of a recipe that needs them.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         parts: its corpus.
         pretrained: its encoder.
 
@@ -271,21 +271,21 @@ def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> di
             found[name] = drawn_types(parts.train, types, pretrained, draw=draw)
         elif path := head.needs.types:
             described = read_types(path)
-            # A file may describe what corpus.types leaves out, and what a dictionary names nothing of.
+            # A file may describe types that corpus.types leaves out, and types without a name in a dictionary.
             wanted = recipe.corpus.types if recipe.corpus else None
             kept = [
                 name
                 for name in described.names
                 if name in types or (name not in untaught and (not wanted or wanted.keeps(name)))
             ]
-            described = described.select(kept) if kept else described  # what fits nothing is refused below
+            described = described.select(kept) if kept else described  # a file that fits nothing is refused below
             check_types(described, types, origin=path)
             found[name] = described
     return found
 
 
 def answered_by(manifest: Manifest, name: str) -> Manifest:
-    """What a model says of itself in which another head answers, with no more decided than where it was chosen."""
+    """Returns the manifest with another answering head; fitted values of the old decision are dropped."""
     decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
     decision = Decision(answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart)
     return msgspec.structs.replace(manifest, decision=decision)

@@ -1,7 +1,7 @@
-"""Instances of types drawn from the training part, for a bi-encoder that reads them (*binder* Table 5).
+"""Draws example sentences of types from the training part, for a bi-encoder that reads them (*binder* Table 5).
 
-An instance is a sentence with one of its mentions marked. What is drawn depends on the sentences and on the seed, and
-not on their order.
+An instance is a sentence with one of its mentions marked. The draw depends on the sentences and on the seed, and not
+on the order of the sentences.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STREAM = 7  # of random numbers, apart from those of other draws with the seed
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """How instances are drawn.
+    """Settings of the random draw of instances.
 
     Attributes:
         number: of each type, as far as there are so many.
@@ -50,16 +50,16 @@ class Draw:
 def drawn_types(
     documents: Sequence[Document], types: Sequence[str], pretrained: Pretrained, *, draw: Draw
 ) -> TypeDescriptions:
-    """Descriptions of types by sentences of the training part.
+    """Builds descriptions of types from sentences of the training part.
 
-    A sentence is left out if it is too long for the encoder or for a description, if the encoder knows no word of it,
+    A sentence is left out if it is too long for the encoder or for a description, if it has only unknown words,
     or if the same mention in it has several types.
 
     Args:
         documents: with gold.
         types: that are to be described.
-        pretrained: what reads the sentences.
-        draw: how many, and how.
+        pretrained: encoder that reads the sentences.
+        draw: settings of the draw.
 
     Raises:
         RecipeError: a type has fewer sentences than inference reads, or its name cannot describe it.
@@ -100,7 +100,7 @@ def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
 
 
 def _examples(document: Document, types: frozenset[str], segment: Segmenter) -> Iterator[tuple[str, str]]:
-    """Sentences of a document with a mention in double brackets, and its type."""
+    """Yields sentences of a document with a mention in double brackets, and its type."""
     ranges = all_sentences(document, segment)
     for mention in document.layer(GOLD):
         if mention.type not in types or len(mention.spans) > 1:
@@ -117,7 +117,7 @@ def _examples(document: Document, types: frozenset[str], segment: Segmenter) -> 
 
 
 def _fits(written: str) -> bool:
-    """Whether it can be an example of a description."""
+    """True if it can be an example of a description."""
     if len(written) > MAX_CHARACTERS["example"] or len(written.split()) > MAX_WORDS["example"]:
         return False
     if any(unicodedata.category(character) == "Cc" for character in written):
@@ -130,7 +130,7 @@ def _fits(written: str) -> bool:
 
 
 def _pieces(texts: Sequence[str], pretrained: Pretrained) -> list[tuple[int, ...]]:
-    """What the encoder reads of each example; empty if that is too much, or no word that it knows."""
+    """Returns the pieces of each example; empty if it is too long, or has no word of the vocabulary."""
     tokenizer = pretrained.tokenizer
     room = pretrained.encoder.longest - len(tokenizer.prefix) - len(tokenizer.suffix)
     marked = [parse_instance(text).marked(" [ ", " ] ") for text in texts]

@@ -1,15 +1,15 @@
-"""Recognisers, as the engine trains them: scored on dev, the best model of each head kept, that scored on dev and test.
+"""Recogniser runs of the engine: scored on dev; the best model of each head is kept and scored on dev and test.
 
 ::
 
     RUN/recipe.json         the resolved recipe
-    RUN/run.json            versions, machine, hashes of the data, entity types, what the model cannot represent
+    RUN/run.json            versions, machine, hashes of the data, entity types, gold that the model cannot represent
     RUN/metrics.jsonl       one line each time that dev was scored: after every epoch, or every few steps; of several
                             corpora, the types of its scores are those of each, as PART/TYPE
     RUN/predictions/        dev-epoch-01.tsv ... or dev-step-000050.tsv ..., dev.tsv, test.tsv: text-free
     RUN/best/               the chosen model; of a bundle, that of the answering head
     RUN/best-HEAD/          of a bundle, the model that is best for its other head; so for predictions: dev.HEAD.tsv ...
-    RUN/state/              what ``resume`` needs; removed at the end
+    RUN/state/              state for ``resume``; removed at the end
     RUN/scores.json         the chosen model on dev and test
 """
 
@@ -55,9 +55,9 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     """Reads the data of a recipe and builds its model.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run, for predictions.
-        before: what ``run.json`` says of the same run; nothing if it is new.
+        before: content of ``run.json`` of the same run; empty if the run is new.
 
     Raises:
         InputError: corpus or dictionary cannot be read, or the corpus holds no mentions.
@@ -66,7 +66,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     check_names(recipe)
     for key, path in recipe.files().items():
         if key.endswith(".types"):
-            read_types(path)  # what is wrong with it is said before a corpus is read
+            read_types(path)  # its errors are reported before a corpus is read
     parts = read_data(recipe)
     start = recipe.model.start
     started = open_trained(start, key="model.start", use="which cannot be trained") if start else None
@@ -90,7 +90,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
 
 @dataclass(frozen=True, kw_only=True)
 class _View:
-    """The model as one of its heads answers: with a place for what is best for that head."""
+    """Model with one of its heads as the answering one, and the place for the best model of that head."""
 
     name: str
     manifest: Manifest
@@ -98,35 +98,35 @@ class _View:
 
     @classmethod
     def of(cls, name: str, manifest: Manifest) -> _View:
-        """The view of a head."""
+        """Returns the view of a head."""
         if name == manifest.decision.answer:
             return cls(name=name, manifest=manifest)
         return cls(name=name, manifest=answered_by(manifest, name), suffix=f".{name}")
 
     @property
     def folder(self) -> str:
-        """Of the model that is best for this head."""
+        """Folder of the model that is best for this head."""
         return f"best-{self.name}" if self.suffix else "best"
 
     @property
     def key(self) -> str:
-        """Of its dev scores in a line."""
+        """Key of its dev scores in a line."""
         return f"dev{self.suffix}"
 
     def f1(self, line: Line) -> float:
-        """What its model is chosen by."""
+        """Returns the value by which its model is chosen."""
         scores = line[self.key]
         return float(scores[scores.get("average", "micro")]["f1"])
 
     def deciding(self, **changes: Any) -> _View:
-        """The view with another decision."""
+        """Returns the view with another decision."""
         decision = msgspec.structs.replace(self.manifest.decision, **changes)
         return replace(self, manifest=msgspec.structs.replace(self.manifest, decision=decision))
 
 
 @dataclass(kw_only=True, eq=False)
 class Recogniser(Trainee):
-    """A model of one or two heads; see ``prepare_recogniser``."""
+    """Trainee: a model of one or two heads; see ``prepare_recogniser``."""
 
     folder: Path
     recipe: Recipe
@@ -136,10 +136,10 @@ class Recogniser(Trainee):
     loop: Trainer
 
     def __post_init__(self) -> None:
-        """States how it is chosen, and what is known of it."""
+        """Sets the criterion by which the model is chosen, and the facts about the run."""
         manifest = self.prepared.manifest
         self._judge: Judge = _judge_of(self.parts)
-        # Dev is read at every scoring, and for every value of a decision.
+        # Dev is cut once, because it is used at every scoring and for every value of a decision.
         self._read = KeptReadings(self.parts.dev, read=self.prepared.inputs.read)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
@@ -203,7 +203,7 @@ class Recogniser(Trainee):
 
     @cached_property
     def _taught(self) -> dict[str, bytes]:
-        """The list of the texts that teach; none where the model went on from one that lists nothing."""
+        """Hashes of the training texts as a file; none where the start model has no such file."""
         said = hashes_of(self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences)
         if not (start := self.recipe.model.start):
             return {TAUGHT: packed(said)}
@@ -235,7 +235,7 @@ class Recogniser(Trainee):
         return HeadScores(head=view.name, epoch=line["epoch"], step=line.get("step"), dev=dev, test=test, tuned=tuned)
 
     def _with_rules(self, model: NerModel, view: _View) -> tuple[_View, FittedRules]:
-        """The view with rules for abbreviations that were chosen on dev."""
+        """Returns the view with rules for abbreviations that were chosen on dev."""
         found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev)
 
         def merit(changed: Found) -> float:
@@ -246,7 +246,7 @@ class Recogniser(Trainee):
         return view.deciding(abbreviations=fitted.rules), fitted
 
     def _with_threshold(self, view: _View) -> _View:
-        """The view with a threshold for the weights of now, if its head has none of its own."""
+        """Returns the view with a threshold for the current weights, if its head has no threshold of its own."""
         if not is_unfitted(view.manifest):
             return view
         return self._tuned(TorchScorer(model=self.prepared.model.eval(), answer=view.name, bf16=self.loop.bf16), view)[
@@ -254,7 +254,7 @@ class Recogniser(Trainee):
         ]
 
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
-        """The view with its decision fitted on dev, and dev F1 of all values that were tried."""
+        """Returns the view with its decision fitted on dev, and dev F1 of all values that were tried."""
         decision, tried = fit_nothing(
             view.manifest, self.pretrained.tokenizer, scorer, self.parts.dev, read=self._read, judge=self._judge
         )
@@ -263,7 +263,7 @@ class Recogniser(Trainee):
     def _predict_and_score(
         self, model: NerModel, view: _View, documents: Sequence[Document], name: str, *, live: bool = False
     ) -> Scores:
-        """Predicts, in the arithmetic of training if the model is the one that is trained, and writes that down."""
+        """Predicts, writes the predictions, and scores them; a live model uses the arithmetic of training."""
         scorer = TorchScorer(model=model.eval(), answer=view.name, bf16=live and self.loop.bf16)
         found = self._predict(scorer, view, documents)
         with atomic_writer(self.folder / "predictions" / f"{name}{view.suffix}.tsv", overwrite=True) as stream:
@@ -271,20 +271,20 @@ class Recogniser(Trainee):
         return self._judge.scores(documents, found)
 
     def _predict(self, scorer: TorchScorer, view: _View, documents: Sequence[Document]) -> Found:
-        """Document id -> mentions."""
+        """Returns document id -> mentions."""
         predictor = ModelPredictor(view.manifest, self.pretrained.tokenizer, scorer, read=self._read)
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 
 def _judge_of(parts: Parts) -> Judge:
-    """How dev is scored."""
+    """Returns the judge for the scores on dev."""
     if not parts.several:
         return OneCorpus()
     return SeveralCorpora(annotates={one.name: one.annotates for one in parts.several})
 
 
 def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
-    """What is known of each of several corpora, for ``run.json``."""
+    """Returns the facts about each of several corpora, for ``run.json``."""
     windows = data.mixture.quotas if data.mixture else ()
     return {
         one.name: {

@@ -1,1 +1,1 @@
-"""How span typers are trained."""
+"""Training of span typers."""

@@ -1,4 +1,4 @@
-"""What a span typer is taught: distinct spans with counts, in place of one span after the other.
+"""Training data of a span typer: distinct spans with counts, in place of single spans.
 
 The authors' program goes through all mentions of the training text, one at a time, and takes one step for all of them:
 its gradient is that of the sum over mentions. Spans with the same words have the same input and so the same logits;
@@ -41,7 +41,7 @@ class TaughtSpans:
     counts: Tensor
 
     def weighed(self, share: float) -> TaughtSpans:
-        """The same with the counts of the last class, "no mention", multiplied by a share."""
+        """Returns the spans with the counts of the last class, "no mention", multiplied by a share."""
         if share == 1.0:
             return self
         factors = torch.ones(self.counts.shape[1], dtype=self.counts.dtype)
@@ -49,7 +49,7 @@ class TaughtSpans:
         return TaughtSpans(rows=self.rows, batch=self.batch, counts=self.counts * factors)
 
     def to(self, device: torch.device) -> TaughtSpans:
-        """The same on another device."""
+        """Returns the spans on another device."""
         return TaughtSpans(
             rows=self.rows.to(device), batch=self.batch.to(device), counts=self.counts.to(device, torch.float32)
         )
@@ -57,7 +57,7 @@ class TaughtSpans:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NothingPool:
-    """Places of spans that are no mention, and whose words are none anywhere.
+    """Places of spans that are no mention, and whose words are a mention nowhere.
 
     Attributes:
         tokens: rows of the vectors of all words of the training text, ``[n]``.
@@ -72,10 +72,10 @@ class NothingPool:
     classes: int
 
     def drawn(self, count: int, chance: np.random.Generator) -> TaughtSpans | None:
-        """Places drawn with equal chance, with weights by which their sum is expected to be that of all places.
+        """Draws places with equal chance, weighted so that the expected sum is that of all places.
 
         Args:
-            count: how many; 0 for all places, each once.
+            count: number of places; 0 for all, each once.
             chance: draws.
         """
         if not len(self.starts):
@@ -93,12 +93,12 @@ class NothingPool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TyperData:
-    """Everything that training needs.
+    """Training data and facts of a span typer.
 
     Attributes:
         types: in the order of the classes.
         taught: spans that are a mention somewhere, with all their counts.
-        pool: the other places, where the model learns them.
+        pool: the other places, if the model learns "no mention".
         pairs: the words and the type of each fragment, in order, for baselines.
         facts: counts for ``run.json``.
     """
@@ -111,14 +111,14 @@ class TyperData:
 
     @property
     def balance(self) -> float:
-        """The share by which "no mention" weighs as much as all mentions together."""
+        """Share by which "no mention" has as much weight as all mentions together."""
         counts = self.taught.counts
         nothing = float(counts[:, -1].sum()) + (len(self.pool.starts) if self.pool is not None else 0)
         return float(counts[:, :-1].sum()) / nothing if nothing else 1.0
 
 
 def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: SpanTyperSettings) -> TyperData:
-    """Gathers what the documents teach. Each fragment of a discontinuous mention is a span of its own.
+    """Builds the training data. Each fragment of a discontinuous mention is a separate span.
 
     Args:
         documents: of training.
@@ -182,7 +182,7 @@ def _facts(
 
 
 def _findable(reader: SurfaceReader, mention: Mention, width: int) -> bool:
-    """Whether a mention is among the spans that are tried."""
+    """True if a mention is among the spans that are tried."""
     if len(mention.spans) > 1 or reader.crosses_sentences(mention.spans[0]):
         return False
     place = reader.aligned(mention.spans[0])
@@ -198,7 +198,7 @@ def _count_nothing(
     width: int,
     counts: Counter[tuple[tuple[int, ...], int]],
 ) -> NothingPool:
-    """Counts every place where the words of a mention are none; returns the places whose words never are."""
+    """Counts places where the words of a mention are no mention; returns the places whose words never are one."""
     tokens, sentence, starts_of = _all_tokens(readers, vocabulary)
     mentions = _gold_places(readers, gold, starts_of)
     grams = np.zeros(len(tokens), dtype=np.int64)
@@ -207,7 +207,7 @@ def _count_nothing(
         last = len(tokens) - size + 1
         if last < 1:
             break
-        # A string of n words is known by that of its first n - 1 and its last word: no string is ever built.
+        # A string of n words is identified by that of its first n - 1 words and its last word: no string is built.
         keys = grams[:last] * (int(tokens.max()) + 1) + tokens[size - 1 :]
         _, grams = np.unique(keys, return_inverse=True)
         inside = sentence[:last] == sentence[size - 1 :]
@@ -230,7 +230,7 @@ def _count_nothing(
 
 
 def _all_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> tuple[Ints, Ints, list[int]]:
-    """The rows of all words, the sentence of each, and the number of the first word of each document."""
+    """Returns the rows of all words, the sentence of each, and the number of the first word of each document."""
     tokens, sentence, firsts, number = list[int](), list[int](), list[int](), 0
     for reader in readers:
         firsts.append(len(tokens))
@@ -245,7 +245,7 @@ def _all_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> tup
 def _gold_places(
     readers: Sequence[SurfaceReader], gold: Sequence[Sequence[Mention]], firsts: Sequence[int]
 ) -> set[Span]:
-    """Fragments of mentions that begin and end with words, as ranges of words of all documents."""
+    """Returns fragments of mentions that begin and end with words, as ranges of words of all documents."""
     return {
         (first + place[0], first + place[1])
         for reader, mentions, first in zip(readers, gold, firsts, strict=True)
@@ -256,7 +256,7 @@ def _gold_places(
 
 
 def _first_and_count(grams: Ints, chosen: Bools) -> Iterator[tuple[int, int]]:
-    """Of each string among the chosen places, one place and the number of places."""
+    """Yields one place and the number of places of each string among the chosen places."""
     places = np.flatnonzero(chosen)
     _, first, count = np.unique(grams[places], return_index=True, return_counts=True)
     yield from zip(places[first].tolist(), count.tolist(), strict=True)

@@ -1,12 +1,12 @@
-"""Span typers, as the engine trains them: from a recipe to a run folder.
+"""Span typer runs of the engine: from a recipe to a run folder.
 
 ::
 
     RUN/recipe.json      the resolved recipe
-    RUN/run.json         versions, machine, hashes of the data, entity types, what the training text teaches
-    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over what is taught
+    RUN/run.json         versions, machine, hashes of the data, entity types, counts of the training spans
+    RUN/metrics.jsonl    one line per update: the sum of the cross-entropies, and their mean over the taught spans
     RUN/model/           the model after the last update
-    RUN/state/           what ``resume`` needs; removed at the end
+    RUN/state/           state for ``resume``; removed at the end
     RUN/scores.json      the model on dev and test
 """
 
@@ -44,12 +44,12 @@ from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
 from fascicle.version import VERSION
 
-EVERY: Final = 50  # updates between two states that training can go on from
+EVERY: Final = 50  # updates between two states for resuming
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateDone(StepDone):
-    """One step of the optimiser; its loss is a sum (where negatives are drawn: what it is expected to be).
+    """Event: one step of the optimiser; its loss is a sum (the expected sum where negatives are drawn).
 
     Attributes:
         mean: the loss over the number of spans that are taught.
@@ -60,7 +60,7 @@ class UpdateDone(StepDone):
 
 @dataclass(frozen=True, kw_only=True)
 class UpdatesDone(Validated):
-    """Updates after which training can be resumed.
+    """Event: updates after which training can be resumed.
 
     Attributes:
         mean: of the last one, see ``UpdateDone``.
@@ -70,13 +70,13 @@ class UpdatesDone(Validated):
 
     @property
     def figures(self) -> str:
-        """The mean loss; nothing is scored before the end."""
+        """Mean loss; nothing is scored before the end."""
         return f"mean loss {self.mean:.4f}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TyperFinished(Ended):
-    """The end of a run.
+    """Event: the end of a run.
 
     Attributes:
         seconds: of training alone, by the clock.
@@ -95,9 +95,9 @@ class TyperFinished(Ended):
 
 
 class TyperLoop(Loop):
-    """A network with its optimiser: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
+    """Training loop of a span typer: each step of Adam has the gradient of the sum over all mentions (§3 of the paper).
 
-    It is one epoch of many updates. Sums, and not means over batches, are what sets it apart from ``loop.Trainer``.
+    It is one epoch of many updates. It differs from ``loop.Trainer`` in that losses are sums, not means over batches.
     """
 
     model: SpanTyper
@@ -109,7 +109,7 @@ class TyperLoop(Loop):
             network: to train in place; its vectors stay as they are.
             data: of its types.
             settings: of the training.
-            seed: of what is drawn.
+            seed: of the random draws.
         """
         self.model = network
         self.device = network.vectors.device
@@ -155,14 +155,14 @@ class TyperLoop(Loop):
         return UpdateDone(step=self.step, loss=total, mean=total / weight)
 
     def trained(self) -> SpanTyper:
-        """The network for use: without the log of its weight in the logit of "no mention"."""
+        """Returns the network for use: without the log of its weight in the logit of "no mention"."""
         if self._settings.balance:
             with torch.no_grad():
                 self.model.classify.bias[-1] -= math.log(self._share)
         return self.model.eval()
 
     def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """The generator of what is drawn, and the time that was spent."""
+        """Returns the state of the random generator, and the time that was spent."""
         spent = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
         return {}, {"chance": self._chance.bit_generator.state, **spent}
 
@@ -177,10 +177,10 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     """Reads the data of a recipe and builds its network.
 
     Args:
-        recipe: what to do.
+        recipe: of the run.
         folder: of the run.
-        before: what ``run.json`` says of the same run, of which nothing is needed.
-        device: where to compute.
+        before: content of ``run.json`` of the same run; not used.
+        device: of torch.
 
     Raises:
         InputError: corpus or vectors cannot be read, or there is nothing to learn in them.
@@ -193,7 +193,7 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
     for part in ("dev", "test"):
-        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word now
+        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word early
     torch.manual_seed(recipe.seed)
     table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
     network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
@@ -210,7 +210,7 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
 
 @dataclass(kw_only=True, eq=False)
 class TyperTrainee(Trainee):
-    """A span typer: nothing is chosen on dev, and its end is what counts; see `prepare_typer`."""
+    """Trainee: a span typer; no choice is made on dev, and the final model counts; see `prepare_typer`."""
 
     folder: Path
     loop: TyperLoop
@@ -222,14 +222,14 @@ class TyperTrainee(Trainee):
     choice = Choice(every=EVERY)
 
     def judge(self, point: Point) -> Judged:
-        """Takes the losses as they are."""
+        """Reports the losses, without scoring."""
         events = [event for event in point.events if isinstance(event, UpdateDone)]
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
         facts, mean = point.facts(), events[-1].mean
         return Judged(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
 
     def keep(self, place: Path, kept: Kept) -> None:
-        """Is asked for nothing, since nothing is kept before the end."""
+        """Raises an error, since no model is kept before the end."""
         raise AssertionError(kept.folder)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
@@ -245,12 +245,12 @@ class TyperTrainee(Trainee):
 
 
 def _has_gold(documents: Iterable[Document]) -> bool:
-    """Whether there is a mention to score on."""
+    """True if there is a mention to score."""
     return any(document.layer(GOLD) for document in documents)
 
 
 def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
-    """The vectors that a recipe names."""
+    """Opens the vectors that a recipe names."""
     settings = recipe.vectors
     beside = cache_beside(settings.path)
     cache = None if settings.cache == "none" else Path(settings.cache) if settings.cache else beside
@@ -261,7 +261,7 @@ def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
 
 
 def _notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
-    """What a user should know before training starts."""
+    """Returns notes for the user before training starts."""
     facts = data.facts
     found = vectors.report.sentences()
     if not vectors.unknown_word:

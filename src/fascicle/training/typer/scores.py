@@ -1,4 +1,4 @@
-"""What a span typer is worth on gold: types of given mentions, beside two baselines, and mentions that it finds."""
+"""Scores of a span typer on gold: types of given mentions, beside two baselines, and mentions that it finds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fascicle.text.surfaces import SurfaceReader
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenMention:
-    """A gold mention with what the model thinks of it.
+    """Gold mention with the predictions of the model.
 
     Attributes:
         document: id.
@@ -48,12 +48,12 @@ class GivenMention:
 
 @dataclass(frozen=True, kw_only=True)
 class TyperScores:
-    """Everything that is measured on one part of a corpus.
+    """Scores of one part of a corpus.
 
     Attributes:
         typing: of given mentions.
-        majority: the same of always saying the most frequent type of train.
-        lookup: the same of saying the type that a string has most often in train.
+        majority: the same for the most frequent type of train as every answer.
+        lookup: the same for the most frequent type of the string in train as the answer.
         words: in the given mentions.
         words_without_vector: those of them that the vectors do not know.
         found: of finding mentions, strictly; only for models with a class "no mention".
@@ -68,7 +68,7 @@ class TyperScores:
 
     @property
     def published(self) -> PublishedProtocol | None:
-        """The figures of the paper's Table 2, not those of recognition; ``None`` where all are discontinuous."""
+        """Numbers of the paper's Table 2, not those of recognition; ``None`` where all are discontinuous."""
         typing = self.typing
         if not typing.contiguous:
             return None
@@ -80,7 +80,7 @@ class TyperScores:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Returns the scores for JSON."""
         return {
             "typing": self.typing.as_dict(),
             "majority_accuracy": self.majority.accuracy,
@@ -110,10 +110,10 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
 
 
 def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
-    """Given mentions as a distributions file has them.
+    """Yields given mentions in the form of a distributions file.
 
-    Of several fragments it is the geometric mean of their probabilities, scaled to sum to 1. None has the probability
-    0, for a mention was given; it counts as found if all of its fragments got its type.
+    The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The class None has the
+    probability 0, because a mention was given; a mention counts as found if all of its fragments got its type.
 
     Args:
         given: typed mentions.
@@ -142,7 +142,7 @@ def score_typer(
         model: trained.
         documents: with gold mentions, at least one.
         lookup: of the training text.
-        given: their mentions as the model typed them, where that is known already.
+        given: their mentions with the types of the model, if already computed.
     """
     given = given_mentions(model, documents) if given is None else given
     typed = [TypedMention(gold=mention.gold, predicted=mention.predicted) for mention in given]
@@ -164,13 +164,13 @@ def score_typer(
 
 
 def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, int]:
-    """The words in gold mentions, and those of them that have no vector."""
+    """Returns the number of words in gold mentions, and of those without a vector."""
     words = [word for surface, _ in training_pairs(documents, model.segmenter) for word in surface]
     return len(words), sum(not model.vocabulary.knows(word) for word in words)
 
 
 def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[tuple[tuple[str, ...], str]]:
-    """The words and the type of each fragment of each gold mention, for baselines."""
+    """Returns the words and the type of each fragment of each gold mention, for baselines."""
     readers = (SurfaceReader(document, segmenter) for document in documents)
     return [
         (reader.surface(fragment), mention.type)

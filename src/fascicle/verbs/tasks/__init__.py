@@ -1,1 +1,1 @@
-"""What the toolkit does with files and models: one module for each verb, taking requests, printing nothing."""
+"""Work of the commands on files and models: one module for each command; they take requests and print nothing."""

@@ -1,4 +1,4 @@
-"""A predictor over texts, folders and corpora: what ``fascicle annotate`` does."""
+"""Runs a predictor over texts, folders and corpora (``fascicle annotate``)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Listener:
-    """Hears how a run goes; by default nothing is said.
+    """Callbacks for the progress of a run; by default they do nothing.
 
     Attributes:
-        tell: is called with each sentence that a person may want to read.
-        seen: is called when a document is through, with the number of documents so far, how far the inputs were read,
-            in bytes, and how many bytes they have, if that is known.
-        wrote: is called for each of several output files that is complete.
+        tell: called with each sentence for the user.
+        seen: called when a document is finished, with the number of documents so far, the bytes of the inputs that are
+            read, and the bytes of all inputs, if known.
+        wrote: called for each of several output files when it is complete.
     """
 
     tell: Callable[[str], None] = lambda sentence: None
@@ -55,17 +55,17 @@ class Listener:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotateRequest:
-    """What is annotated, and where the result goes.
+    """Request to annotate inputs and to write the result.
 
     Attributes:
         files: files, folders of ``*.txt`` files, corpora, zips, ``"-"`` for standard input.
         texts: in place of files.
-        reading: how files are read.
-        writing: where and how the result is written; to standard output by default.
+        reading: format and options of the files.
+        writing: place and format of the result; standard output by default.
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
         link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
-        ontology: in which links are given, as `fascicle.load` takes it.
+        ontology: vocabulary of the links, as `fascicle.load` takes it.
         also_read: other files that must not be overwritten.
     """
 
@@ -98,15 +98,15 @@ def annotate(  # noqa: PLR0913 - as users say it
         files: a file, a folder, or several.
         output: a file for all, or a folder (``"name/"``) with a file for each.
         model: as `fascicle.load` takes it; term packs may be several.
-        format: of the output, a name of ``formats.catalogue.FORMATS``; by default told by the name of the output.
-        overwrite: replace what such a run wrote before.
-        resume: go on with an interrupted run.
+        format: of the output, a name of ``formats.catalogue.FORMATS``; by default that of the suffix of the output.
+        overwrite: replace output of an earlier run.
+        resume: continue an interrupted run.
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
             the model and the format holds links.
-        ontology: in which links are given, as `fascicle.load` takes it.
+        ontology: vocabulary of the links, as `fascicle.load` takes it.
 
     Returns:
-        The account: how many documents were read, written and set aside.
+        The account: numbers of documents that were read, written and set aside.
 
     Raises:
         FascicleError: see `annotate_files` and `fascicle.load`.
@@ -129,21 +129,22 @@ def annotate_files(
 ) -> Account:
     """Annotates files or texts in bounded memory.
 
-    Earlier mentions of the same predictor give way, and an empty text is reported, each by an event. What cannot be
-    read, annotated or written is set aside, and the rest goes on. Files take their names when they are complete.
+    Earlier mentions of the same predictor are replaced, and an empty text is reported, each by an event. A document
+    that cannot be read, annotated or written is set aside, and the run continues. Files get their final names when they
+    are complete.
 
     Args:
-        request: what to annotate, and where to.
-        open_predictor: gives the predictor; is called when everything that can be refused early was looked at.
-        account: where to count; a new one by default. Its ``aside`` says how many documents were set aside.
-        listener: hears how the run goes.
+        request: inputs and output.
+        open_predictor: returns the predictor; called after all early checks.
+        account: receives the counts; a new one by default. Its ``aside`` is the number of documents set aside.
+        listener: receives the progress.
 
     Returns:
-        The account: where all documents went.
+        The account of all documents.
 
     Raises:
-        UsageError: nothing to annotate, or requests that do not go together.
-        OutputError: an output is there already, is an input, or cannot be written.
+        UsageError: nothing to annotate, or options that exclude each other.
+        OutputError: an output exists already, is an input, or cannot be written.
         InputError: no input can be read, or every document was set aside.
         LossError: the format would lose something of a document, and that is refused.
     """
@@ -167,7 +168,7 @@ def annotate_files(
 
 
 def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
-    """The predictor with the links that were asked for; by itself, nothing is linked that the format cannot hold."""
+    """Returns the predictor with the requested linker; by default without one if the format cannot hold links."""
     from fascicle.runtime.linked import linked
 
     link, ontology, holds = request.link, request.ontology, form.writer.holds
@@ -178,7 +179,7 @@ def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Ann
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """One run over all inputs; batches cross the borders between them."""
+    """Run over all inputs; a batch may hold documents of several inputs."""
 
     request: AnnotateRequest
     given: Resolved
@@ -188,7 +189,7 @@ class _Work:
     listener: Listener
 
     def write(self) -> None:
-        """All documents to where they go."""
+        """Writes all documents to their outputs."""
         if self.to.files is not None:
             self._write_each(self.to.files)
         elif self.to.grows:
@@ -197,14 +198,14 @@ class _Work:
             self._write_one()
 
     def _write_one(self, *, part: PartFile | None = None, opened: Opened = output) -> None:
-        """All documents to one place."""
+        """Writes all documents to one output."""
         report = self.account.open_report()
         documents = self._run().documents(self.given.documents(self.account.reading), report=report, part=part)
         write_documents(documents, self._writing(self.to.path), report=report, opened=opened)
         self.account.add(report)
 
     def _write_growing(self) -> None:
-        """All documents to one file, so that a later run can go on if this one is killed."""
+        """Writes all documents to one file, so that a later run can resume if this one is killed."""
         writing = self.request.writing
         part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
         if part.replaced:
@@ -220,7 +221,7 @@ class _Work:
             raise
 
     def _write_each(self, outputs: OutputFiles) -> None:
-        """One file for each input; an input without a good document gets none."""
+        """Writes one file for each input; an input without a good document gets none."""
         files = FolderRun(outputs, made_by=self._made_by(), state_of=state_of)
         try:
             with files:
@@ -247,7 +248,7 @@ class _Work:
         self.listener.wrote(place, one.report)
 
     def _writing(self, path: str) -> WriteRequest:
-        """How one file is written: as the answer of the predictor."""
+        """Returns the write request for one file, with the predictor as its source."""
         writing = self.request.writing
         options = writing.options
         if isinstance(options, ViewOptions):
@@ -265,7 +266,7 @@ class _Work:
         )
 
     def _made_by(self) -> dict[str, str]:
-        """What decides the bytes of the output, beside the documents."""
+        """Returns everything that affects the bytes of the output, beside the documents."""
         options = [self.to.format, asdict(self.request.reading), self.request.segments]
         told = json.dumps([*options, "abbreviations"] if self.request.abbreviations else options, sort_keys=True)
         return {

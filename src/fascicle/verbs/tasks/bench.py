@@ -1,4 +1,4 @@
-"""A grid of recipes is trained run by run, and its results are written."""
+"""Trains the recipes of a grid run by run, and writes the results (``fascicle bench``)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Tier = Literal["smoke", "cpu", "gpu"]
 
 @dataclass(frozen=True, kw_only=True)
 class BenchSettings:
-    """Which runs of a grid are made, and where.
+    """Settings for the runs of a grid.
 
     Attributes:
         tiers: only runs of these; empty for all.
@@ -36,7 +36,7 @@ class BenchSettings:
         results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the file, by default.
         jobs: runs at a time.
         threads: CPU threads of a run; by default the usable cores are shared among the jobs.
-        minutes: begin no epoch that would end later than that.
+        minutes: start no epoch that would end after so many minutes.
         debug: keep the tracebacks of runs that fail.
     """
 
@@ -52,10 +52,10 @@ class BenchSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Benched:
-    """What became of a grid.
+    """Result of a grid.
 
     Attributes:
-        grid: its name.
+        grid: name of the grid.
         results: the folder of the results.
         rows: one for each run: its name, state, hash and tier, with scores if it has results, else with a reason.
     """
@@ -66,12 +66,12 @@ class Benched:
 
     @property
     def left(self) -> int:
-        """How many runs were not finished; another call goes on with them."""
+        """Number of runs that were not finished; another call resumes them."""
         return sum(row["state"] == "left" for row in self.rows)
 
     @property
     def failed(self) -> int:
-        """How many runs ended with an error."""
+        """Number of runs that ended with an error."""
         return sum(row["state"] == "failed" for row in self.rows)
 
 
@@ -88,11 +88,11 @@ def bench(
     Args:
         grid: a TOML file: corpora, systems, variants, seeds, or recipe files.
         settings: all runs, one after the other, by default.
-        tell: is called with each sentence about the progress.
-        tell_more: is called with each note of a run.
+        tell: called with each sentence about the progress.
+        tell_more: called with each note of a run.
 
     Returns:
-        What became of each run. A run that fails does not stop the others.
+        The result of each run. A run that fails does not stop the others.
 
     Raises:
         RecipeError: the grid, or one of its recipes, is wrong.
@@ -121,7 +121,7 @@ def bench(
 
 @checked
 def runs_of(grid: str | os.PathLike[str], settings: BenchSettings | None = None) -> list[Planned]:
-    """Looks how far each run of a grid is, and does nothing.
+    """Determines the progress of each run of a grid, and starts nothing.
 
     Args:
         grid: see `bench`.
@@ -134,7 +134,7 @@ def runs_of(grid: str | os.PathLike[str], settings: BenchSettings | None = None)
 
 
 def threads_of(settings: BenchSettings) -> int | None:
-    """The threads of a run: as asked for; else the usable cores are shared among the jobs."""
+    """Returns the threads of a run: the requested number; else the usable cores are shared among the jobs."""
     if settings.threads is not None or settings.jobs == 1:
         return settings.threads
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -142,7 +142,7 @@ def threads_of(settings: BenchSettings) -> int | None:
 
 
 def _planned(path: str | os.PathLike[str], settings: BenchSettings) -> tuple[Grid, list[Planned], Path]:
-    """The grid, how far its runs are, and where results go."""
+    """Returns the grid, the progress of its runs, and the folder of the results."""
     from fascicle.training.experiments.grid import read_grid
     from fascicle.training.experiments.queue import examine, select
 
@@ -154,7 +154,7 @@ def _planned(path: str | os.PathLike[str], settings: BenchSettings) -> tuple[Gri
 
 
 def _check_folder(results: Path) -> None:
-    """Refuses a place for results where no folder can be, before hours of training."""
+    """Refuses a place for results where no folder can be created, before hours of training."""
     there = next((place for place in (results, *results.parents) if place.exists()), results)
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OutputError(
@@ -163,7 +163,7 @@ def _check_folder(results: Path) -> None:
 
 
 def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
-    """Refuses to write results over anything but results, or over what is read."""
+    """Refuses to overwrite files that are no results, or that are inputs."""
     from fascicle.training.experiments.results import check_result, files_of_result
 
     origins = {str(found.run.origin) for found in planned}
@@ -177,11 +177,11 @@ def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None
 
 @dataclass(frozen=True, kw_only=True)
 class _Book:
-    """What became of each run.
+    """Records of the runs and their ends.
 
     Attributes:
         planned: the runs, as they were found.
-        tell: is called with each sentence.
+        tell: called with each sentence.
         ends: name of a run -> ``"trained"``, ``"collected"``, ``"left"``, ``"failed"``.
         errors: name of a run -> why it failed or was left.
     """
@@ -192,13 +192,13 @@ class _Book:
     errors: dict[str, str] = field(default_factory=dict)
 
     def failed(self, run: str, error: str) -> None:
-        """Says so, and writes it down."""
+        """Reports and records a failed run."""
         self.ends[run] = "failed"
         self.errors[run] = error
         self.tell(f"failed: {run}: {error}")
 
     def rows(self, results: Path) -> list[dict[str, Any]]:
-        """One row for each run, with the scores of those that have results now."""
+        """Returns one row for each run, with the scores of those that have results now."""
         from fascicle.training.experiments.results import read_result
 
         rows = []
@@ -225,7 +225,7 @@ def _figures(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
-    """Sentences about seeds of one recipe that were trained under different conditions."""
+    """Yields sentences about seeds of one recipe that were trained under different conditions."""
     from fascicle.training.experiments.results import other_conditions, read_result
 
     cells: dict[str, list[str]] = {}
@@ -238,13 +238,13 @@ def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
 
 
 def _f1(scores: dict[str, Any] | None) -> float | None:
-    """Of recognition; a filter has none, and a span typer only where it finds mentions."""
+    """Returns F1 of recognition; a filter has none, and a span typer only where it finds mentions."""
     found = scores.get("found", scores) if scores else None
     return found[found.get("average", "micro")]["f1"] if found else None
 
 
 def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
-    """Leaves out what cannot be begun.
+    """Removes runs that cannot be started.
 
     Raises:
         UsageError: nothing can, and nothing is done.
@@ -258,7 +258,7 @@ def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
 
 
 def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
-    """Leaves out what is meant for an accelerator where there is none, unless it was asked for by name."""
+    """Removes runs that need an accelerator where there is none, unless they were requested by name."""
     from fascicle.training.experiments.queue import has_accelerator
 
     waiting = [found for found in planned if found.run.tier == "gpu" and found.state not in ("done", "complete")]
@@ -283,7 +283,7 @@ def _say_plan(grid: Grid, planned: Sequence[Planned], count: int, tell: Callable
 
 
 def _report(event: GridEvent, book: _Book, tell_more: Callable[[str], None]) -> None:
-    """Says how a run goes, and writes down how it ends."""
+    """Reports the progress of a run, and records its end."""
     from fascicle.training.experiments.results import Done, EpochEnded, Failed, Left, Said
 
     match event:

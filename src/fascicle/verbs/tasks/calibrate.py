@@ -1,4 +1,4 @@
-"""Scores, thresholds and rules of a model are fitted on development data; the result is a copy of the model."""
+"""Fits scores, thresholds and rules of a model on development data, and writes a copy of the model with them."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ _CARD = "\n## Calibration\n\n"
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateSettings:
-    """What is fitted.
+    """Settings of the fit.
 
     Attributes:
-        method: what makes scores truer; ``"none"`` leaves them.
-        target: what the threshold is for; ``None`` for no threshold.
+        method: method that turns scores into probabilities; ``"none"`` leaves them.
+        target: criterion of the threshold; ``None`` for no threshold.
         per_type: a threshold for each type.
-        abbreviations: choose, by F1, what short and long forms of a document change about the mentions that are left.
-        types: as of ``evaluate``: the types of the gold that count, by default all; the model is fitted on these alone.
+        abbreviations: choose, by F1, the rules by which short and long forms of a document change the kept mentions.
+        types: as in ``evaluate``: the types of the gold that count, by default all; the model is fitted on these alone.
         name: of the new model, the source of its mentions; the old one by default.
         threads: CPU threads of the network; all usable cores by default.
 
@@ -79,27 +79,27 @@ class CalibrateSettings:
     threads: Positive | None = None
 
     def __post_init__(self) -> None:
-        """Refuses to fit nothing."""
+        """Refuses settings that fit nothing."""
         if self.target is None and (self.per_type or not (self.changes_scores or self.abbreviations)):
             wrong = "per_type=True" if self.per_type else "method=none"
             raise UsageError(f"{wrong} needs a target for thresholds: a precision, a recall, or the best F1")
 
     @property
     def changes_scores(self) -> bool:
-        """Whether a curve or a threshold is fitted."""
+        """True if a curve or a threshold is fitted."""
         return self.method != "none" or self.target is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """A calibrated model as it was written.
+    """Calibrated model as it was written.
 
     Attributes:
         folder: of the new model.
-        manifest: what it says of itself.
-        fitted: what was fitted of its scores, and these at each stage; ``None`` if nothing was.
-        abbreviations: which rules for abbreviations were chosen; ``None`` if that was not asked for.
-        notes: sentences that a user must know.
+        manifest: of the new model.
+        fitted: fitted curve and thresholds, and the scores at each stage; ``None`` if nothing was fitted.
+        abbreviations: chosen rules for abbreviations; ``None`` if that was not requested.
+        notes: sentences for the user.
     """
 
     folder: Path
@@ -110,7 +110,7 @@ class Calibrated:
 
     @property
     def calibration(self) -> Calibration | None:
-        """What was fitted of the scores."""
+        """Fitted calibration of the scores."""
         return self.fitted.calibration if self.fitted else None
 
 
@@ -134,13 +134,13 @@ def calibrate(
         settings: a temperature and no threshold by default.
         overwrite: replace an existing folder.
         events: counts the events of documents.
-        watch: documents go through it one by one, to show progress.
+        watch: wraps the stream of documents, to show progress.
 
     Raises:
         ModelError: there is no such model.
         UsageError: an ensemble whose scores would change, standard input, a name that no model may have, or a type that
             the model does not have.
-        InputError: the gold cannot be read, holds a text that taught the model by the list of its folder, has no
+        InputError: the gold cannot be read, holds a training text of the model by the list of its folder, has no
             mention of a type, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
@@ -176,7 +176,7 @@ def calibrate(
 
 
 def described(calibration: Calibration) -> list[str]:
-    """What was fitted, as lines."""
+    """Returns the fitted calibration as lines of text."""
     lines = []
     curve = calibration.curve
     if isinstance(curve, TemperatureCurve):
@@ -198,7 +198,7 @@ def _threshold(value: float) -> str:
 
 
 def rules_described(fitted: FittedRules) -> list[str]:
-    """What was chosen for abbreviations, as lines."""
+    """Returns the chosen rules for abbreviations as lines of text."""
     rules = fitted.rules
     gain = 100 * (fitted.after - fitted.before)
     spread = {"no": "no", "exact": "from mentions of the whole long form", "end": "from mentions of its end"}
@@ -211,7 +211,7 @@ def rules_described(fitted: FittedRules) -> list[str]:
 
 
 def _opened(source: Path, settings: CalibrateSettings) -> tuple[Annotator, Manifest | EnsembleManifest]:
-    """The model without what will be fitted, and what it says of itself; of an ensemble, rules alone can be fitted."""
+    """Opens the model without the parts that will be fitted; also returns its manifest. An ensemble has only rules."""
     if is_ensemble(source) and not settings.changes_scores:
         from fascicle.runtime.ensemble import EnsemblePredictor
 
@@ -229,12 +229,12 @@ def _opened(source: Path, settings: CalibrateSettings) -> tuple[Annotator, Manif
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitting:
-    """What a model says of development documents, and what is fitted on it.
+    """Predictions of a model on development documents, and the fits on them.
 
     Attributes:
         documents: with the gold that counts.
         found: document id -> mentions of all types.
-        wanted: which types count.
+        wanted: types that count.
         chosen_on: sha256 of the documents.
     """
 
@@ -244,7 +244,7 @@ class _Fitting:
     chosen_on: str
 
     def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> Fitted:
-        """A curve and thresholds."""
+        """Fits a curve and thresholds."""
         return fit_calibration(
             judged(layers(self.documents), self.wanted.among(self.found)),
             method=settings.method,
@@ -254,10 +254,10 @@ class _Fitting:
         )
 
     def rules(self, calibration: Calibration | None, types: Sequence[str]) -> FittedRules:
-        """Rules for abbreviations, for the mentions that a calibration keeps.
+        """Chooses rules for abbreviations, for the mentions that a calibration keeps.
 
         Raises:
-            InputError: nothing is known to be right.
+            InputError: there is no gold mention to score.
         """
         gold = layers(self.documents)
         check_gold(sum(map(len, gold.values())))
@@ -270,7 +270,7 @@ class _Fitting:
 
 
 def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]) -> tuple[Mention, ...]:
-    """The mentions of a document under a calibration."""
+    """Returns the mentions of a document under a calibration."""
     if calibration is None:
         return mentions
     scores = calibrated(np.array([one.score for one in mentions], dtype=np.float64), calibration).tolist()
@@ -283,7 +283,7 @@ def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types:
 
 
 def _said(predictor: Annotator, documents: Sequence[Document], events: EventCounts, watch: Watch) -> Found:
-    """What a model says of documents, none of whose mentions it sees."""
+    """Predicts on documents whose own mentions are removed."""
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
     return layers(watch(events.observe(predictor.stream(bare))), source=predictor.name)
 
@@ -317,16 +317,16 @@ def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[
 def _decided(
     manifest: Manifest | EnsembleManifest, fitted: Fitted | None, rules: FittedRules | None
 ) -> Manifest | EnsembleManifest:
-    """What the model says of itself, with what was fitted."""
+    """Returns the manifest with the fitted values."""
     changes: dict[str, Any] = {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
     changes |= {"abbreviations": rules.rules} if rules else {}
-    if isinstance(manifest, EnsembleManifest):  # whose scores nothing changes
+    if isinstance(manifest, EnsembleManifest):  # the scores of an ensemble are not changed
         return msgspec.structs.replace(manifest, **changes)
     return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, **changes))
 
 
 def named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
-    """The same manifest for a model of another name.
+    """Returns the manifest with another name of the model.
 
     Raises:
         UsageError: a name that no model may have.
@@ -346,7 +346,7 @@ def write_copy(
         source: the model.
         manifest: of the copy.
         folder: to write.
-        card: what the copy says of its calibration, in place of what the model says of its own; ensembles have none.
+        card: text on the calibration of the copy, in place of the text of the model on its own; ensembles have none.
         overwrite: replace an existing folder.
     """
     if isinstance(manifest, EnsembleManifest):

@@ -1,4 +1,4 @@
-"""The decision of documents of a model is fitted on development texts that did not teach it."""
+"""Fits the document-level decision of a model on development texts that it was not trained on."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentCalibrated:
-    """A model with a decision of documents as it was written.
+    """Model with a document-level decision as it was written.
 
     Attributes:
         folder: of the new model.
-        manifest: what it says of itself.
-        fitted: what was fitted.
-        notes: sentences that a user must know.
+        manifest: of the new model.
+        fitted: fitted decision.
+        notes: sentences for the user.
     """
 
     folder: Path
@@ -66,27 +66,27 @@ def calibrate_documents(  # noqa: PLR0913
     events: EventCounts | None = None,
     watch: Watch = iter,
 ) -> DocumentCalibrated:
-    """Fits what whole documents say of mentions, and writes a copy of the model with it.
+    """Fits decisions on mentions from whole documents, and writes a copy of the model with them.
 
     Each type counts in the files that have gold mentions of it. The scores are those of the model, after its
     calibration and its rules for abbreviations.
 
     Args:
-        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members stay.
-        gold: files of development texts with gold mentions, in any format, none of which taught the model.
+        model: a model folder, a run folder, the name of a shipped model, or an ensemble, whose members are not changed.
+        gold: files of development texts with gold mentions, in any format, without training texts of the model.
         folder: to write.
-        untaught: the user states that no text taught the model; for a model that does not list its texts.
-        types: as of ``evaluate``: the types of the gold that count, by default all.
+        untaught: the user states that no text was used to train the model; for a model that does not list its texts.
+        types: as in ``evaluate``: the types of the gold that count, by default all.
         name: of the new model, the source of its mentions; the old one by default.
         threads: CPU threads of the network; all usable cores by default.
         overwrite: replace an existing folder.
         events: counts the events of documents.
-        watch: documents go through it one by one, to show progress.
+        watch: wraps the stream of documents, to show progress.
 
     Raises:
         ModelError: there is no such model.
         UsageError: no file, standard input, or a model that lists no texts where nothing was stated.
-        InputError: a file cannot be read, holds texts that taught the model, or no type has enough mentions.
+        InputError: a file cannot be read, holds training texts of the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
     from fascicle.runtime.names import knows
@@ -116,13 +116,13 @@ def calibrate_documents(  # noqa: PLR0913
 
 
 def _kept(decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None) -> DocumentDecision:
-    """What was fitted, with what is not: what is done with names alone, and which pack is asked."""
+    """Returns the fitted decision with the old values that are not fitted: the use of names alone, and the pack."""
     kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
     return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """What each file is called in the folder of the model."""
+    """Returns the name of each file in the folder of the model."""
     if not paths or STDIN in paths:
         given = "standard input (-)" if paths else "no development data"
         raise UsageError(f"{given} was given, but the model keeps the hash of each file; give files")
@@ -132,7 +132,7 @@ def _names(paths: Sequence[str]) -> list[str]:
 
 
 def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | EnsemblePredictor, DocumentDecision]:
-    """A model that reads plain characters, or an ensemble, without a decision of documents; and the one that it had."""
+    """Opens a model for plain characters, or an ensemble, without its document-level decision; returns both."""
     if is_ensemble(source):
         from fascicle.runtime.ensemble import EnsemblePredictor
 
@@ -145,7 +145,7 @@ def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | Ensembl
 
 
 def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
-    """Hashes of what taught a model; ``None`` if it does not list them, and the user stated what that would tell."""
+    """Returns hashes of the training texts of a model; ``None`` if it lists none and the user stated ``untaught``."""
     taught = taught_by(source)
     if taught is not None or stated:
         return taught

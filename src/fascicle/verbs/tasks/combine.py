@@ -1,4 +1,4 @@
-"""The predictions of several systems become those of one."""
+"""Combines the predictions of several systems into one (``fascicle combine``)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ OFFSETS: Final = "see that its offsets are code points from 0 and that an end is
 
 @dataclass(frozen=True, kw_only=True)
 class TextsRequest:
-    """The texts that a learned filter reads.
+    """Request for the texts that a learned filter reads.
 
     Attributes:
-        path: of the texts that were predicted on, in any format.
-        reading: how they are read.
+        path: of the predicted texts, in any format.
+        reading: format and options of the texts.
         threads: CPU threads of the filter; all usable cores by default.
     """
 
@@ -49,12 +49,12 @@ class TextsRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Combined:
-    """What was combined.
+    """Result of a combination.
 
     Attributes:
         predictions: of every document that any system lists, sorted by id.
         votes: the systems side by side.
-        notes: sentences that a user must know.
+        notes: sentences for the user.
     """
 
     predictions: tuple[Prediction, ...]
@@ -75,9 +75,9 @@ def combine(
 
     Args:
         systems: their prediction files, or corpora in any format.
-        rule: of ``combination.rules.RULES``; its name is enough where it takes no argument.
-        missing: what a document is that a system does not list, see ``combination.align``.
-        texts: of the rule ``"meta"``, the texts that were predicted on.
+        rule: of ``combination.rules.RULES``; a name is enough for a rule without arguments.
+        missing: treatment of a document that a system does not list, see ``combination.align``.
+        texts: for the rule ``"meta"``, the predicted texts.
         account: counts the events of documents, and texts that cannot be read; without one, such a text is an error.
 
     Returns:
@@ -85,7 +85,7 @@ def combine(
 
     Raises:
         UsageError: fewer systems than the rule needs, or numbers that it does not allow.
-        InputError: a file that cannot be read, systems with other texts, or other names for one type.
+        InputError: a file cannot be read, systems have different texts, or different names for one type.
         ModelError: the filter cannot be used.
     """
     events = EventCounts() if account is None else account.events
@@ -117,12 +117,12 @@ def combine(
 
 @dataclass(frozen=True, kw_only=True)
 class _Judge:
-    """The learned filter behind the union of all systems.
+    """Learned filter that scores the union of all systems.
 
     Attributes:
         folder: of the filter.
-        threshold: the least probability to keep; ``None`` for its own.
-        notes: sentences about types that one side alone has.
+        threshold: least probability of kept mentions; ``None`` for the one of the filter.
+        notes: sentences about types that only the filter or only the systems have.
     """
 
     folder: str
@@ -131,7 +131,7 @@ class _Judge:
 
     @staticmethod
     def of(rule: RuleRequest) -> _Judge:
-        """The filter of a rule.
+        """Returns the filter of a rule.
 
         Raises:
             UsageError: a threshold that is no probability.
@@ -148,7 +148,7 @@ class _Judge:
         *,
         check: bool,
     ) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
-        """By document, what the filter accepts, with its probability as score, and events."""
+        """Returns the mentions that the filter accepts, by document, with their probability as score; and events."""
         judge = load_filter(self.folder, threads=texts.threads)
         if self.threshold is not None:
             judge = judge.with_threshold(self.threshold)
@@ -163,7 +163,7 @@ class _Judge:
 
 
 def _texts(union: Mapping[str, object], votes: Votes, texts: TextsRequest, report: ReadReport) -> list[Document]:
-    """The documents that any system lists, without annotation; bad ones that no system lists cost nothing."""
+    """Reads the documents that any system lists, without annotation; bad documents that no system lists are ignored."""
     found: dict[str, Document] = {}
     for document in read_file(texts.path, texts.reading, report=report):
         if document.id in union:
@@ -210,7 +210,7 @@ def _no_vote(name: str) -> Event:
 
 
 def _notes(votes: Votes) -> Iterator[str]:
-    """What was decided about documents that are missing, and what may surprise."""
+    """Yields sentences on missing documents, and on results that may be surprising."""
     for name, documents in votes.unread.items():
         yield f"{name} lacks {some_documents(documents)}; it has no vote there, and the rule is applied to the others"
     for name, documents in votes.assumed.items():

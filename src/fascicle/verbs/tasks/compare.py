@@ -1,4 +1,4 @@
-"""Several systems are compared on gold, and every combination of them is tried."""
+"""Compares several systems on gold, and tries every combination of them (``fascicle compare``)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fascicle.verbs.tasks.evaluate import File, request_of
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings:
-    """How systems are compared.
+    """Settings of a comparison.
 
     Attributes:
         floors: recall that the most precise combination must have, and precision of the one with the best recall.
@@ -49,14 +49,14 @@ class CompareSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Systems compared.
+    """Result of a comparison.
 
     Attributes:
-        comparison: what each system knows that the others do not.
+        comparison: mentions that each system finds and the others do not.
         choices: the best combinations; ``None`` where none were tried.
         given: the systems and their files, in order.
-        systems: the same with the names of types that they were compared with.
-        notes: sentences that a reader must know.
+        systems: the same with the type names of the comparison.
+        notes: sentences for the reader.
     """
 
     comparison: Comparison
@@ -79,12 +79,12 @@ def compare(
     Args:
         gold: a corpus in any format, or a prediction file that holds the gold.
         systems: prediction files, or corpora in any format.
-        settings: the usual ones by default.
+        settings: of the comparison.
         events: counts the events of documents.
 
     Raises:
         UsageError: fewer than two systems, or too many to try all combinations.
-        InputError: a file that cannot be read, other texts than those of the gold, or other names for one type.
+        InputError: a file cannot be read, has other texts than the gold, or has a different name for one type.
     """
     chosen = settings or CompareSettings()
     systems = systems_of(systems)
@@ -107,7 +107,7 @@ def compare(
 
 
 def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
-    """Every system must be able to be right; names that differ only in spelling are refused between any two."""
+    """Refuses a system without any type of the gold, and type names that differ only in spelling."""
     types_checked((gold, *systems), notes, agree=False)
     return [note for system in systems for note in types_checked((gold, system), notes, agree=True)]
 

@@ -1,4 +1,4 @@
-"""Predictions are scored against gold."""
+"""Scores predictions against gold (``fascicle evaluate``)."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Gold:
 
     Attributes:
         documents: all of them.
-        path: of their file; for the sentences of errors.
-        reading: what was found out about the file.
+        path: of their file, for error messages.
+        reading: detected format of the file.
     """
 
     documents: Sequence[Document]
@@ -52,12 +52,12 @@ class Gold:
     reading: ReadReport = field(default_factory=ReadReport)
 
     def predictions(self) -> Predictions:
-        """The mentions of all sources."""
+        """Returns the mentions of all sources."""
         return of_documents(self.documents, path=self.path)
 
 
 def each_of(given: Any) -> list[Any]:
-    """What was given for each of several systems: files, requests or documents; one of them may stand alone."""
+    """Returns a list of the inputs of several systems: files, requests or documents; a single one becomes a list."""
     if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
         return [given]
     each = list(given)
@@ -65,32 +65,32 @@ def each_of(given: Any) -> list[Any]:
 
 
 def path_of(given: object) -> str:
-    """Of the file of what was given; a name for documents."""
+    """Returns the path of an input; a placeholder name for documents."""
     if isinstance(given, PredictionRequest):
         return given.path
     return os.fspath(given) if isinstance(given, str | os.PathLike) else "the predictions"
 
 
 def request_of(given: File) -> PredictionRequest:
-    """How a file is read: as usual, if no more than its path was given."""
+    """Returns the request for a file, with default options if only its path was given."""
     return given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
 
 
 def refuse_stdin_twice(*given: object) -> None:
-    """Refuses to read standard input for two things.
+    """Refuses standard input for two inputs.
 
     Raises:
-        UsageError: it stands for two of these.
+        UsageError: two inputs are standard input.
     """
     if [path_of(one) for one in given].count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
 def gold_of(given: Given, *, events: EventCounts) -> Gold:
-    """Reads the gold, where it is not there already.
+    """Reads the gold, unless it was given as documents.
 
     Args:
-        given: documents, or the file that they are in, which is no prediction file.
+        given: documents, or their file, which is no prediction file.
         events: counts the events of documents.
 
     Raises:
@@ -109,10 +109,10 @@ def gold_of(given: Given, *, events: EventCounts) -> Gold:
 
 
 def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
-    """Reads what one system says, where it is not there already.
+    """Reads the predictions of one system, unless they were given as documents.
 
     Args:
-        given: documents with mentions of one system, or the file that holds what it says.
+        given: documents with mentions of one system, or the file of its predictions.
         events: counts the events of documents.
 
     Raises:
@@ -130,16 +130,16 @@ Types = Mapping[str, str] | Iterable[str]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredTypes:
-    """Which types are scored.
+    """Types that are scored.
 
     Attributes:
-        names: type of the gold -> the name that it is scored under; empty for all types.
+        names: type of the gold -> its name in the scores; empty for all types.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
 
     def of_gold(self, documents: Sequence[Document], *, path: str) -> Sequence[Document]:
-        """The documents with the gold that is scored, under its new names; other layers stay.
+        """Returns the documents with the scored gold, under its new names; other layers stay.
 
         Raises:
             InputError: a type that no gold mention has.
@@ -156,11 +156,11 @@ class ScoredTypes:
         return [self._of_document(document) for document in documents]
 
     def of_predictions(self, predictions: Predictions) -> Predictions:
-        """The predictions of the types that are scored."""
+        """Returns the predictions of the scored types."""
         return replace(predictions, mentions=self.among(predictions.mentions)) if self.names else predictions
 
     def among(self, mentions: Mapping[str, Sequence[Mention]]) -> Mapping[str, Sequence[Mention]]:
-        """Those mentions of each document that a system has of the types that are scored."""
+        """Returns the mentions of each document that are of the scored types."""
         if not self.names:
             return mentions
         wanted = set(self.names.values())
@@ -193,10 +193,10 @@ class ScoredTypes:
 
 
 def scored_types(given: Types) -> ScoredTypes:
-    """The types that were asked for.
+    """Returns the requested types.
 
     Args:
-        given: types of the gold, or type of the gold -> the name that the systems have for it; empty for all.
+        given: types of the gold, or type of the gold -> its name in the systems; empty for all.
 
     Raises:
         UsageError: an empty name.
@@ -208,7 +208,7 @@ def scored_types(given: Types) -> ScoredTypes:
 
 
 def taught_by(source: Path) -> frozenset[int] | None:
-    """Hashes of what taught a model, or the members of an ensemble; ``None`` where nothing is listed."""
+    """Returns hashes of the training texts of a model, or of the members of an ensemble; ``None`` without a list."""
     if is_ensemble(source):
         members = [taught_by(place) for place in sorted((source / MEMBERS).iterdir())]
         known = [one for one in members if one is not None]
@@ -219,17 +219,17 @@ def taught_by(source: Path) -> frozenset[int] | None:
 def check_untaught(
     documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
 ) -> None:
-    """Refuses texts of which a sentence taught a model.
+    """Refuses texts with a sentence that a model was trained on.
 
     Args:
         documents: of a file.
-        taught: see `taught_by`.
+        taught: hashes, see `taught_by`.
         path: of the file.
         model: its name.
         cuts: cuts a text into sentences as the model does.
 
     Raises:
-        InputError: see above.
+        InputError: a sentence is among the training texts.
     """
     known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
     if known:
@@ -245,12 +245,12 @@ Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """Systems scored on one gold.
+    """Scores of systems on one gold.
 
     Attributes:
         gold: the documents.
         systems: each with its scores under every rule of matching.
-        predictions: name of a system -> what it says of these documents.
+        predictions: name of a system -> its predictions for these documents.
     """
 
     gold: Gold
@@ -259,7 +259,7 @@ class Evaluation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences that a reader of the scores must know."""
+        """Sentences for the reader of the scores."""
         return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
 
 
@@ -279,11 +279,11 @@ def evaluate(
         gold: a corpus in any format, or documents with gold mentions.
         predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model that
             predicts now.
-        types: the types of the gold that are scored, or type of the gold -> the name that the systems have for it; by
+        types: the types of the gold that are scored, or type of the gold -> its name in the systems; by
             default all. Other types count on neither side.
         allow_missing: gold documents that a system does not list count as without predictions.
         events: counts the events of documents.
-        watch: documents that a model reads go through it one by one, to show progress.
+        watch: wraps the stream of documents that a model reads, to show progress.
 
     Returns:
         The scores.
@@ -319,7 +319,7 @@ def evaluate(
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
-    """Short names for the systems of some files, no two the same: with a folder or a number where need be."""
+    """Returns short, distinct names for the systems of some files, with a folder or a number where needed."""
     short = ["standard input" if path == STDIN else stem(path) for path in paths]
     counts, folders = Counter(short), telling_folders(paths, short)
     longer = [
@@ -379,7 +379,7 @@ def _notes(one: Scored, predictions: Predictions) -> Iterator[str]:
 
 
 def _notes_on_types(one: Scored, *, path: str) -> Iterator[str]:
-    """Types that one side lacks, which a spelling may be the reason of."""
+    """Yields notes on types that one side lacks, perhaps because of their spelling."""
     by_type = one.strict.by_type
     gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}
     predicted_only = {name: counts.predicted for name, counts in by_type.items() if not counts.support}

@@ -1,4 +1,4 @@
-"""Links are scored against gold: those of predictions, and those that a linker gives the mentions of gold."""
+"""Scores links against gold: those of predictions, and those of a linker for the gold mentions."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ File = str | os.PathLike[str]
 
 @dataclass(frozen=True, kw_only=True)
 class LinkSettings:
-    """How links are scored.
+    """Settings of the scores of links.
 
     Attributes:
-        train: the corpus that systems were trained on, for what was seen in it; ``None`` for none.
-        prefixes: type -> prefix of the identifiers that have none, such as ``{"Disease": "MESH"}``. With a pack, those
-            of the vocabulary that has most of them are taken where nothing is said.
-        types: the types of the gold that are scored, or type of the gold -> the name that systems have for it; by
-            default all that have links in the gold.
+        train: the training corpus of the systems, for scores of seen and unseen names; ``None`` for none.
+        prefixes: type -> prefix of the identifiers that have none, such as ``{"Disease": "MESH"}``. With a pack,
+            the default is the prefix of the vocabulary that has most of them.
+        types: the types of the gold that are scored, or type of the gold -> its name in the systems; by default
+            all that have links in the gold.
         allow_missing: gold documents that a system does not list count as without predictions.
         resamples: draws of the bootstrap, and shuffles.
         examples: of each class of errors in reports.
@@ -65,14 +65,14 @@ class LinkSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkEvaluation:
-    """Links of some systems scored on one gold.
+    """Scores of the links of some systems on one gold.
 
     Attributes:
-        gold: what was read.
+        gold: documents with links.
         systems: each with its cases.
         concepts: of the pack, if there is one.
-        settings: as they were given.
-        notes: sentences that a reader of the scores must know.
+        settings: of the scores.
+        notes: sentences for the reader of the scores.
     """
 
     gold: Gold
@@ -82,7 +82,7 @@ class LinkEvaluation:
     notes: tuple[str, ...] = ()
 
     def report(self) -> dict[str, Any]:
-        """All figures with their uncertainty; see `evaluation.links.report.links_report`."""
+        """Returns all numbers with their uncertainty; see `evaluation.links.report.links_report`."""
         return links_report(
             self.systems,
             documents=[document.id for document in self.gold.documents],
@@ -110,18 +110,18 @@ def evaluate_links(
         gold: a corpus in any format whose mentions have links, or documents.
         predictions: of each system its file (predictions, or a corpus in any format), or its documents.
         linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, or several, see
-            `fascicle.link`: it links the mentions of the gold, which is one more system.
-        pack: folder of the vocabulary, or several: those of the linker, where they are not found by themselves; for
-            predictions alone those by which it is known which concepts can be found, and by which errors are explained.
+            `fascicle.link`: it links the mentions of the gold, as one more system.
+        pack: folder of the vocabulary, or several: those of the linker, where they are not found automatically; for
+            predictions alone, the vocabulary of the concepts that can be found, which also explains errors.
         ontology: prefix of the only vocabulary in which the linker gives links.
-        settings: the usual ones by default.
+        settings: of the scores.
         events: counts the events of documents.
 
     Raises:
-        UsageError: nothing to score, a pack that the linker has no use for, or standard input twice.
+        UsageError: nothing to score, a pack that the linker does not use, or standard input twice.
         InputError: a file cannot be read, the gold has no link, predictions were made on other texts, or identifiers
             that cannot be compared.
-        PackError: the linker or the pack cannot be opened, or they do not belong together.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     events, chosen = events or EventCounts(), settings or LinkSettings()
     files = each_of(predictions)
@@ -155,7 +155,7 @@ def evaluate_links(
 
 @dataclass(frozen=True, kw_only=True)
 class _Spelling:
-    """How types and identifiers are spelt so that they can be compared."""
+    """Spelling of types and identifiers in which they are compared."""
 
     packs: Sequence[Pack]
     prefixes: Mapping[str, str]
@@ -168,7 +168,7 @@ class _Spelling:
 
 
 def _gold(given: Given, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> Gold:
-    """The gold with types and links in the spelling that is compared.
+    """Returns the gold with types and links in the compared spelling.
 
     Raises:
         InputError: no mention of it has a link.
@@ -192,7 +192,7 @@ def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> 
 
 
 def _said(given: Given, gold: Gold, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> Predictions:
-    """The mentions of a system on the documents of the gold, in the spelling that is compared.
+    """Returns the mentions of a system on the documents of the gold, in the compared spelling.
 
     Raises:
         InputError: other texts, or a document of the gold is not among them.
@@ -216,16 +216,16 @@ def _said(given: Given, gold: Gold, chosen: LinkSettings, spelling: _Spelling, *
 
 
 def _as_gold(mentions: Iterable[Any]) -> tuple[Any, ...]:
-    """Each mention once, whoever found it."""
+    """Returns each mention once, with gold as its source."""
     kept = {(one.type, one.spans): msgspec.structs.replace(one, source=GOLD) for one in mentions}
     return tuple(kept.values())
 
 
 def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
-    """Refuses identifiers of which only one side has prefixes.
+    """Refuses identifiers that have prefixes on only one side.
 
     Raises:
-        InputError: none of one type can be equal.
+        InputError: for one type, no two identifiers can be equal.
     """
     first: dict[tuple[str, str], dict[bool, str]] = {}
     for case in cases:

@@ -1,4 +1,4 @@
-"""Proposing rules of curation for a term pack: what ``fascicle index curate`` does."""
+"""Inspects, verifies, compares and exports term packs, and proposes rules of curation (``fascicle index``)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fascicle.verbs.tasks.paths import Paths, listed
 
 @checked
 def stats(pack: str | os.PathLike[str]) -> PackStats:
-    """Counts concepts, names and what was left out of a pack.
+    """Counts concepts, names and left-out names of a pack.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -45,11 +45,11 @@ def stats(pack: str | os.PathLike[str]) -> PackStats:
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """A pack in which everything is right.
+    """Result of the verification of a pack without errors.
 
     Attributes:
         pack: its full name.
-        files: how many were read.
+        files: number of files read.
         size: bytes of all of them.
     """
 
@@ -64,10 +64,10 @@ def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = l
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
-        told: is called with what is being done and a count, now and then.
+        told: called with the current step and a count, now and then.
 
     Raises:
-        PackError: it cannot be opened, a file was changed, or what is in it cannot be.
+        PackError: it cannot be opened, a file was changed, or its content is invalid.
     """
     opened = Pack.open(pack)
     size = verify_pack(opened, told=told)
@@ -76,7 +76,7 @@ def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = l
 
 @checked
 def why(pack: str | os.PathLike[str], surface: str) -> Why:
-    """Explains a surface: its keys, the terms that it finds with their concepts, and what is kept out and why.
+    """Explains a surface: its keys, the matching terms with their concepts, and the terms left out with the reason.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -91,14 +91,14 @@ def why(pack: str | os.PathLike[str], surface: str) -> Why:
 
 
 class SamePair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two concepts of which something says that they are one thing.
+    """Two concepts with evidence that they are the same.
 
     Attributes:
         concept: CURIE of the first.
         label: its preferred name, or its CURIE.
         other: CURIE of the second.
         other_label: its preferred name, or its CURIE.
-        evidence: what says so: ``"exact match"``, ``"equal label"`` or ``"single reference"``.
+        evidence: kind of evidence: ``"exact match"``, ``"equal label"`` or ``"single reference"``.
         taken: whether both are in one set; else it is a conflict.
     """
 
@@ -112,7 +112,7 @@ class SamePair(msgspec.Struct, frozen=True, kw_only=True):
 
 @checked
 def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
-    """Lists the pairs of concepts that make the sets of a pack, in the order in which they are looked at.
+    """Yields the pairs of concepts that make the sets of a pack, in the order in which they are processed.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
@@ -145,14 +145,14 @@ def diff(
     reading: ReadRequest | None = None,
     account: Account | None = None,
 ) -> Iterator[Change]:
-    """All differences between two packs, one after the other: in concepts, in terms, and in what they find in texts.
+    """Yields all differences between two packs: in concepts, in terms, and in the mentions that they find in texts.
 
     Args:
-        first: folder of the pack that was before.
-        second: folder of the pack that is now.
-        corpus: texts or documents in which both packs are looked for.
-        reading: how these are read.
-        account: receives what could not be read.
+        first: folder of the old pack.
+        second: folder of the new pack.
+        corpus: texts or documents in which the names of both packs are looked for.
+        reading: format and options of the corpus.
+        account: receives errors of reading.
 
     Raises:
         PackError: a pack cannot be opened, or has values that cannot be.
@@ -180,7 +180,7 @@ def export(
         overwrite: replace an existing file.
 
     Returns:
-        How many terms were written.
+        Number of terms written.
 
     Raises:
         PackError: the pack cannot be opened, or has values that cannot be.
@@ -201,12 +201,12 @@ Watch = Callable[[Iterable[Document]], Iterator[Document]]
 
 @dataclass(frozen=True, kw_only=True)
 class Curated:
-    """What was proposed.
+    """Proposed rules.
 
     Attributes:
         proposals: the most harmful name first.
-        names: how many names with a type were found in the texts.
-        notes: sentences that a reader of the proposals must know.
+        names: number of names with a type that were found in the texts.
+        notes: sentences for the reader of the proposals.
     """
 
     proposals: tuple[Proposal, ...]
@@ -227,18 +227,18 @@ def curate(  # noqa: PLR0913
     account: Account | None = None,
     watch: Watch = iter,
 ) -> Curated:
-    """Writes a table of rules that texts speak for; `build_pack` reads it as it is, or as a person edited it.
+    """Writes a table of rules for which texts give evidence; `build_pack` reads it as it is, or edited by a person.
 
     Args:
         pack: folder that ``fascicle index build`` wrote.
         table: the file to write; ``.gz`` at the end of its name packs it, and ``"-"`` is standard output.
-        corpus: corpora with gold, a path or several. Each says something of the types that its gold has.
-        texts: without gold, or with gold that is not looked at; a path or several.
-        reading: how corpora are read; texts are read by what they are.
-        settings: when there is enough evidence for a rule.
+        corpus: corpora with gold, a path or several. Each gives evidence for the types of its gold.
+        texts: without gold, or with gold that is not used; a path or several.
+        reading: format and options of the corpora; the format of texts is detected.
+        settings: thresholds of the evidence for a rule.
         overwrite: replace an existing file.
-        account: receives what could not be read.
-        watch: documents go through it one by one, to show progress.
+        account: receives errors of reading.
+        watch: wraps the stream of documents, to show progress.
 
     Raises:
         UsageError: neither corpora nor texts.

@@ -1,4 +1,4 @@
-"""Adding own names and concepts to a term pack: what ``fascicle index extend`` does."""
+"""Builds term packs, and adds own names and concepts to a pack (``fascicle index build`` and ``extend``)."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def build_pack(
         sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`.
         output: the folder to write.
         memory: MiB for sorting; the whole build takes about three times as much.
-        overwrite: replace a pack that is there.
-        told: is called with what is being done and a count, now and then.
-        reports: makes the report of each source, which receives what reading it met; see `write_left_out` too.
-        findings: receives what is wrong with the rules of curation.
+        overwrite: replace an existing pack.
+        told: called with the current step and a count, now and then.
+        reports: creates the report of each source, which receives the problems of reading; see also `write_left_out`.
+        findings: receives problems with the rules of curation.
 
     Returns:
-        What the pack says of itself; `Manifest.full_name` has the hash of its content.
+        The manifest of the pack; `Manifest.full_name` has the hash of its content.
 
     Raises:
         RecipeError: the file of sources has a setting that is not allowed.
@@ -96,7 +96,7 @@ def build_pack(
 
 
 def files_of(sources: str | os.PathLike[str]) -> list[str]:
-    """The files that a list of vocabularies names: what a build reads beside the list itself.
+    """Returns the files that a list of vocabularies names: the inputs of a build beside the list itself.
 
     Raises:
         RecipeError: the list has a setting that is not allowed.
@@ -113,12 +113,12 @@ def write_left_out(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Writes the labels that are not looked for, as TSV with a line of titles.
+    """Writes the labels that are left out of a pack, as TSV with a header line.
 
     Args:
         table: the file.
         pack: that was built.
-        reports: of its sources; those that were made with a list of ``labels`` say which the build left out.
+        reports: of its sources; those that were created with a list of ``labels`` name the labels left out.
         overwrite: replace an existing file.
 
     Raises:
@@ -132,7 +132,7 @@ def write_left_out(
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
-    """What rules add, under the names that they give; one of a vocabulary stays with that of rules."""
+    """Returns the names that rules add as sources; a source with the name of a vocabulary becomes that of the rules."""
     by_source: dict[str, list[ConceptRecord]] = {}
     for row in rules.added().values():
         name = CURATION if row.source in taken else row.source
@@ -143,13 +143,13 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
 
 
 def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
-    """A vocabulary as the builder takes it.
+    """Converts a vocabulary to a source of the builder.
 
     Args:
         name: of the source.
         settings: of the source.
-        report: receives what reading it met.
-        seen: looks at its names, if there are rules.
+        report: receives the problems of reading.
+        seen: receives its names, if there are rules.
     """
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with about(key=f"sources.{name}"):
@@ -198,28 +198,28 @@ def extend(  # noqa: PLR0913
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
 ) -> Manifest:
-    """Builds a pack that has what another has, and own names and concepts; with the linker of that pack, if it has one.
+    """Builds a pack from another one with own names and concepts added; also copies the linker of that pack, if any.
 
-    The folder can be given wherever a pack or a linker can. Labels of own concepts are always looked for in texts.
+    The folder can be used wherever a pack or a linker can. Labels of own concepts are always looked for in texts.
 
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
-        own: a table with a line of titles, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
-            ``id`` and ``name``), and perhaps what `ColumnSettings` says of it; or the
+        own: a table with a header line, such as ``fascicle index export`` writes: ``concept`` and ``surface`` (or
+            ``id`` and ``name``), and perhaps other columns of `ColumnSettings`; or the
             TOML file of several vocabularies.
         output: the folder to write.
         kind: type of the concepts of a table that has no such column.
         linker: whose rankers are kept; by default that in the folder of the pack, or the shipped one of its name.
         memory: MiB for sorting.
-        overwrite: replace a pack that is there.
-        told: is called with what is being done and a count, now and then.
-        reports: receives what reading each own source met.
+        overwrite: replace an existing pack.
+        told: called with the current step and a count, now and then.
+        reports: receives the problems of reading each own source.
 
     Returns:
-        What the pack says of itself.
+        The manifest of the pack.
 
     Raises:
-        PackError: the pack or the linker cannot be opened, or they do not belong together.
+        PackError: the pack or the linker cannot be opened, or were not built for each other.
         UsageError: a source of the pack has the name of an own one.
         RecipeError: settings of own sources that are not allowed.
         InputError: an own source cannot be read.
@@ -270,7 +270,7 @@ def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSett
 
 
 def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[Part]:
-    """The linker whose rankers are kept; none for a pack without one."""
+    """Returns the linker whose rankers are kept; none for a pack without a linker."""
     if linker is None and (base.folder / LINKER).is_file():
         linker = base.folder
     if linker is None and base.manifest.name in shipped_linkers():

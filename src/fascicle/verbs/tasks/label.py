@@ -1,4 +1,4 @@
-"""Weak labels of raw text: what a model, an ensemble or a dictionary says of every word (``fascicle label``)."""
+"""Writes weak labels of raw text: the predictions of a model, ensemble or dictionary by word (``fascicle label``)."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRequest:
-    """What is labelled, by whom, and where the labels go.
+    """Request to label texts.
 
     Attributes:
         model: as `fascicle.load` takes it.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
-        reading: how the texts are read.
+        reading: format and options of the texts.
         floor: least probability that is kept.
         exclude: an exclusion list of ``fascicle corpus check``; empty for none.
-        against: corpora of which nothing may be learned: copies of their documents are left out.
-        reading_against: how these are read.
+        against: protected corpora: copies of their documents are left out.
+        reading_against: format and options of these corpora.
         note: on the licence of texts and model, for the file.
         threads: of the network; all usable cores by default.
         device: as `fascicle.load` takes it.
         overwrite: replace an existing file.
-        resume: go on with an interrupted run.
+        resume: continue an interrupted run.
     """
 
     model: str
@@ -69,7 +69,7 @@ class LabelRequest:
     resume: bool = False
 
     def check(self) -> None:
-        """Refuses what can be refused before anything is opened.
+        """Refuses invalid requests before any file is opened.
 
         Raises:
             UsageError: a floor that is no probability.
@@ -96,18 +96,18 @@ def label(
     overwrite: bool = False,
     resume: bool = False,
 ) -> Account:
-    """Labels texts in bounded memory, as ``fascicle label`` does; see `label_files`, which takes everything else.
+    """Labels texts in bounded memory, as ``fascicle label`` does; `label_files` has all other options.
 
     Args:
         files: a file, a folder, or several.
         output: the file of labels.
         model: as `fascicle.load` takes it.
-        against: corpora of which nothing may be learned: copies of their documents are left out.
-        overwrite: replace what is there.
-        resume: go on with an interrupted run.
+        against: protected corpora: copies of their documents are left out.
+        overwrite: replace an existing file.
+        resume: continue an interrupted run.
 
     Returns:
-        The account: where all documents went.
+        The account of all documents.
 
     Raises:
         FascicleError: see `label_files`.
@@ -133,17 +133,17 @@ def label_files(
     """Labels texts in bounded memory; see `formats.weak_labels` for the file.
 
     Args:
-        request: what to label, and where to.
-        open_predictor: gives the predictor; by default `fascicle.load` of the model of the request.
-        account: where to count; a new one by default. Its ``left_out`` says what was left out, and why.
-        listener: hears how the run goes.
+        request: inputs and output.
+        open_predictor: returns the predictor; by default `fascicle.load` of the model of the request.
+        account: receives the counts; a new one by default. Its ``left_out`` counts documents by the reason.
+        listener: receives the progress.
 
     Returns:
-        The account: where all documents went.
+        The account of all documents.
 
     Raises:
         UsageError: nothing to label, or options that are not allowed.
-        OutputError: the output is there already, is an input, or cannot be written; or another run cannot go on.
+        OutputError: the output exists already, is an input, or cannot be written; or another run cannot be resumed.
         InputError: the texts hold no document, or none could be labelled.
         ModelError: see `fascicle.load`.
     """
@@ -183,7 +183,7 @@ def label_files(
 
 @dataclass(kw_only=True)
 class _Counts:
-    """What the last line of the file counts."""
+    """Counts for the last line of the file."""
 
     words: int = 0
     mentions: Counter[str] = field(default_factory=Counter)
@@ -198,10 +198,10 @@ class _Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """One run over all inputs, block by block: what is read, screened, labelled and packed together.
+    """Run over all inputs, block by block: a block is read, screened, labelled and packed together.
 
-    Where a block ends depends on its documents alone, and the journal has no entry within one: so a run that goes on
-    makes the same batches, and with them the same bytes.
+    The end of a block depends on its documents alone, and the journal has no entry within a block: so a resumed run
+    makes the same batches and writes the same bytes.
     """
 
     request: LabelRequest
@@ -213,7 +213,7 @@ class _Work:
     counts: _Counts = field(default_factory=_Counts)
 
     def write(self, documents: Iterator[tuple[str, Document]]) -> None:
-        """All documents into the file."""
+        """Writes all documents into the file."""
         request = self.request
         part = PartFile(request.output, made_by=self._made_by(), overwrite=request.overwrite, resume=request.resume)
         if part.replaced:
@@ -306,7 +306,7 @@ class _Work:
         return {"documents": at.number, "digest": at.digest, "account": account, **self.counts.state()}
 
     def _made_by(self) -> dict[str, str]:
-        """What decides the bytes of the file, beside the documents."""
+        """Returns everything that affects the bytes of the file, beside the documents."""
         request = self.request
         options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
         return {
@@ -331,14 +331,14 @@ def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
 
 
 def _told(reading: ReadRequest) -> str:
-    """What was said of how to read, as JSON; empty if nothing was."""
+    """Returns the reading options that were given, as JSON; empty if none was."""
     usual = asdict(ReadRequest())
     said = {name: value for name, value in asdict(reading).items() if value != usual[name] and name != "asked_by"}
     return json.dumps(said, sort_keys=True) if said else ""
 
 
 def _nothing(account: Account) -> str:
-    """Why nothing was written."""
+    """Returns the reason why nothing was written."""
     if account.left_out.total() < account.read or not account.read:
         return "the texts hold no word; give files with text"
     many = "the only document" if account.read == 1 else f"every one of {account.read:,} documents"

@@ -1,4 +1,4 @@
-"""What nothing may be learned from: documents to leave out of raw text, and why."""
+"""Facts about label files, and the documents that must be left out of raw text, with the reason."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from fascicle.formats.weak_labels import ERROR, HARD, STEPS, End, Header, read_e
 
 @dataclass(frozen=True, kw_only=True)
 class LabelFacts:
-    """What is in a label file.
+    """Facts about a label file.
 
     Attributes:
         path: of the file.
         header: its first line.
         end: its last line.
         tagged: of each type, words with a tag of the answer.
-        expected: of each type, the sum of its probabilities: as many words as are expected in its mentions.
+        expected: of each type, the sum of its probabilities: the expected number of words in its mentions.
     """
 
     path: str
@@ -44,7 +44,7 @@ class LabelFacts:
     expected: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the facts for JSON."""
         end = {name: getattr(self.end, name) for name in End.__struct_fields__}
         by_type = {
             name: {
@@ -57,7 +57,7 @@ class LabelFacts:
         return {**msgspec.structs.asdict(self.header), **end, "error": ERROR, "types": by_type}
 
     def lines(self) -> Iterator[str]:
-        """For a person, one screen."""
+        """Yields the facts as text, one screen."""
         head, end = self.header, self.end
         yield f"{self.path}: {counted(end.documents, 'document')}, {counted(end.words, 'word')}"
         yield f"by {head.model} ({head.sha256[:12]}), Fascicle {head.release}"
@@ -111,12 +111,12 @@ Reasons = Callable[[Sequence[Document]], list[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Protected:
-    """What nothing may be learned from.
+    """Protected texts, which must not be used for training.
 
     Attributes:
         exclude: path of the exclusion list; empty for none.
-        asked: each says of documents why they must be left out; empty for one that may stay.
-        sha256: of all of it.
+        asked: functions that return for each document the reason to leave it out; empty for one that may stay.
+        sha256: of the list and the corpora.
         screen: the one of them that compares texts, if there is one.
     """
 
@@ -126,15 +126,15 @@ class Protected:
     screen: Screen | None
 
     def reasons(self, documents: Sequence[Document]) -> list[str]:
-        """Why each document must be left out, as is said first; empty for one that may stay."""
+        """Returns the first reason to leave out each document; empty for one that may stay."""
         said = [ask(documents) for ask in self.asked]
         return [next((one[at] for one in said if one[at]), "") for at in range(len(documents))]
 
     def notes(self, left_out: Mapping[str, int]) -> Iterator[str]:
-        """What a user must know of it at the end.
+        """Yields notes for the user at the end.
 
         Args:
-            left_out: reason -> documents.
+            left_out: reason -> number of documents.
         """
         if self.exclude and not left_out.get(_LISTED):
             yield f"note: {self.exclude} names none of the texts"
@@ -146,12 +146,12 @@ class Protected:
 
 
 def protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> Protected:
-    """Reads what nothing may be learned from.
+    """Reads the exclusion list and the protected corpora.
 
     Args:
         exclude: path of an exclusion list of ``fascicle corpus check``; empty for none.
-        against: corpora.
-        reading: how the corpora are read.
+        against: protected corpora.
+        reading: format and options of the corpora.
 
     Raises:
         InputError: one of them cannot be read to its end, or the corpora hold no document.

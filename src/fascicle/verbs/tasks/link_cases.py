@@ -1,4 +1,4 @@
-"""What systems say of the mentions of gold, one case for each: from predictions with links, or from a linker."""
+"""Cases of linking, one for each gold mention: from predictions with links, or from a linker."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.terms.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
-_MOST: Final = 64  # candidates that are looked through
+_MOST: Final = 64  # largest number of candidates
 
 
 class PackConcepts:
-    """What packs say of concepts: of each the first pack that has it."""
+    """Concepts of several packs; each concept is that of the first pack that has it."""
 
     def __init__(self, packs: Sequence[Pack]) -> None:
         """Takes open packs."""
         self._packs = packs
 
     def known(self, curies: Collection[str]) -> bool:
-        """Whether packs have all of them."""
+        """True if each of the concepts is in one of the packs."""
         return all(self._found(curie) is not None for curie in curies)
 
     def taxon(self, curie: str) -> str:
-        """The species of a concept."""
+        """Returns the species of a concept."""
         found = self._found(curie)
         return found[0].taxa[int(found[0].taxon_rows[found[1]])] if found else ""
 
     def ancestors(self, curie: str) -> Collection[str]:
-        """All concepts above one."""
+        """Returns all concepts above one."""
         found = self._found(curie)
         return found[0].ancestors(curie) if found else ()
 
     def label(self, curie: str) -> str:
-        """The preferred name of a concept."""
+        """Returns the preferred name of a concept."""
         found = self._found(curie)
         return found[0].label_at(found[1]) if found else ""
 
@@ -54,7 +54,7 @@ class PackConcepts:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a training corpus links.
+    """Surfaces and concepts of a training corpus.
 
     Attributes:
         surfaces: type and key of level 1 of its mentions.
@@ -66,7 +66,7 @@ class Seen:
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Seen:
-        """What is in documents whose types and links are spelt as those of gold."""
+        """Collects them from documents with types and links in the spelling of gold."""
         surfaces: set[tuple[str, str]] = set()
         concepts: set[str] = set()
         for document in documents:
@@ -78,12 +78,12 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """Gold, and what is known beside it.
+    """Gold, with the vocabulary and the training corpus.
 
     Attributes:
         documents: with gold mentions; those without links do not count.
         packs: the vocabulary; empty if it is not known.
-        seen: what the training corpus has.
+        seen: surfaces and concepts of the training corpus.
     """
 
     documents: Sequence[Document] = field(repr=False)
@@ -92,11 +92,11 @@ class Reference:
 
     @property
     def concepts(self) -> KnowsConcepts:
-        """What the vocabulary says of concepts; without one, nothing."""
+        """Concepts of the vocabulary; without a vocabulary, none."""
         return PackConcepts(self.packs)
 
     def case(self, document: Document, mention: Mention) -> LinkCase:
-        """A gold mention that nothing is said of."""
+        """Returns the case of a gold mention without an answer."""
         gold, surface = concepts_of(mention), _surface(mention, document)
         return LinkCase(
             document=document.id,
@@ -112,24 +112,24 @@ class Reference:
 
 
 def linked(document: Document) -> list[Mention]:
-    """The gold mentions that have a link, also one that says that no concept fits."""
+    """Returns the gold mentions that have a link; NIL counts as a link."""
     return [mention for mention in document.layer(GOLD) if mention.links]
 
 
 def concepts_of(mention: Mention) -> frozenset[str]:
-    """The concepts of a mention, by their CURIEs, or as they are written without; of an ambiguous one none."""
+    """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous mention none."""
     return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
 
 
 def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[Mention]]) -> Iterator[LinkCase]:
-    """The mentions of gold and of a system; a mention of the system without a link counts as NIL.
+    """Yields cases of the mentions of gold and of a system; a mention of the system without a link counts as NIL.
 
     Mentions of the system count if gold has links of their type, and if gold does not have the same mention without
     a link.
 
     Args:
         reference: gold.
-        predicted: document id -> mentions, with types and links spelt as those of gold.
+        predicted: document id -> mentions, with types and links in the spelling of gold.
     """
     types = {mention.type for document in reference.documents for mention in linked(document)}
     for document in reference.documents:
@@ -148,7 +148,7 @@ def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[
 
 
 def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
-    """The mentions of gold, linked. The linker does not see links of gold, of whatever type.
+    """Yields cases of the gold mentions, linked. The linker does not see links of gold of any type.
 
     Args:
         reference: gold.
@@ -166,7 +166,7 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
 
 
 def _told(case: LinkCase, mention: Mention) -> LinkCase:
-    """What the links of a predicted mention say."""
+    """Returns the case with the links of a predicted mention."""
     links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     scores = [link.score for link in links]
     return msgspec.structs.replace(
@@ -180,7 +180,7 @@ def _told(case: LinkCase, mention: Mention) -> LinkCase:
 
 
 def _decided(case: LinkCase, decisions: Sequence[Decision]) -> LinkCase:
-    """What a linker says of a gold mention."""
+    """Returns the case with the decision of a linker."""
     answered = [one for one in decisions if one.answer]
     best = [one.candidates[0] for one in answered]
     scores = [one.probability for one in best]

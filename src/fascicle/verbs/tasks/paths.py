@@ -1,4 +1,4 @@
-"""What may be one path or several."""
+"""Arguments that may be one path or several."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def listed(given: Paths, *, name: str = "files") -> tuple[str, ...]:
-    """The paths of what may be one path or several; ``name`` is that of the argument."""
+    """Returns the paths of an argument that may be one path or several; ``name`` is that of the argument."""
     return (os.fspath(given),) if isinstance(given, str | os.PathLike) else paths_in(given, name=name)

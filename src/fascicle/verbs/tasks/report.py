@@ -1,4 +1,4 @@
-"""Everything about an evaluation as one value, for a file."""
+"""Report of an evaluation as one value, for a file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from fascicle.verbs.tasks.evaluate import Evaluation
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """What a report says beside the scores.
+    """Contents of a report in addition to the scores.
 
     Attributes:
-        settings: how it is made.
-        train: path of the training corpus, for what was seen in it; empty for none.
-        train_reading: how that is read.
-        unreachable_for: folders or names of models, each `is_of_one_kind`: how much of the gold no model of this kind
-            can find.
+        settings: of the report.
+        train: path of the training corpus, for scores of seen and unseen mentions; empty for none.
+        train_reading: format and options of the training corpus.
+        unreachable_for: folders or names of models, each `is_of_one_kind`: for the share of gold that no model of
+            this kind can find.
     """
 
     settings: ReportSettings = field(default_factory=ReportSettings)
@@ -43,25 +43,25 @@ class ReportRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A report.
+    """Report of an evaluation.
 
     Attributes:
         value: see ``evaluation.report.build_report``.
-        notes: sentences that its reader must know.
+        notes: sentences for its reader.
     """
 
     value: report_parts.Report
     notes: tuple[str, ...] = ()
 
     def text(self, suffix: str) -> tuple[str, str]:
-        """The content of a file.
+        """Returns the content of a file.
 
         Args:
             suffix: of the file: ``".json"``, ``".md"`` or ``".html"``, one page with examples and, where Matplotlib is
                 installed, pictures.
 
         Returns:
-            The text, and a note on what it lacks, which may be empty.
+            The text, and a note on missing parts, which may be empty.
         """
         if suffix == ".json":
             return json.dumps(self.value, ensure_ascii=False, allow_nan=False, indent=1) + "\n", ""
@@ -82,11 +82,11 @@ class Report:
 def report_on(
     evaluation: Evaluation, request: ReportRequest | None = None, *, events: EventCounts | None = None
 ) -> Report:
-    """Analyses where and why systems fail.
+    """Analyses the errors of the systems.
 
     Args:
         evaluation: of the systems.
-        request: what the report says beside the scores; without one, nothing that needs another file.
+        request: further contents; by default none that need another file.
         events: counts the events of the training documents.
 
     Raises:
@@ -110,7 +110,7 @@ def report_on(
 
 
 def is_of_one_kind(model: str) -> bool:
-    """Whether a model has one head, so that it can be told what no model of its kind finds; no ensemble or dictionary.
+    """True for a model that is no dictionary, pack or ensemble: its unreachable gold can be computed.
 
     Raises:
         ModelError: there is no such model.
@@ -119,7 +119,7 @@ def is_of_one_kind(model: str) -> bool:
 
 
 def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """For each model a part of the report; nothing but its manifest and its tokenizer is needed."""
+    """Returns a part of the report for each model; only its manifest and its tokenizer are needed."""
     parts = []
     for model in dict.fromkeys(models):
         folder = find_model(model)

@@ -1,4 +1,4 @@
-"""A pipeline over any number of documents, and what it could not do: what ``fascicle run`` and ``quarantine`` do."""
+"""Runs a pipeline over any number of documents, and handles its quarantine (``fascicle run``, ``quarantine``)."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def run(  # noqa: PLR0913
     update: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Totals:
-    """Runs a pipeline over files; what is done stays done, whatever ends the run.
+    """Runs a pipeline over files; finished work is kept, however the run ends.
 
     Args:
         files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
             `fascicle.core.files.remote.listed`.
         folder: of the run; a path or a URL.
         pipeline: a ``pipeline.toml``, or a folder with one.
-        reading: how files are read.
+        reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
         ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.cluster.pool_on`;
             ``""`` for the one that Ray finds, ``None`` for none.
-        resume: go on with an interrupted run.
+        resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
-        progress: is told how far the run is, about ten times a second.
+        progress: called with the progress of the run, about ten times a second.
 
     Returns:
-        The account: all documents that came in are done or in quarantine.
+        The account: every input document is done or in quarantine.
 
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
@@ -75,7 +75,7 @@ def run(  # noqa: PLR0913
 
 
 def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
-    """The files that are read, each once; a folder or pattern in an object store stands for those in it."""
+    """Returns the files to read, each once; a folder or pattern in an object store is expanded to its files."""
     if not files:
         raise UsageError("no file was given; name files, folders or URLs")
     found = (
@@ -88,7 +88,7 @@ def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
 
 
 def quarantined(folder: str) -> list[Quarantined]:
-    """The records of all that is in the quarantine of a run, in the order of the input.
+    """Returns the records of the quarantine of a run, in the order of the input.
 
     Raises:
         OutputError: the folder holds no run.
@@ -102,7 +102,7 @@ def quarantined(folder: str) -> list[Quarantined]:
 
 
 def shown(folder: str, identifier: str) -> Quarantined:
-    """One record.
+    """Returns one record.
 
     Raises:
         OutputError: the folder holds no run.
@@ -116,12 +116,12 @@ def shown(folder: str, identifier: str) -> Quarantined:
 
 
 def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
-    """Tries documents in quarantine again, under the same limits; those that are done get a part of their own.
+    """Tries documents in quarantine again, under the same limits; the successful ones are written to a separate part.
 
     Args:
         folder: of a run that is complete.
         only: ids; by default all that can be tried.
-        pipeline: in place of the one of the run, e.g. because a step was corrected.
+        pipeline: replaces that of the run, e.g. because a step was corrected.
 
     Returns:
         The account of the whole run.
