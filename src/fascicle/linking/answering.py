@@ -1,4 +1,4 @@
-"""Which identifier is the answer for a set of concepts that are one thing in several vocabularies, as a link."""
+"""Choice of the identifier that a link gives, for a set of equal concepts in several vocabularies."""
 
 from __future__ import annotations
 

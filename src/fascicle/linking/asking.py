@@ -1,4 +1,4 @@
-"""What is looked up for a mention: its own words, and other ways to say or to read them."""
+"""Strings to look up for a mention: its own words, and alternative forms and readings of them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is looked up for a mention.
+    """Strings to look up for a mention.
 
     Attributes:
         name: the words that it stands for: the long form of a defined pair, else its own.
@@ -106,7 +106,7 @@ class Unit(NamedTuple):
 
 
 def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
-    """Each mention of each document as one thing, with all that may be looked up for it."""
+    """Returns each mention of each document as one unit, with all strings that may be looked up for it."""
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
@@ -120,7 +120,7 @@ def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]
 
 @lru_cache(maxsize=1 << 13)
 def question_of(surface: str, kind: str) -> Question:
-    """What to look up for a mention that is no form of a pair.
+    """Returns the strings to look up for a mention that is not part of an abbreviation pair.
 
     Args:
         surface: its words.
@@ -131,7 +131,7 @@ def question_of(surface: str, kind: str) -> Question:
 
 @lru_cache(maxsize=1 << 10)
 def question_of_pair(pair: Pair, kind: str) -> Question:
-    """What to look up for both forms of a defined pair.
+    """Returns the strings to look up for both forms of an abbreviation pair.
 
     Args:
         pair: of forms.
@@ -192,7 +192,7 @@ def _shorter(*several: Asked) -> tuple[Asked, ...]:
 
 
 def readings(surface: str) -> tuple[tuple[str, ...], ...]:
-    """How a mention may name several things, such as ``breast and ovarian cancer``; the likeliest reading first.
+    """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
 
     Args:
         surface: its words.

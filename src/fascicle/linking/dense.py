@@ -47,7 +47,7 @@ Told = Callable[[str, int], None]
 
 
 class DenseSettings(Settings, frozen=True, kw_only=True):
-    """How names are found by vectors.
+    """Settings of the search for names by vectors.
 
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
@@ -67,7 +67,7 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
 
 
 class DenseManifest(Settings, frozen=True, kw_only=True):
-    """What the vectors say of themselves.
+    """Manifest of the vectors.
 
     Attributes:
         format: version of the files.

@@ -98,7 +98,7 @@ class Equivalents:
         return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
 
     def of(self, rows: Ints) -> Reached:
-        """What stands for each of some concepts, one reference away."""
+        """Returns the equivalents of some concepts that are one reference away."""
         places, others = self._rows.take(rows)
         _, edges = self._edges.take(rows)
         itself = np.arange(len(rows))
@@ -110,7 +110,7 @@ class Equivalents:
         return ordered(found)
 
     def within(self, rows: Ints, wanted: Bools) -> Reached:
-        """What stands for concepts in some vocabularies: what is one reference away, else two, else that of a parent.
+        """Returns equivalents in some vocabularies: one reference away, else two, else those of a parent.
 
         Args:
             rows: of concepts.
@@ -130,13 +130,13 @@ class Equivalents:
         return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
-        """What is one reference away from what was reached, at a distance that is given."""
+        """Returns the concepts one reference away from those reached, with the given distance."""
         found = self.of(rows)
         return _distinct(places[found.places], found.rows, distance)
 
 
 def both(first: Reached, second: Reached) -> Reached:
-    """One behind the other."""
+    """Concatenates two results."""
     return Reached(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
@@ -147,7 +147,7 @@ def ordered(found: Reached) -> Reached:
 
 
 def _distinct(places: Ints, rows: Ints, distance: int) -> Reached:
-    """Each row of a place once, in order."""
+    """Returns each row of a place once, in order."""
     pairs = different(places << 32 | rows)
     return Reached(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 

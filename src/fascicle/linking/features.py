@@ -1,4 +1,4 @@
-"""What speaks for a candidate and against it: its name, what the text says elsewhere, and its species."""
+"""Features of candidates: their name, the rest of the text, and their species."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _one_taxon(taxon: str) -> str:
 
 
 class Near(NamedTuple):
-    """What stands around a place.
+    """Species that are named around a place.
 
     Attributes:
         nearest: species named nearest, the one before if there is a tie; empty if the text names none.
@@ -97,7 +97,7 @@ class Species:
         self._ends = [found.end() for found in _STOP.finditer(document.text)]
 
     def near(self, start: int) -> Near:
-        """What stands around a place."""
+        """Returns the species that are named around a place."""
         if not self._starts:
             return Near("", frozenset())
         nearest = bisect_right(self._starts, start)
@@ -120,7 +120,7 @@ def likely(around: Near) -> str:
 
 
 def agreement(species: Species, around: Near, taxon: str, known: Collection[str]) -> tuple[float, ...]:
-    """How a species of a concept agrees with the text around a place.
+    """Returns features of the agreement between the species of a concept and the text around a place.
 
     Args:
         species: of the document.

@@ -291,7 +291,7 @@ class Agreement:
         self._pack, self._read = pack, read
 
     def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Question]) -> tuple[Bools, Floats]:
-        """What speaks for candidates of short forms.
+        """Returns features of candidates that were found by short forms.
 
         Args:
             owners: number of the unit of each candidate, ``[n]``.

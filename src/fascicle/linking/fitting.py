@@ -36,7 +36,7 @@ Named = tuple[str, str]  # type, and key of level 1
 
 
 class FitSettings(Settings, frozen=True, kw_only=True):
-    """How a linker is fitted.
+    """Settings of the fit of a linker.
 
     Attributes:
         penalty: on squared weights.
@@ -82,7 +82,7 @@ class Fitted(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """What annotated texts say, from which rankers are fitted.
+    """Training data from annotated texts, on which rankers are fitted.
 
     Attributes:
         memory: what they gave to concepts.
@@ -218,7 +218,7 @@ def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> I
 
 
 def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[Named, set[str]]]:
-    """Of each document what the memory has from it."""
+    """Returns, for each document, the entries of the memory that come from it."""
     found: dict[int, dict[Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
     for number, kind, surface, curie in seen:
         found[int(number)][kind, key(surface, 1)].add(curie)

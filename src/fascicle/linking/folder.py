@@ -149,7 +149,7 @@ WORDING: Final = Wording(
 
 
 class TierFacts(Settings, frozen=True, kw_only=True):
-    """What links of a tier were worth on the annotated texts.
+    """Accuracy of the links of a tier on the annotated texts.
 
     Attributes:
         right: of the mentions that got concepts by it, those that got exactly those of gold.
@@ -161,7 +161,7 @@ class TierFacts(Settings, frozen=True, kw_only=True):
 
 
 class Correction(Settings, frozen=True, kw_only=True):
-    """How probabilities of links of found mentions are corrected, see `calibrating`.
+    """Calibration of the probabilities of links of found mentions, see `calibrating`.
 
     Attributes:
         scale: that the logarithm of the odds of the first candidate is multiplied by.
@@ -216,7 +216,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
             raise ValueError("the features are not those of this release")
 
     def correction(self, given: Floats) -> Callable[[Floats], Floats]:
-        """How the probabilities of first candidates are corrected.
+        """Returns a function that calibrates the probabilities of first candidates.
 
         Args:
             given: scores of their mentions, not a number where they have none.
@@ -234,7 +234,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
 
 
 class LinkerManifest(Settings, frozen=True, kw_only=True):
-    """What a linker says of itself.
+    """Manifest of a linker.
 
     Attributes:
         format: version of the files.
@@ -294,7 +294,7 @@ def write_linker(
 
 
 def place_of(pack: Pack, folder: Path) -> str:
-    """How a linker names the place of its pack.
+    """Returns the place of a pack as the manifest of a linker names it.
 
     Args:
         pack: open.

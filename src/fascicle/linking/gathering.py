@@ -251,7 +251,7 @@ class Gatherer:
         return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
-        """What speaks for candidates that were found by short forms: see `Gathered`."""
+        """Returns features of candidates that were found by short forms: see `Gathered`."""
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):

@@ -24,7 +24,7 @@ _MOST: Final = 1 << 24  # bytes of the file
 
 
 def types_of(pack: Pack) -> Callable[[str], str]:
-    """What gives the name of a type in a pack; a type that the pack does not have stays as it is."""
+    """Returns a function that gives the name of a type in a pack; a type that the pack does not have stays as it is."""
     names = read_vocabulary()
     known: dict[str, str] = {}
 
@@ -80,7 +80,7 @@ def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
 
 
 def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
-    """For each type the prefix with which most of its bare identifiers are in the pack."""
+    """Returns, for each type, the prefix with which most of its bare identifiers are in the pack."""
     names, numbers = prefix_numbers(pack)
     bare: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, link in links:
@@ -100,7 +100,7 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
 
 
 class Memory:
-    """Which concepts a surface was annotated with.
+    """Concepts that each surface was annotated with.
 
     Attributes:
         counts: by type and key of level 1, how many documents annotate it with each concept.

@@ -1,4 +1,4 @@
-"""What finds the names of a pack by more than its keys: names in another order, with a slip, in another vocabulary.
+"""Index for approximate search of the names of a pack: other word order, misspellings, other vocabularies.
 
 The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it is.
 """
@@ -46,7 +46,7 @@ Told = Callable[[str, int], None]
 
 
 class IndexManifest(Settings, frozen=True, kw_only=True):
-    """What an index says of itself.
+    """Manifest of an index.
 
     Attributes:
         format: version of the files.

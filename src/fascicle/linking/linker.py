@@ -66,7 +66,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of one thing that a mention names.
+    """Decision of the linker about one thing that a mention names.
 
     Attributes:
         mention: number of the mention in the document.
@@ -109,7 +109,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkStep:
-    """What links mentions, as a step of a pipeline."""
+    """Step of a pipeline that links mentions."""
 
     name = STEP
     needs: frozenset[str] = frozenset({"mentions"})
@@ -121,7 +121,7 @@ class LinkStep:
         raise NotImplementedError
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`."""
+        """Returns one patch for each document, as `predict`."""
         return self.predict(documents)
 
 
@@ -249,7 +249,7 @@ class Linker(LinkStep):
         return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """What `predict` says of documents, with candidates and reasons; see `decisions`."""
+        """Returns the decisions of `predict` for documents, with candidates and reasons; see `decisions`."""
         asked = list(map(self._asked, documents))
         mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
         found = self.decisions(documents, mentions, most=most)
@@ -261,7 +261,7 @@ class Linker(LinkStep):
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
     ) -> list[list[Decision]]:
-        """What is said of mentions, in the order of mentions and parts, with candidates and reasons.
+        """Returns the decisions about mentions, in the order of mentions and parts, with candidates and reasons.
 
         Args:
             documents: that they stand in.

@@ -33,7 +33,7 @@ Links = dict[MentionKey, tuple[Link, ...]]
 
 
 class SeveralManifest(Settings, frozen=True, kw_only=True):
-    """Which linkers are used as one.
+    """Manifest of several linkers that are used as one.
 
     Attributes:
         format: version of the file.
@@ -82,7 +82,7 @@ class Found(NamedTuple):
         return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
-        """Those types of which a pack has concepts."""
+        """Returns those types of which a pack has concepts."""
         meant = [(types_of(part.pack), part.pack.types) for part in self.parts]
         return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
 
@@ -101,7 +101,7 @@ def _has(pack: Pack, ontology: str) -> bool:
 
 
 def places_of(linker: Places) -> Sequence[Place]:
-    """One linker or several as several."""
+    """Returns one linker or several as a sequence."""
     return [linker] if isinstance(linker, str | os.PathLike) else linker
 
 
@@ -210,7 +210,7 @@ class Linkers(LinkStep):
         return [Patch(links=tuple(own.items()), events=tuple(said)) for own, said in zip(found, events, strict=True)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """For each mention what the first linker says that has an answer, else the first one that covers the type."""
+        """Returns for each mention the decisions of the first linker that answers, else of the first for its type."""
         found: list[Links] = [{} for _ in documents]
         told: list[dict[int, list[Decision]]] = [{} for _ in documents]
         for part, asked, _ in self._said(documents, found):
@@ -223,7 +223,7 @@ class Linkers(LinkStep):
     def _said(
         self, documents: Sequence[Document], found: Sequence[Links]
     ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
-        """Each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
+        """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
         for part in self.parts:
             asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
             patches = part.predict(asked)

@@ -97,7 +97,7 @@ def shares(scores: Floats, owners: Ints, units: int) -> Floats:
 
 
 def alike(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
-    """How many candidates of each unit stand first and cannot be told apart, the first among them, ``[units]``.
+    """Returns how many candidates of each unit are tied with the first, the first included, ``[units]``.
 
     Args:
         scores: by a ranker, or not a number, in the order of candidates, ``[n]``.
@@ -133,7 +133,7 @@ class Choices(NamedTuple):
 
 
 def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
-    """How probable each candidate is, and NIL for each mention.
+    """Returns the probability of each candidate, and of NIL for each mention.
 
     Args:
         choices: candidates.
@@ -236,7 +236,7 @@ class Table(NamedTuple):
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """Several as one."""
+    """Concatenates several tables."""
     sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
     owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
     features = np.concatenate([table.choices.features for table in tables])

@@ -202,7 +202,7 @@ class Trigrams:
 
 
 class _Counters:
-    """What is known and counted of each string: small arrays, most of which stay in the cache of a processor.
+    """State and counts of each string, in small arrays, most of which stay in the cache of a processor.
 
     Attributes:
         sums: of the weights of the trigrams that it shares with a question; 0 between questions, ``[strings]``.
@@ -217,7 +217,7 @@ class _Counters:
         self.sums = np.zeros(len(strings), dtype=np.float32)
 
     def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
-        """Which of some rows are of strings that share a bit, and are of a length that allows the least similarity."""
+        """Returns the rows whose strings share a bit and have a length that allows the least similarity."""
         low, high = _about_as_long(size)
         said = self._said[rows]
         long = said & 255

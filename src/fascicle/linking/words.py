@@ -1,4 +1,4 @@
-"""How many of the words of concepts stand in texts, for thousands of concepts at once."""
+"""Counts of the words of concepts that occur in texts, for thousands of concepts at once."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ConceptWords:
         return owners[there], words[there]
 
     def _placed(self, concepts: Ints) -> Ints:
-        """Where the words of concepts are, which are read if they are not there yet."""
+        """Returns the places of the words of concepts; words that are not in memory yet are read."""
         distinct, inverse = np.unique(concepts, return_inverse=True)
         if len(self._keys) > self._remembered:
             self._forget()

@@ -49,7 +49,7 @@ class _Cut:
 
 @dataclass
 class InARow:
-    """How many documents in a row a step has failed at.
+    """Counter of consecutive documents that failed at the same step.
 
     Attributes:
         most: from so many on the step is at fault.
@@ -122,7 +122,7 @@ class Pipeline:
         object.__setattr__(self, "steps", steps)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Returns the pipeline itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -136,7 +136,7 @@ class Pipeline:
                 step.close()
 
     def made_by(self) -> dict[str, str]:
-        """What decides the mentions, by name: each step with its fingerprint."""
+        """Returns everything that decides the mentions, by name: each step with its fingerprint."""
         order = ", ".join(step.name for step in self.steps)
         return {"order of steps": order, **{f"step {step.name!r}": step.fingerprint for step in self.steps}}
 
@@ -148,7 +148,7 @@ class Pipeline:
         watch: Watch = unwatched,
         in_a_row: InARow | None = None,
     ) -> Iterator[Result]:
-        """What becomes of each document, in order, in bounded memory.
+        """Yields the result of each document, in order, in bounded memory.
 
         Args:
             documents: any number.
@@ -168,7 +168,7 @@ class Pipeline:
     def of_batch(
         self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = unwatched
     ) -> list[Result]:
-        """What becomes of documents that go through each step together; see `results`.
+        """Returns the results of documents that go through each step together; see `results`.
 
         Args:
             documents: a batch.

@@ -103,7 +103,7 @@ class ProcessStep:
         self.fingerprint = hello.fingerprint
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document.
+        """Returns one patch for each document.
 
         Raises:
             ProcessError: the program reports an error, dies, takes too long, or answers something else.
@@ -217,7 +217,7 @@ class ProcessStep:
             raise self._end() from None
 
     def _end(self) -> ProcessError:
-        """How the program ended, with the last that it said."""
+        """Returns an error with the exit status of the program and the end of its standard error."""
         assert self._program is not None
         try:
             code: Any = self._program.wait(timeout=5)

@@ -142,7 +142,7 @@ class Rules:
             self._check(rule, number, segmenter)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document, with what all rules together change.
+        """Returns one patch for each document, with the changes of all rules together.
 
         Raises:
             RecipeError: a pattern takes seconds.
@@ -175,7 +175,7 @@ class Rules:
         return self._of(document, now, origin)
 
     def _of(self, document: Document, now: dict, origin: dict) -> Patch:  # type: ignore[type-arg]
-        """What leads from the mentions of a document to those that there are now."""
+        """Returns the patch that turns the mentions of a document into the current ones."""
         stays = {before: key for key, before in origin.items()}
         drop = [one.key for one in document.mentions if one.key not in stays]
         replace = [(before, now[key]) for before, key in stays.items() if before != key]

@@ -19,7 +19,7 @@ Watch = Callable[[str, Sequence[Document]], None]
 
 
 class Failure(NamedTuple):
-    """Why a document is not done.
+    """Reason why a document was not processed.
 
     Attributes:
         step: at which it failed; ``"read"`` and ``"write"`` are none of the pipeline.
@@ -37,7 +37,7 @@ class Failure(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of a document.
+    """Result of one document: the document with its mentions, or a failure.
 
     Attributes:
         given: as it came.
@@ -53,7 +53,7 @@ class Result(NamedTuple):
 
 
 class StepError(Exception):
-    """What a step raised. It is no error of the run, whatever its class."""
+    """Error that a step raised. It is no error of the run, whatever its class."""
 
 
 def unwatched(step: str, documents: Sequence[Document]) -> None:
@@ -112,7 +112,7 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
 
 
 def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Document | Exception]]:
-    """What a step makes of documents; a patch that cannot be applied is an error of its document alone."""
+    """Returns a function that runs a step; a patch that cannot be applied is an error of its document alone."""
 
     def run(documents: Sequence[Document]) -> list[Document | Exception]:
         watch(step.name, documents)

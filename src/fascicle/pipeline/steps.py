@@ -52,7 +52,7 @@ class Recognise:
         return frozenset({self.predictor.name})
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         patches = self.predictor.predict(documents)
         source = self.predictor.name
         return [_in_place_of(document.layer(source), patch) for document, patch in zip(documents, patches, strict=True)]
@@ -86,7 +86,7 @@ class _Layer:
 
     @property
     def sources(self) -> frozenset[str]:
-        """Of the mentions that it adds."""
+        """Sources of the mentions that the step adds."""
         return frozenset({self.name})
 
     def _own(self, document: Document, patch: Patch) -> Patch:
@@ -106,7 +106,7 @@ class Combine(_Layer):
     rule: Rule
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         numbered = list(enumerate(documents))
         systems = [
             System(name=layer, mentions={str(at): document.layer(layer) for at, document in numbered})
@@ -117,10 +117,10 @@ class Combine(_Layer):
 
 
 class Judge(Protocol):
-    """What the step needs of a learned filter."""
+    """Interface of a learned filter, as the step uses it."""
 
     def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
-        """The mentions that are kept, with their probability as score."""
+        """Returns the kept mentions, with their probability as score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,17 +134,17 @@ class Filter(_Layer):
     judge: Judge
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         found = [[one for one in document.mentions if one.source in self.layers] for document in documents]
         patches = self.judge.judge(documents, found)
         return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
 
 
 class Retyper(Protocol):
-    """What the step needs of a span typer."""
+    """Interface of a span typer, as the step uses it."""
 
     def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
-        """The mentions of each document, by its id, with other types."""
+        """Returns the mentions of each document, by its id, with other types."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +158,7 @@ class Type(_Layer):
     typer: Retyper
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
         proposed = {one.id: [mention for mention in one.mentions if mention.source in self.layers] for one in numbered}
         patches = self.typer.retype(numbered, proposed)
@@ -186,7 +186,7 @@ class Drop:
     sources: frozenset[str] = field(default=frozenset())
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         return [Patch(drop=tuple(one.key for one in document.mentions if self._goes(one))) for document in documents]
 
     def _goes(self, mention: Mention) -> bool:
@@ -220,7 +220,7 @@ class Choice:
         return frozenset(self.layers)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         return [Patch(drop=tuple(one.key for one in self._losers(document))) for document in documents]
 
     def _losers(self, document: Document) -> list[Mention]:

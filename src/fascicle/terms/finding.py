@@ -77,7 +77,7 @@ class Together:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All types of all of them, sorted."""
+        """All types of all finders, sorted."""
         return tuple(sorted({name for finder in self._finders for name in finder.types}))
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:

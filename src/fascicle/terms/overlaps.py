@@ -1,4 +1,4 @@
-"""Which of the names that stand in a text are kept where they overlap."""
+"""Choice among overlapping names of a text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentenc
 
 
 class Edges:
-    """Where the sentences of a document begin and end: its own, or else those of the segmenter.
+    """Sentence boundaries of a document: its own, or else those of the segmenter.
 
     Sentences are cut when a name is first asked for that may lie across an end; most texts have none.
     """
@@ -41,7 +41,7 @@ class Edges:
 
 
 def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
-    """Which of the names that stand in texts joined by one character belong to each document, and where its text is."""
+    """Yields, for each document, the slice of its names in joined texts, and the offset of its text."""
     borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
     bounds = np.searchsorted(starts, borders).tolist()
     for first, last, offset in zip(bounds, bounds[1:], borders.tolist(), strict=False):
@@ -63,7 +63,7 @@ class Match(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a name means at a place.
+    """Meaning of a name at a place.
 
     Attributes:
         type: of the mention.
@@ -142,7 +142,7 @@ def _inside(one: Place, other: Place) -> bool:
 
 
 def best_segmentation(spans: Ints) -> Bools:
-    """Which spans are in the disjoint set with the largest sum of squared lengths.
+    """Selects the disjoint spans with the largest sum of squared lengths.
 
     A text is read from left to right; at each token a sum must be strictly larger to replace what was found there
     first, and parts (spans, or single tokens that are in none) are found in the order of their beginnings. So of equal

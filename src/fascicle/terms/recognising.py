@@ -77,7 +77,7 @@ def _meant(text: str, place: Place, long: Place | None) -> Place:
 
 
 def _brackets(text: str, place: Place) -> Iterator[int]:
-    """Where brackets stand beside a name that can be a short form."""
+    """Yields the places of brackets beside a name that can be a short form."""
     start, end = place.start, place.end
     beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
     if beside and can_be_short(text[start:end]):
@@ -105,11 +105,11 @@ class NamesLike(Protocol):
         """The prior of each term."""
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each term of these keys the place of its key in ``rows``, and its own row."""
+        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
 
 
 class PackLike(Protocol):
-    """What the predictor needs of an open pack."""
+    """Interface of an open pack, as the predictor uses it."""
 
     @property
     def full_name(self) -> str:
@@ -138,7 +138,7 @@ class PackLike(Protocol):
         """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set."""
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """What each document says of its links that are of this pack."""
+        """Returns the provenance events of each document for its links to this pack."""
 
 
 class _Name(NamedTuple):
@@ -161,7 +161,7 @@ class _Opened:
         self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
-        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order.
+        """Returns starts, ends and rows of the keys that may reach the threshold, in order.
 
         Raises:
             PackError: values of the pack lead out of its files.
@@ -197,7 +197,7 @@ class _Opened:
         self._names.update(zip(new, map(tuple, found), strict=True))
 
     def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
-        """What a key means where it is written so: one meaning for each type, the most probable one first."""
+        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
         known = self._meanings.get((row, surface))
         if known is None:
             if len(self._meanings) >= _REMEMBERED:
@@ -289,7 +289,7 @@ class PackRecogniser(Annotator):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """One for each pack."""
+        """Names of the sources, one for each pack."""
         return tuple(one.source for one in self._packs)
 
     @property
@@ -299,13 +299,13 @@ class PackRecogniser(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All types that are looked for, sorted."""
+        """All types that are searched, sorted."""
         found = {kind for one in self._packs for kind in one.pack.types if kind}
         return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
 
     @property
     def kind(self) -> str:
-        """That it is made of packs."""
+        """Kind of the finder: one or several term packs."""
         return "term pack" if len(self._packs) == 1 else f"term packs {', '.join(self.sources)}"
 
     @property

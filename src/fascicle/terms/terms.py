@@ -1,4 +1,4 @@
-"""What vocabularies say: concepts with their names, as readers of sources give them and as packs keep them."""
+"""Data model of vocabularies: concepts with their names, as readers of sources give them and as packs keep them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """What one place of a source says of one concept.
+    """Record of one concept from one place of a source.
 
     Records of one concept are merged: names, parents and references are united; of the other fields the first value
     that is not empty counts, in the order of the sources.

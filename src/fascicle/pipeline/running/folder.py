@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class RunFolder:
-    """Where a run writes.
+    """Output folder of a run, with methods to read and write its files.
 
     Attributes:
         name: path or URL of the folder, as it was given.
@@ -62,7 +62,7 @@ class RunFolder:
         return MANIFEST in self._place.sizes()
 
     def check(self, *, resume: bool) -> None:
-        """Says early whether a run can be written there.
+        """Checks early that a run can be written to the folder.
 
         Raises:
             OutputError: it is a file, or holds something else, or a run that is not to go on.
@@ -96,7 +96,7 @@ class RunFolder:
         return self._place.held()
 
     def of_run(self, mark: str) -> RunFolder:
-        """Itself, for a worker: nothing is written any more when another run has begun to write there."""
+        """Returns itself for a worker, which stops writing when another run has begun to write there."""
         self._place.of_run(mark)
         return self
 
@@ -141,13 +141,13 @@ class RunFolder:
                 stream.write(msgspec.json.encode(record) + b"\n")
 
     def facts(self, name: str) -> FileFacts:
-        """What a marker says of a file: what is read of it where it is kept."""
+        """Returns name, size and hash of a file, read from the place where it is kept."""
         with self.opened(name) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             return FileFacts(name=name, size=stream.tell(), sha256=digest)
 
     def manifest(self, name: str = MANIFEST) -> Manifest:
-        """What the run consists of.
+        """Reads the manifest of the run.
 
         Args:
             name: of the file; a retry has one of its own.
@@ -214,7 +214,7 @@ class RunFolder:
         return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
 
     def history(self, plans: int) -> Iterator[Entry]:
-        """Which documents the run was planned with.
+        """Yields the entries of the documents that the run was planned with.
 
         Args:
             plans: how many plans there are.

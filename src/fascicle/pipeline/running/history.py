@@ -1,4 +1,4 @@
-"""Which documents a run was planned with, and which of them a later file replaced or withdrew."""
+"""Documents that a run was planned with, and those that a later file replaced or withdrew."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     withdrawn: tuple[str, ...] = ()
 
     def documents(self) -> Iterator[tuple[str, _State]]:
-        """Each id, and where the document is."""
+        """Yields each document id with the place of the document."""
         for at, identifier in enumerate(self.ids):
             yield identifier, _State(self.input, self.versions.get(at, 1), self.shard, self.first + at)
 
 
 class _State(NamedTuple):
-    """One state of a document, and where it is."""
+    """One version of a document, and its place."""
 
     input: int
     version: int

@@ -1,4 +1,4 @@
-"""Where the files of a run are: a folder of this machine, or of an object store."""
+"""Storage of the files of a run: a local folder, or a folder of an object store."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LocalPlace:
         return str((self._path / name).absolute())
 
     def check(self) -> None:
-        """Says early whether files can be written there.
+        """Checks early that files can be written there.
 
         Raises:
             OutputError: they cannot.
@@ -143,7 +143,7 @@ class RemotePlace(RemoteFolder):
     pause = 2.0
 
     def check(self) -> None:
-        """See `LocalPlace`: whether it can be reached."""
+        """Checks that the object store can be reached; see `LocalPlace`."""
         self.sizes()
 
     @contextmanager

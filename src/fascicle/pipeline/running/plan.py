@@ -1,4 +1,4 @@
-"""What a run consists of: shards of documents, which are the unit of work and of commit."""
+"""Plan of a run: shards of documents, which are the unit of work and of commit."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """Of documents, without those that are left out."""
+        """Number of documents, without those that are left out."""
         return sum(piece.count for piece in self.pieces) - len(self.left_out)
 
     def kept(self, of_all: Sequence[T]) -> list[T]:
@@ -84,7 +84,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unread(NamedTuple):
-    """What could not be read.
+    """Document or input that could not be read.
 
     Attributes:
         error: that was raised.
@@ -319,7 +319,7 @@ def sha256_of(documents: Iterable[Document]) -> str:
 
 
 def states_of_inputs(paths: Sequence[str]) -> list[str]:
-    """What tells whether the inputs of a run are still the same: the name, size and time of each, as a line.
+    """Returns a line for each input with its name, size and time, to detect whether an input has changed.
 
     Raises:
         InputError: standard input, which cannot be read again.

@@ -1,4 +1,4 @@
-"""What is written of a run beside its documents: manifest, markers, quarantine."""
+"""Records of a run beside its documents: manifest, markers, quarantine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: Final = msgspec.Raw(b"null")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run consists of; only an update changes it.
+    """Manifest of a run: pipeline, options, inputs and shards; only an update changes it.
 
     Attributes:
         fascicle_run: version of the form of the folder.
@@ -49,7 +49,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def documents(self) -> int:
-        """That came in, with those that could not be read."""
+        """Number of documents of the input, with those that could not be read."""
         return self.unread + sum(shard.count for shard in self.shards)
 
 

@@ -34,7 +34,7 @@ class Pool(Protocol):
     """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
 
     def __enter__(self) -> Pool:
-        """Itself."""
+        """Returns the pool itself."""
         ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -42,7 +42,7 @@ class Pool(Protocol):
         ...
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
-        """Does all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
+        """Processes all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
         ...
 
 
@@ -51,7 +51,7 @@ StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
         documents: that are through, with those of an interrupted run.
@@ -72,7 +72,7 @@ class Progress:
 
 @dataclass(kw_only=True)
 class _Counted:
-    """What is through; markers themselves would fill the memory of a long run."""
+    """Counts of finished documents; the markers themselves would fill the memory of a long run."""
 
     characters: int = 0
     documents: int = 0
@@ -86,7 +86,7 @@ class _Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What is done, by what, and where the result goes.
+    """Run of a pipeline over inputs: inputs, pipeline, output folder and options.
 
     Attributes:
         inputs: paths of files and corpora.
@@ -154,7 +154,7 @@ class Run:
         progress: Callable[[Progress], None] = lambda progress: None,
         started: Callable[[Any], None] = lambda pool: None,
     ) -> Totals:
-        """Does what is not done yet, and proves that nothing was lost.
+        """Processes everything that is not done yet, and verifies that no document was lost.
 
         Args:
             resume: go on with what is in the folder.
@@ -221,7 +221,7 @@ class Run:
         tell()
 
     def _made_by(self) -> dict[str, str]:
-        """What decides the bytes of the parts; opening the pipeline tries its answers before any text is read."""
+        """Returns all that decides the bytes of the parts; opens the pipeline to check it early."""
         with self.open_pipeline() as pipeline:
             steps = pipeline.made_by()
         options = msgspec.json.encode([self.format, asdict(self.reading), self.shards], order="deterministic")

@@ -88,7 +88,7 @@ class _Worker:
 
 
 class Supervisor:
-    """Does shards by workers; a context manager that ends them."""
+    """Processes shards by worker processes; a context manager that ends them."""
 
     def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> None:
         """Starts nothing yet.
@@ -110,7 +110,7 @@ class Supervisor:
         self._bad_starts = 0
 
     def __enter__(self) -> Supervisor:
-        """Itself."""
+        """Returns the supervisor itself."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -122,7 +122,7 @@ class Supervisor:
 
     @property
     def pids(self) -> list[int]:
-        """Of the workers that run."""
+        """Process ids of the running workers."""
         return [worker.process.pid for worker in self._workers]
 
     @property
@@ -134,7 +134,7 @@ class Supervisor:
     def run(
         self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[int, int], None] = lambda *_: None
     ) -> Iterator[Done]:
-        """Does all shards, in any order; workers stay for the next call.
+        """Processes all shards, in any order; workers stay for the next call.
 
         Args:
             shards: to be done.
@@ -174,7 +174,7 @@ class Supervisor:
                 worker.process.send(worker.task.order(), seconds=self._limits.start)
 
     def _received(self, worker: _Worker) -> Iterator[Done]:
-        """What a worker sent, as far as it is there."""
+        """Handles the messages of a worker that have arrived; yields the markers of finished shards."""
         try:
             while worker in self._workers and (message := worker.process.receive(0)):
                 match message:

@@ -41,7 +41,7 @@ _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(
 
 
 class Station:
-    """Does shards by a worker of its own, under the same limits as on one machine.
+    """Processes shards by a worker of its own, under the same limits as on one machine.
 
     A document that kills the worker does not kill the station, which knows what the worker was at. So time, memory and
     quarantine are decided beside the worker, and only names of shards and markers go through the network.
@@ -64,7 +64,7 @@ class Station:
         return os.getpid()
 
     def do(self, shard: bytes, begun: int) -> bytes:
-        """Does one shard.
+        """Processes one shard.
 
         Args:
             shard: as JSON.
@@ -118,7 +118,7 @@ def pool_on(address: str) -> StartPool:
 
 
 class Cluster:
-    """Does shards by stations on many machines; a context manager that ends them."""
+    """Processes shards by stations on many machines; a context manager that ends them."""
 
     def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = "") -> None:
         """Reaches nothing yet.
@@ -163,7 +163,7 @@ class Cluster:
             self._ray.shutdown()
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None) -> Iterator[Done]:
-        """Does all shards, in any order.
+        """Processes all shards, in any order.
 
         Args:
             shards: to be done.
@@ -200,7 +200,7 @@ class Cluster:
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
     def _received(self, answer: Any) -> Done | None:
-        """What a station answers; it gets its next shard."""
+        """Handles the answer of a station, which then gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
             said = self._ray.get(answer)

@@ -1,4 +1,4 @@
-"""What runs in a supervised process: it has a group of its own, takes orders, and sends what it is at."""
+"""Worker side of a supervised process: it has its own process group, takes orders, and reports its progress."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
 
 
 class WorkersError(FascicleError):
-    """Workers fail or end before any document can be blamed."""
+    """Workers fail or end before the cause can be attributed to a document."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """The worker has loaded what it needs, and takes orders."""
+    """Message: the worker has loaded everything, and takes orders."""
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
-    """The worker is about to take documents through a step; none, when it reads or writes.
+    """Message: the worker starts to process documents by a step; there is none while it reads or writes.
 
     Attributes:
         step: name.
@@ -52,7 +52,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """The worker cannot go on, and no document is at fault.
+    """Message: the worker cannot go on, and no document is the cause.
 
     Attributes:
         message: for people.
@@ -69,7 +69,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """Makes one of an error; a fault of Fascicle is logged."""
+        """Makes a message of an error; an internal fault of Fascicle is logged."""
         if isinstance(error, FascicleError | OSError):
             return cls(message=str(error))
         log_fault(error)
@@ -77,7 +77,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class Channel:
-    """The end of the pipe in the worker. Messages are JSON in both directions, and no pickles."""
+    """Worker's end of the pipe. Messages are JSON in both directions, not pickles."""
 
     def __init__(self, pipe: Connection) -> None:
         """Takes the pipe."""
@@ -102,7 +102,7 @@ class Channel:
 
 
 def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, parent: int) -> None:
-    """The target of each process.
+    """Runs ``main`` in the started process; the target of each worker process.
 
     Args:
         pipe: of orders and messages.
@@ -125,7 +125,7 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 
 
 def settle(parent: int) -> None:
-    """Gives this process a group of its own, so that it ends with its programs and with its parent.
+    """Gives this process its own process group, so that it ends with its child programs and with its parent.
 
     An interrupt of the terminal is for the parent alone.
     """
@@ -150,11 +150,11 @@ def _end_with_parent() -> None:
 
 
 def places_of(error: BaseException) -> list[str]:
-    """Where an error was raised: modules, lines and functions, the innermost last."""
+    """Returns the places in the code that led to an error: modules, lines and functions, the innermost last."""
     found = traceback.extract_tb(error.__traceback__)[-8:]
     return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
 
 
 def log_fault(error: BaseException) -> None:
-    """Writes to standard error which fault there was and where: no message, which may hold text or names of files."""
+    """Logs class and place of an error to standard error, without its message, which may hold text or file names."""
     sys.stderr.write(f"{type(error).__name__} at {', '.join(places_of(error))}\n")

@@ -1,4 +1,4 @@
-"""Which mentions of a document are a form of a defined pair: a long form with its short forms, which mean one thing."""
+"""Abbreviations of a document: pairs of a long form with its short forms, and the mentions that are one of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKEN: Final = re.compile(r"\S+")
 
 
 class Bracket(NamedTuple):
-    """Two brackets that belong together.
+    """Pair of matching brackets.
 
     Attributes:
         start: where the first one stands.
@@ -92,7 +92,7 @@ class AbbreviationFinder:
 
 
 def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
-    """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+    """Finds where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
 
     The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
@@ -122,7 +122,7 @@ def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abb
 
 
 def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
-    """Those that a document states, else those that its text defines.
+    """Returns the abbreviations that a document states, else those that its text defines.
 
     Args:
         document: see `find_abbreviations`.
@@ -212,11 +212,11 @@ class _Part:
         return not before.isspace() and before not in _QUOTES
 
     def _parts(self, bracket: Bracket) -> Iterator[re.Match[str]]:
-        """What separates the parts of the words in a bracket."""
+        """Yields the separators between the parts of the words in a bracket."""
         return _PART.finditer(self.text, bracket.start + 1, bracket.end)
 
     def _ends(self, bracket: Bracket) -> Iterator[int]:
-        """Where a long form in a bracket may end: the first part, more parts, all of it.
+        """Yields where a long form in a bracket may end: after the first part, after more parts, at the bracket.
 
         "and" stands in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
         """
@@ -229,7 +229,7 @@ class _Part:
         return next((cut.start() for cut in self._parts(bracket)), bracket.end)
 
     def _floor(self, bracket: Bracket, most: int) -> int:
-        """Where the words begin in which a long form is looked for: in the same sentence, and at most so many."""
+        """Returns where the search for a long form begins: in the same sentence, and at most so many words before."""
         floor = max(bracket.floor, bracket.start - _REACH)
         for stop in _STOP.finditer(self.text, floor, bracket.start):
             if not _NO_STOP.search(self.text, max(floor, stop.start() - 8), stop.start()):
@@ -309,7 +309,7 @@ class Pairs:
         self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of pairs."""
         return len(self._pairs)
 
     def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:

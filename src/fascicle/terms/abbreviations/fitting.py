@@ -1,4 +1,4 @@
-"""Which rules for abbreviations are on: chosen on development documents, with none as a possible choice."""
+"""Selection of the rules for abbreviations on development documents; no rule at all is one of the choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Found = Mapping[str, tuple[Mention, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class FittedRules:
-    """What was chosen.
+    """Result of the selection of rules.
 
     Attributes:
         rules: for the decision of the model.
@@ -32,7 +32,7 @@ class FittedRules:
     definitions: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What a run keeps: the rules, the merit without and with them, and on how many definitions they were tried."""
+        """Returns what a run stores: the rules, F1 without and with them, and the number of definitions."""
         rules = {name: getattr(self.rules, name) for name in AbbreviationRules.__struct_fields__}
         return {**rules, "dev_f1": self.after, "dev_f1_without": self.before, "definitions": self.definitions}
 
@@ -48,7 +48,7 @@ class FittedRules:
 
 
 def candidates() -> Iterator[AbbreviationRules]:
-    """All rules, those with fewer changes first."""
+    """Yields all sets of rules, those with fewer changes first."""
     spreads: tuple[Spread, ...] = get_args(Spread)
     every = (
         AbbreviationRules(spread=spread, drop=drop, one_type=one_type)

@@ -1,4 +1,4 @@
-"""What can be a short form, and which words are its long form: Schwartz and Hearst (PSB 2003), with repairs."""
+"""Short forms and their long forms, by the algorithm of Schwartz and Hearst (PSB 2003), with repairs."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def _is_joined(form: str) -> bool:
 
 
 def most_words(short: str) -> int:
-    """How many words the long form of a short form may have (section 2.1 of the paper)."""
+    """Returns how many words the long form of a short form may have (section 2.1 of the paper)."""
     return min(len(short) + 5, 2 * len(short))
 
 
 def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
-    """Where the long form of a short form begins, which ends where some words end.
+    """Returns where the long form of a short form begins; it ends at the end of the given words.
 
     The short form as it stands comes first. Then come other spellings of it: letters for the names of Greek letters,
     the initial of a number word for its digit, and no subscript at the end.
@@ -107,7 +107,7 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
 
 
 def _by_any_initials(short: str, words: str) -> int | None:
-    """Where as many last words begin as a short form has letters, if these are their initials in another order.
+    """Returns where as many last words begin as a short form has letters, if their initials are the same letters.
 
     As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
     """
@@ -185,7 +185,7 @@ def _without_digit(letters: Sequence[str], words: str) -> int | None:
 
 
 def by_initials(letters: Sequence[str], words: str) -> int | None:
-    """Where the last words begin whose initials are some letters.
+    """Returns where the last words begin whose initials are the given letters.
 
     Args:
         letters: at least one.
@@ -204,7 +204,7 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
 
 
 def by_letters(letters: Sequence[str], words: str) -> int | None:
-    """Where the shortest tail begins that has some letters in their order, the first one at the start of a word.
+    """Returns where the shortest tail begins that has the letters in order, the first one at the start of a word.
 
     This is the algorithm of the paper (section 2.2).
     """

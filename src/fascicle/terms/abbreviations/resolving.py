@@ -1,4 +1,4 @@
-"""What short forms and long forms of a document say about its mentions: some are added, retyped or dropped."""
+"""Abbreviation step: adds, retypes or drops mentions by the short forms and long forms of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with rules: those that do nothing, that contradict each other, or that name what is not there."""
+"""Lint of curation rules: rules without effect, contradictory rules, and unknown names, concepts or sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unkn
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong with one rule.
+    """Problem of one rule.
 
     Attributes:
         number: of the rule, from 0.
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 class Seen:
-    """Of the names that go into a build, those that rules look at; so neither lint nor the build looks for them again.
+    """Names of a build that rules are about, collected so that neither lint nor the build searches them again.
 
     Attributes:
         rows: names that a rule fits, or that have the surface of one.
@@ -36,7 +36,7 @@ class Seen:
     """
 
     def __init__(self, curation: Curation) -> None:
-        """Has seen no name."""
+        """Starts without names."""
         self.rows: dict[NameRow, None] = {}
         self.concepts: set[str] = set()
         self._curation = curation
@@ -58,12 +58,12 @@ class Seen:
         return self._curation.rules
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name that was seen, or that a rule adds; see `Curation.decide`."""
+        """Returns the decision about a name that was seen, or that a rule adds; see `Curation.decide`."""
         looked = row in self.rows or row.surface in self._named
         return self._curation.decide(row) if looked else UNTOUCHED
 
     def findings(self, sources: Iterable[str]) -> list[Finding]:
-        """What is wrong with the rules beside all that was seen; see `lint`."""
+        """Returns the problems of the rules, given all names and concepts that were seen; see `lint`."""
         return lint(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
 
 

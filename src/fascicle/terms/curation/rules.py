@@ -1,4 +1,4 @@
-"""What rules make of the names of a pack."""
+"""Curation rules: they block, add or change names of a pack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CURATION: Final = "curation"  # the source of names that rules add, if they name
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule.
+    """Curation rule.
 
     Attributes:
         action: what it does.
@@ -139,7 +139,7 @@ class NameRow(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of one name; the numbers are those of rules, ``None`` where none decided.
+    """Decision of the rules about one name; numbers are those of rules, ``None`` where no rule decided.
 
     Attributes:
         keep: whether the pack has it.
@@ -187,7 +187,7 @@ class Curation:
                 self._by_concept[rule.concept].append(number)
 
     def decide(self, row: NameRow, *, without: Collection[int] = ()) -> Decision:
-        """What becomes of one name of a vocabulary, or of one that a rule adds.
+        """Returns the decision about one name of a vocabulary, or about one that a rule adds.
 
         Args:
             row: the name.
@@ -244,7 +244,7 @@ class Curation:
 def apply(
     rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
 ) -> Iterator[tuple[NameRow, Decision]]:
-    """What becomes of each name; behind them, the names that rules add and no source has.
+    """Yields each name with its decision, and then the names that rules add and no source has.
 
     Args:
         rows: surface, source and concept of each name.

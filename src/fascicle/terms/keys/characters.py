@@ -31,7 +31,7 @@ _POINTS: Final = range(
 
 @lru_cache(maxsize=1 << 14)
 def folded(letter: str) -> str:
-    """What a character counts as, alone or with the marks on it: none, one or several characters.
+    """Returns the folded form of a character, alone or with its marks: none, one or several characters.
 
     Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
     as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
@@ -68,7 +68,7 @@ def group(character: str) -> int:
 
 
 def _parts(character: str) -> str:
-    """What a character counts as, whatever stands before it."""
+    """Returns the folded form of a character, whatever precedes it."""
     if character in _MARKS_OF_OWNERS:
         return ""
     now, before = unicodedata.normalize("NFD", character), ""
@@ -81,7 +81,7 @@ def _parts(character: str) -> str:
 
 
 def _part(character: str) -> str:
-    """What a character counts as that is decomposed and in lower case already."""
+    """Returns the folded form of a character that is already decomposed and in lower case."""
     category = unicodedata.category(character)
     if character in GREEK or character in _LATIN:
         return GREEK.get(character) or _LATIN[character]
@@ -163,7 +163,7 @@ _SHORT: Final = 4
 
 
 class CasePolicy(IntEnum):
-    """Which case counts as that of a name: any, its own but for the first letter, or exactly its own.
+    """Case policy of a name: any case, its own except for the first letter, or exactly its own.
 
     A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it does not have.
     """

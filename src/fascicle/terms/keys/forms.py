@@ -54,7 +54,7 @@ class Folder:
     """Folds code points by a table that it fills with the characters that it meets; so it is for one thread."""
 
     def __init__(self) -> None:
-        """Knows no character."""
+        """Starts without characters."""
         # 0: not met yet; above: one folded character; below: the negative number of a row of what it folds to.
         self._table = np.zeros(BARRIER + 1, dtype=np.int32)
         self._table[BARRIER] = _coded(BARRIER, SIGN)
@@ -114,7 +114,7 @@ _SLOW: Final = 1
 
 
 def _slowly(points: Ints32) -> Codes:
-    """As Python does it, text by text."""
+    """Folds texts one by one in Python."""
     codes: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -173,12 +173,12 @@ class Column:
         self.extend = self._new.extend
 
     def __len__(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return self._size + len(self._new)
 
     @property
     def values(self) -> NDArray[Any]:
-        """All values; those that come later are not among them, and arrays handed out before stay as they are."""
+        """All values; later values are not among them, and arrays returned before stay as they are."""
         if self._new:
             end = len(self)
             if end > len(self._values):
@@ -192,7 +192,7 @@ class Column:
 
 
 class Forms:
-    """What tokens count as: rows of forms, with their hashes and their text in UTF-8.
+    """Folded forms of tokens, in rows, with their hashes and their text in UTF-8.
 
     Attributes:
         texts: of all forms.
@@ -219,7 +219,7 @@ class Forms:
         self.s = self.row("s")
 
     def __len__(self) -> int:
-        """How many forms there are."""
+        """Number of forms."""
         return len(self._rows)
 
     def row(self, text: str) -> int:
@@ -241,7 +241,7 @@ class Forms:
 
     @property
     def starts(self) -> Ints:
-        """Where the bytes of each form start, and one past the last."""
+        """Starts of the bytes of each form, and one past the last."""
         return self._starts.values
 
     @property
@@ -266,7 +266,7 @@ class Runs:
     """
 
     def __init__(self) -> None:
-        """Knows no run."""
+        """Starts without runs."""
         self.forms = Forms()
         self.first, self.count = Column(np.int32), Column(np.int32)
         self.start, self.end = Column(np.int32), Column(np.int32)
@@ -278,7 +278,7 @@ class Runs:
         self._known = Column(np.uint64)
 
     def __len__(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(self._known)
 
     def find(self, hashes: Hashes) -> Ints32:

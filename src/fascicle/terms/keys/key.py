@@ -15,7 +15,7 @@ _UNORDERED: Final = frozenset(',;:()[]{}"/.')  # signs that only part words, onc
 
 
 def key(surface: str, level: Level) -> str:
-    """What a name counts as; names with equal keys match.
+    """Returns the key of a name; names with equal keys match.
 
     Args:
         surface: the name.

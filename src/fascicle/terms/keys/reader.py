@@ -52,7 +52,7 @@ class TokenReader:
     """Reads tokens, and remembers the words that it met, up to a bound; so it is for one thread."""
 
     def __init__(self, *, remembered: int = REMEMBERED, chunk: int = _CHUNK) -> None:
-        """Knows no word.
+        """Starts without words.
 
         Args:
             remembered: how many distinct runs are kept from one call to the next.
@@ -137,7 +137,7 @@ class TokenReader:
         return at
 
     def _in_context(self, found: _Parts) -> TokenArrays:
-        """What each part counts as beside its neighbours."""
+        """Returns the form of each part, given its neighbours."""
         runs = self._runs
         forms = runs.form.values[found.parts]
         before_number = np.flatnonzero(runs.group.values[found.parts[1:]] == DIGIT)
@@ -160,7 +160,7 @@ def _joined(found: list[_Parts]) -> _Parts:
 
 
 def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
-    """Where runs start and end, and which are signs."""
+    """Returns where runs start and end, and which are signs."""
     if not len(codes):
         none = np.zeros(0, dtype=np.int64)
         return none, none, np.zeros(0, dtype=bool)

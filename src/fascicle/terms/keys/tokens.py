@@ -183,7 +183,7 @@ def _settled(word: str) -> str:
 
 
 def _cuts(run: str, at: int) -> Iterator[tuple[int, int]]:
-    """Where the tokens of a run are; the place of the run is added."""
+    """Yields start and end of the tokens of a run; the place of the run is added."""
     where = 0 if run in _GREEK or _WHOLE.search(run) else _cut(run)
     if not where:
         yield at, at + len(run)
@@ -193,7 +193,7 @@ def _cuts(run: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(run: str) -> int:
-    """Where a run falls in two, 0 if it does not."""
+    """Returns where a run is split in two; 0 if it is not."""
     for pattern in (_LAST, _FIRST, _INNER):
         found = pattern.match(run)
         if found and 0 < found.end() < len(run):
@@ -246,7 +246,7 @@ class Run(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a run, or a part of it, counts as.
+    """Run of characters, or a part of one, with its folded forms.
 
     Attributes:
         start: first character in the run.
@@ -304,7 +304,7 @@ def runs_of(folded: str) -> list[Run]:
 
 
 def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
-    """What a run counts as, whatever stands around it.
+    """Returns the pieces of a run, whatever its neighbours are.
 
     Args:
         run: folded.

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TsvOptions:
-    """What the columns of a table are; by default ``type TAB name``.
+    """Meaning of the columns of a table; by default ``type TAB name``.
 
     Attributes:
         name_column: column of the name, from 0.
@@ -73,7 +73,7 @@ PHRASES = TsvOptions(name_column=0, type_column=None)
 
 @dataclass(kw_only=True)
 class DictionaryReport:
-    """What reading a dictionary met; complete when the entries are used up.
+    """Counts of what was read from a dictionary; complete when all entries have been read.
 
     Attributes:
         entries: names given out.

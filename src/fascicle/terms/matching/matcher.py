@@ -102,7 +102,7 @@ class Matcher(Annotator):
 
     @property
     def counts(self) -> NameCounts:
-        """What became of the entries."""
+        """Counts of the entries, by what was done with them."""
         return self._names.counts
 
     @property
@@ -122,7 +122,7 @@ class Matcher(Annotator):
 
     @property
     def kind(self) -> str:
-        """That it is a dictionary."""
+        """Kind of the finder: a dictionary."""
         return "dictionary"
 
     @property

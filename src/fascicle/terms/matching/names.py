@@ -38,7 +38,7 @@ ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingRule:
-    """What of a text counts as a name of a dictionary.
+    """Rule by which the words of a text match a name of a dictionary.
 
     Attributes:
         name: of the rule.
@@ -78,7 +78,7 @@ _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 @dataclass(frozen=True, kw_only=True)
 class NameCounts:
-    """What became of the entries of a dictionary.
+    """Counts of the entries of a dictionary, by what was done with them.
 
     Attributes:
         entries: given.
@@ -215,7 +215,7 @@ def _check_type(entry: Entry, rule: MatchingRule) -> None:
 
 
 def _what(entry: Entry, words: list[str]) -> str:
-    """What an entry is, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
+    """Returns the class of an entry, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
     if not words:
         return "empty"
     if not has_letters(entry.name):

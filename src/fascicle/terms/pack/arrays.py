@@ -146,11 +146,11 @@ class Strings:
         return cls(mapped(folder / f"{name}{BYTES}"), mapped(folder / f"{name}{OFFSETS}"))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of strings."""
         return max(len(self.offsets) - 1, 0)
 
     def __getitem__(self, row: int) -> str:
-        """One of them."""
+        """Returns one string."""
         return str(self.raw(row), "utf-8")
 
     def raw(self, row: int) -> memoryview:
@@ -158,7 +158,7 @@ class Strings:
         return self._view[int(self.offsets[row]) : int(self.offsets[row + 1])]
 
     def take(self, rows: Ints | Sequence[int]) -> list[str]:
-        """Several of them."""
+        """Returns several strings."""
         return [str(raw, "utf-8") for raw in self.raws(rows)]
 
     def raws(self, rows: Ints | Sequence[int]) -> Iterator[memoryview]:
@@ -198,7 +198,7 @@ class Lists:
         self.starts, self.values = starts, values
 
     def __getitem__(self, row: int) -> Array:
-        """One list."""
+        """Returns one list."""
         return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
 
     def fits(self, count: int) -> bool:
@@ -211,7 +211,7 @@ class Lists:
         )
 
     def take(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Several lists, one behind the other.
+        """Returns several lists, concatenated.
 
         Returns:
             For each value the place in ``rows`` of the list that it is from, and the values.

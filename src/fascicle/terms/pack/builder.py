@@ -40,7 +40,7 @@ _EVERY: Final = 10_000
 
 
 class BuildSettings(Settings, frozen=True, kw_only=True):
-    """How a pack is built.
+    """Settings of the build of a pack.
 
     Attributes:
         name: of the pack, which becomes the source of its mentions.
@@ -56,7 +56,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
 
 
 class PackSource(NamedTuple):
-    """One source: what is kept of it in the manifest, and its records.
+    """Source of a pack: its facts for the manifest, and its records.
 
     Attributes:
         facts: its name is that of its terms; ``counts`` is filled by the build.
@@ -79,12 +79,12 @@ class Decides(Protocol):
         """All rules, by their numbers."""
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name."""
+        """Returns the decision about a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the builder is given, for it belongs to others.
+    """Components of the builder that are defined elsewhere: keys, scan table and curation rules.
 
     Attributes:
         normaliser: version of the keys.
@@ -245,7 +245,7 @@ class _Building:
             spill.add(named(key, surface, concept, numbers, shown=shown))
 
     def _unusable(self, name: MergedName) -> str:
-        """Why a name cannot be in a pack; empty if it can."""
+        """Returns why a name cannot be in a pack; empty if it can."""
         if not name.surface or "\0" in name.surface:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""

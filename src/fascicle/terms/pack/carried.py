@@ -109,7 +109,7 @@ class CarriedPack:
         )
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return len(self.concept)
 
     @property
@@ -124,11 +124,11 @@ class CarriedPack:
 
     @property
     def active(self) -> CarriedPack:
-        """Itself, for it has no other names."""
+        """The pack itself, for it has no other names."""
         return self
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each term of these keys the place of its key in ``rows``, and its own row."""
+        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
         return spread(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:

@@ -1,4 +1,4 @@
-"""What the difference between two packs means for texts: mentions that come, go, or change their link."""
+"""Differences between two packs, and their effect on texts: mentions that are added, lost, or get another link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHUNK = 1 << 14
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One difference between two packs.
+    """Difference between two packs.
 
     Attributes:
         change: what became of it on the way from the first to the second.
@@ -49,7 +49,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changes(first: Pack, second: Pack) -> Iterator[Change]:
-    """All differences in concepts, by CURIE, and then in the terms that are found, by surface.
+    """Yields all differences in concepts, by CURIE, and then in the terms that are found, by surface.
 
     Args:
         first: what was before.
@@ -85,7 +85,7 @@ def _shown(values: dict[str, str], names: Any) -> str:
 
 
 def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
-    """Two streams sorted by the bytes of their keys as one; ``None`` for what one does not have."""
+    """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
     one, other = next(first, None), next(second, None)
     while one is not None or other is not None:
         if other is None or (one is not None and one[0].encode() < other[0].encode()):
@@ -215,7 +215,7 @@ _TOGETHER: Final = 64  # documents
 def mention_changes(
     first: Pack, second: Pack, documents: Iterable[Document], *, settings: RecognitionSettings | None = None
 ) -> Iterator[Change]:
-    """All differences in what two packs find, in the order of the texts.
+    """Yields all differences in the mentions that two packs find, in the order of the texts.
 
     A mention is one place with one type. It changes if its link does; the first type of a place counts for that which
     the settings allow.

@@ -29,7 +29,7 @@ def sources_of(pack: Pack) -> list[PackSource]:
 
 
 def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
-    """What a source of a pack says; the first source of a concept says all but its names."""
+    """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
     has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
     first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
     for start in range(0, len(pack), _CHUNK):
@@ -73,7 +73,7 @@ def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> Co
 
 
 class Kept:
-    """What rules decided about the names of a pack, and that the labels of other sources are always looked for.
+    """Rules that decided about the names of a pack; labels of other sources always stay searchable.
 
     Attributes:
         rules: as the pack tells them; a rule that decided with others is one with them.
@@ -98,13 +98,13 @@ class Kept:
                 )
 
     def see(self, record: ConceptRecord) -> None:
-        """Notes the labels of a record of another source; of a new concept without one, its first name."""
+        """Collects the labels of a record of another source; of a new concept without a label, its first name."""
         labels = [name for name in record.names if name.kind == "label"]
         if not labels and record.names and self._pack.concept_rows([record.curie])[0] < 0:
             labels = [record.names[0]]
         self._own.update((name.surface, record.curie) for name in labels)
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name."""
+        """Returns the decision about a name."""
         name = (row.surface, row.concept)
         return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)

@@ -15,7 +15,7 @@ class KeyReader:
     """Makes keys of level 2; for one thread."""
 
     def __init__(self) -> None:
-        """Knows no word."""
+        """Starts without words."""
         self._reader = TokenReader(remembered=_REMEMBERED)
 
     def __call__(self, names: Sequence[str]) -> list[str]:

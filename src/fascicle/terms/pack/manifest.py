@@ -1,4 +1,4 @@
-"""What is checked when a pack is opened: version, normaliser, and the presence, size and hash of every file."""
+"""Manifest of a pack, and the checks at opening: version, normaliser, and presence, size and hash of every file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORDING: Final = Wording(
 
 
 class SourceFacts(Settings, frozen=True, kw_only=True):
-    """One source of a pack.
+    """Facts about one source of a pack.
 
     Attributes:
         name: by which terms name it.
@@ -59,7 +59,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
 
 
 class FileFacts(Settings, frozen=True, kw_only=True):
-    """One file of a pack or of a linker.
+    """Size and hash of one file of a pack or of a linker.
 
     Attributes:
         size: bytes.
@@ -71,7 +71,7 @@ class FileFacts(Settings, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Those of a file, which is read once."""
+        """Returns size and hash of a file, which is read once."""
         size, sha256 = file_facts(path)
         return cls(size=size, sha256=sha256)
 
@@ -193,7 +193,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def looking_through(folder: Path) -> Iterator[None]:
-    """Says of a pack whose values lead out of its files that it is damaged; `verifying.verify` says where.
+    """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
 
     Raises:
         PackError: it is.
@@ -209,7 +209,7 @@ def looking_through(folder: Path) -> Iterator[None]:
 
 
 def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """How many values each file must have, as far as the sizes of others say."""
+    """Yields how many values each file must have, as far as it follows from the sizes of others."""
 
     def count(name: str) -> int:
         return sizes.get(name, 0) // dtype_of(name).itemsize

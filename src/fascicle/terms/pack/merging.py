@@ -205,7 +205,7 @@ def _first(values: Iterable[str]) -> str:
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
-    """Each distinct name once for each language, with the strongest kind; the first label of a language stays one."""
+    """Returns each distinct name once per language, with its strongest kind; only the first label stays a label."""
     kinds: dict[tuple[str, str], NameKind] = {}
     sources: dict[tuple[str, str], dict[int, None]] = {}
     labels: dict[str, str] = {}
@@ -255,7 +255,7 @@ class Numbers(Generic[T]):
         return found
 
     def values(self) -> tuple[T, ...]:
-        """All values by number."""
+        """Returns all values by number."""
         return tuple(self._numbers)
 
 
@@ -325,7 +325,7 @@ class ConceptsWriter:
 
 
 def _facts(concept: Merged) -> bytes:
-    """What is rarely asked of a concept; empty if there is nothing."""
+    """Returns the rarely used fields of a concept as bytes; empty if there are none."""
     references: dict[str, tuple[str, ...]] = {}
     for one in concept.references:
         if one.curie not in references.get(one.predicate, ()):

@@ -42,7 +42,7 @@ class Leads:
         self._owners = column[self._rows].astype(np.int64)
 
     def __len__(self) -> int:
-        """How many concepts are led by another one."""
+        """Number of concepts that have another leading concept."""
         return len(self._rows)
 
     def of(self, rows: Ints) -> Ints:
@@ -58,7 +58,7 @@ class Leads:
         return spread(starts, ends, self._rows)
 
     def members(self, row: int) -> list[int]:
-        """All concepts of the set of one, the leading one first."""
+        """Returns all concepts of the set of a concept, the leading one first."""
         lead = self.of(np.array([row], dtype=np.int64))
         return [int(lead[0]), *self.led(lead)[1].tolist()]
 
@@ -174,7 +174,7 @@ class Pack:
         return cls(place, manifest)
 
     def __len__(self) -> int:
-        """How many concepts there are."""
+        """Number of concepts."""
         return len(self.type_rows)
 
     @property
@@ -277,7 +277,7 @@ class Pack:
 
     @cached_property
     def leads(self) -> Leads:
-        """Which concepts are one thing in several vocabularies; in a pack of an older release, none are."""
+        """Sets of concepts that are equal in several vocabularies; a pack of an older release has none."""
         there = layout.LEAD in self.manifest.files
         return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
@@ -316,7 +316,7 @@ class Pack:
         return table.surfaces[number & ~layout.LIMIT]
 
     def names(self, curie: str) -> tuple[Term, ...]:
-        """All names of a concept, those that are kept out at the end.
+        """Returns all names of a concept, those that are excluded at the end.
 
         Raises:
             InputError: the pack does not have the concept.
@@ -343,7 +343,7 @@ class Pack:
         )
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """What is needed to look for terms in texts, by their rows in `active`."""
+        """Returns the data to find terms in texts, by their rows in `active`."""
         names = self.active
         surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
         flags = names.flags[rows]
@@ -359,11 +359,11 @@ class Pack:
         return self._curies(self.child_rows[self.row(curie)])
 
     def ancestors(self, curie: str) -> tuple[str, ...]:
-        """All concepts above one, at any distance, without itself; sorted. A circle in the hierarchy does no harm."""
+        """Returns all concepts above one, at any distance, without itself; sorted. The hierarchy may have cycles."""
         return self._curies(self._reached(self.parent_rows, self.row(curie)))
 
     def descendants(self, curie: str) -> tuple[str, ...]:
-        """All concepts below one, at any distance, without itself; sorted."""
+        """Returns all concepts below one, at any distance, without itself; sorted."""
         return self._curies(self._reached(self.child_rows, self.row(curie)))
 
     def _reached(self, edges: Lists, row: int) -> Ints:

@@ -1,4 +1,4 @@
-"""How careful to be with a name: whether its case counts, and how probable it is that the name means the concept.
+"""Priors of names: whether the case of a name counts, and how probable it is that the name means the concept.
 
 Both are simple rules on the name itself, stated here; nothing is fitted. The list of common words is that of
 ``common_words.txt``.
@@ -41,7 +41,7 @@ _VERY: Final = 0.02  # what words that are hardly ever names keep
 
 
 class Style(IntEnum):
-    """How names of a type look, which says how careful to be with words and with two letters.
+    """Style of the names of a type, which decides the prior of common words and of names of two letters.
 
     Attributes:
         words: words of a language, as of most types.
@@ -82,7 +82,7 @@ def common_words() -> Mapping[str, int]:
 
 
 class Judged(NamedTuple):
-    """What a name alone says.
+    """Case policies and probabilities that follow from a name alone.
 
     Attributes:
         case: its case policy.
@@ -123,7 +123,7 @@ def judged(surface: str) -> Judged:
 
 
 def _probability(bare: str, rank: int | None, style: Style) -> float:
-    """That a name of this style is meant, by its letters and digits and its rank among common words."""
+    """Returns the probability that a name of this style is meant, by its characters and its rank as common word."""
     found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if style is Style.own:
         return max(found, _OWN)

@@ -32,7 +32,7 @@ _SOURCE: Final = "pack"
 
 
 class NameOfType(NamedTuple):
-    """What is proposed about: a name as the sources write it, and a type."""
+    """Name as the sources write it, with a type; the unit of a proposal."""
 
     surface: str
     type: str
@@ -40,7 +40,7 @@ class NameOfType(NamedTuple):
 
 @dataclass(kw_only=True)
 class Counts:
-    """Where a name was found. Lists have a place for each of `LEVELS`: the strictest that what was found fits.
+    """Counts of the places of a name. Lists have an item for each of `LEVELS`: the strictest that the place fits.
 
     Attributes:
         right: places in gold that are a mention of this type.
@@ -198,7 +198,7 @@ def _is_lower(text: str) -> bool:
 
 
 def _canonical_names() -> Callable[[str], str]:
-    """What a name of a type means here; a name that is unknown, or may mean several, is itself."""
+    """Returns a function that gives the canonical type; an unknown or ambiguous type stays as it is."""
     vocabulary = read_vocabulary()
 
     @cache
@@ -214,7 +214,7 @@ _STRICTER: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
 
 @dataclass(frozen=True, kw_only=True)
 class ProposalSettings:
-    """When there is enough evidence for a rule.
+    """Thresholds of the evidence for a rule.
 
     Attributes:
         least: places in gold that a name must have, for gold to decide about it.
@@ -231,7 +231,7 @@ class ProposalSettings:
 
 
 class Proposal(NamedTuple):
-    """What is proposed about one name of one type.
+    """Proposed rules for one name of one type.
 
     Attributes:
         name: of which type.
@@ -246,7 +246,7 @@ class Proposal(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """What to do with a name."""
+    """Action for a name, and the harm without it."""
 
     action: Action
     harm: float
@@ -331,7 +331,7 @@ def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -
 
 
 def _expected_wrong(raw: int, right: int, wrong: int) -> float:
-    """How many places of texts without gold are expected to be wrong, by those with gold (rule of succession)."""
+    """Estimates how many places in texts without gold are wrong, by those with gold (rule of succession)."""
     return raw * (wrong + 1) / (right + wrong + 2)
 
 

@@ -28,7 +28,7 @@ _UNKNOWN: Final = -1
 
 
 class Edge(NamedTuple):
-    """Two concepts of which something says that they are one thing.
+    """Two concepts with evidence that they are equal.
 
     Attributes:
         concept: row of the first.

@@ -52,7 +52,7 @@ class Names:
         self.ruled: tuple[Array, Array] = (terms, rules)
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return len(self.concept)
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:

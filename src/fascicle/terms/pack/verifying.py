@@ -27,7 +27,7 @@ _SHOWN: Final = 10  # of the most ambiguous keys
 
 
 class PackStats(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in a pack.
+    """Statistics of a pack.
 
     Attributes:
         pack: its full name.
@@ -95,7 +95,7 @@ def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
 
 
 def _concepts_of_keys(pack: Pack) -> Array:
-    """How many concepts each key has."""
+    """Returns how many concepts each key has."""
     names = pack.active
     starts = names.starts.astype(np.int64)
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
@@ -180,7 +180,7 @@ def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
 
 
 def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
-    """What is looked at, and whether it is right."""
+    """Yields the name of each part that is verified, and whether it is valid."""
     concepts, manifest = len(pack), pack.manifest
     sources = range(len(manifest.sources))
     yield "sets of sources", all(number in sources for one in manifest.sets for number in one)
@@ -316,7 +316,7 @@ def _are_lists(lists: Lists, concepts: int) -> bool:
 
 
 def _first_of(lists: Lists) -> Bools:
-    """Which values are the first of their list."""
+    """Returns which values are the first of their list."""
     first: Bools = np.zeros(len(lists.values) + 1, dtype=np.bool_)
     first[lists.starts] = True
     return first[:-1]

@@ -1,4 +1,4 @@
-"""What a pack makes of a surface, and why: its keys, its terms and their concepts, and what is kept out."""
+"""Explanation of a surface in a pack: its keys, its terms and their concepts, and terms that are excluded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pack makes of a surface.
+    """Explanation of a surface in a pack.
 
     Attributes:
         surface: that was asked for.

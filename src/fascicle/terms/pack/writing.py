@@ -49,7 +49,7 @@ class SortedSpill:
             self._spill()
 
     def batches(self, *, again: bool = False) -> Iterator[list[bytes]]:
-        """All rows in order, some thousand at a time; to be called after the last row.
+        """Yields all rows in order, some thousand at a time; to be called after the last row.
 
         Args:
             again: whether they are asked for once more later; the last time gives the memory and the disk free.
@@ -257,7 +257,7 @@ def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
 
 
 def _firsts(values: tuple[bytes, ...]) -> Bools:
-    """Which values are not those before them."""
+    """Returns which values differ from the one before."""
     found = np.ones(len(values), dtype=np.bool_)
     found[1:] = [one != other for one, other in pairwise(values)]
     return found

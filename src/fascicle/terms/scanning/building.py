@@ -32,7 +32,7 @@ _DTYPES: Final = MappingProxyType(
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table holds.
+    """Layout of a table: versions, counts and sizes of its arrays.
 
     Attributes:
         normaliser: version of the keys.
@@ -51,7 +51,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     sizes: dict[str, int]
 
     def places(self) -> dict[str, tuple[int, int]]:
-        """Where each array starts in the file and where it ends, in bytes."""
+        """Returns start and end of each array in the file, in bytes."""
         at, found = HEADER, {}
         for name, dtype in _DTYPES.items():
             size = self.sizes[name] * np.dtype(dtype).itemsize
@@ -84,7 +84,7 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
 
 
 def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """As `open_arrays`, of the bytes of a table; the path is for errors."""
+    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
     head = bytes(data[:HEADER])
     if not head.startswith(_MAGIC):
         raise _broken(path)
@@ -182,7 +182,7 @@ def write_table(
     folder: str | None = None,
     bits: int = KEPT,
 ) -> int:
-    """As `build_table`, to an open file.
+    """Writes a table to an open file, as `build_table`.
 
     Args:
         keys: the same; nothing checks them.

@@ -31,7 +31,7 @@ _BUCKETS = 1 << 14
 
 
 class Hits(NamedTuple):
-    """Where names stand among tokens, sorted by their first and last token.
+    """Places of names among tokens, sorted by their first and last token.
 
     Attributes:
         first: first token of each, ``[m]``.
@@ -45,7 +45,7 @@ class Hits(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Which states the table holds: numbers of those that were asked for, and where each begins in the table."""
+    """Queried states that the table holds: their indices in the query, and where each begins in the table."""
 
     which: Ints
     place: Ints
@@ -92,7 +92,7 @@ class Table:
         return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """Number of names."""
         return self.layout.names
 
     @property
@@ -175,7 +175,7 @@ class Table:
         return next_states(states, hashes, bits=self.layout.bits)
 
     def _find(self, states: Hashes) -> _Found:
-        """Which of these states the table holds."""
+        """Finds which of these states the table holds."""
         low = filter_bits(states, self._low, bits=self.layout.bits)
         bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
         which = np.flatnonzero(bits & _ONE)
@@ -260,14 +260,14 @@ def _chosen(hits: Hits, kept: Bools) -> Hits:
 
 
 def _sorted(parts: list[Hits]) -> Hits:
-    """All hits in order; no two have the same tokens, for these have one key."""
+    """Returns all hits in order; no two have the same tokens, for these have one key."""
     hits = Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
     return Hits(hits.first[order], hits.last[order], hits.rows[order])
 
 
 def _starts_of(owner: Ints) -> Ints:
-    """Where each number of a sorted array first stands."""
+    """Returns where each number of a sorted array first occurs."""
     return np.flatnonzero(np.diff(owner, prepend=-1))
 
 

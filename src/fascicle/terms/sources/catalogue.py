@@ -23,7 +23,7 @@ from fascicle.terms.sources.taxonomy import read_merged, read_names
 
 @dataclass(frozen=True, kw_only=True)
 class SourceReader:
-    """One kind of source.
+    """Reader of one kind of source.
 
     Attributes:
         name: in ``sources.toml``.

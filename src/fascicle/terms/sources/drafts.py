@@ -1,4 +1,4 @@
-"""What the readers share: lines with their places, and records that are put together piece by piece."""
+"""Helpers that the readers share: lines with their places, and records that are assembled step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ADDRESSES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Prefix:
-    """What is known of the identifiers of one vocabulary.
+    """Form of the identifiers of one vocabulary.
 
     Attributes:
         name: the one spelling of the prefix.
@@ -91,7 +91,7 @@ def _bare(text: str, prefix: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _known(prefix: str) -> Prefix | None:
-    """What is known of a prefix, also of one with the date of a release behind it."""
+    """Returns the facts about a prefix, also of one that ends with the date of a release."""
     folded = prefix.lower()
     return _table().get(folded) or _table().get(_RELEASE.sub("", folded))
 
@@ -112,7 +112,7 @@ def _table() -> Mapping[str, Prefix]:
 
 @cache
 def _telling() -> tuple[Prefix, ...]:
-    """Those whose local parts begin as no others do: the prefix may be left out."""
+    """Returns the vocabularies whose local parts are unambiguous, so that the prefix may be left out."""
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
 
 

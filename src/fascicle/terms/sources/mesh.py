@@ -31,10 +31,10 @@ _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
 
 
 class Trees:
-    """Which descriptor has which tree numbers."""
+    """Tree numbers of descriptors."""
 
     def __init__(self) -> None:
-        """Starts with none."""
+        """Starts without tree numbers."""
         self._of: dict[str, list[str]] = {}
         self._at: dict[str, str] = {}
 

@@ -41,7 +41,7 @@ _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNOREC
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """What a source writes in its own way.
+    """Settings for the variant of OBO that a source writes.
 
     Attributes:
         above: relations to concepts that count as parents, beside ``is_a``.

@@ -78,7 +78,7 @@ class _Reading:
         self.live: set[str] = set()
 
     def records(self, parts: JsonParts) -> Iterator[ConceptRecord]:
-        """Those of all graphs, in the order of the file."""
+        """Yields the records of all graphs, in the order of the file."""
         there = False
         for name in parts.fields():
             if name != "graphs":

@@ -1,4 +1,4 @@
-"""One vocabulary of a ``sources.toml``: checked, read, filtered, and given its type."""
+"""Reader of one vocabulary of a ``sources.toml``: checks, reads, filters, and sets its type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
 def unfit(settings: SourceSettings) -> Callable[[str], str]:
-    """What says why `max_tokens` or `without` leave a name out; empty for one that stays."""
+    """Returns a function that gives the reason why `max_tokens` or `without` exclude a name; empty if it stays."""
     patterns = [re.compile(pattern) for pattern in settings.without]
     most = settings.max_tokens
 
@@ -40,7 +40,7 @@ def unfit(settings: SourceSettings) -> Callable[[str], str]:
 
 
 def fitting(settings: SourceSettings) -> Fits:
-    """What gives back those names of a record that `max_tokens` and `without` let through.
+    """Returns a function that filters the names of a record by `max_tokens` and `without`.
 
     It counts the others, but for labels.
 

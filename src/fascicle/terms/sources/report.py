@@ -1,4 +1,4 @@
-"""What reading a vocabulary met: how much was given, and what was lost, counted by reason with its first place."""
+"""Report of reading a vocabulary: counts of what was read, and of losses by reason with the first place of each."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class LostLabel(NamedTuple):
 
 @dataclass(kw_only=True)
 class SourceReport:
-    """What reading one source met; complete when its records are used up.
+    """Counts of what was read from one source; complete when all its records have been read.
 
     Attributes:
         rows: rows, stanzas or records of the file.

@@ -205,7 +205,7 @@ _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What a reader knows of the tables of one maker.
+    """Format of the tables of one publisher.
 
     Attributes:
         columns: what its columns are.
