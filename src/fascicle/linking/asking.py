@@ -153,7 +153,7 @@ def _of_part(asked: Asked) -> Question:
 
 
 def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
-    """Ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+    """Returns ways as a mention sees them: for a short form the long form is not its own, and the short form is.
 
     Args:
         ways: as bits by their number in `WAYS`.
@@ -182,7 +182,7 @@ def _bare(surface: str, kind: str) -> Iterator[Asked]:
 
 
 def _shorter(*several: Asked) -> tuple[Asked, ...]:
-    """Names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
     split = [(one.surface.split(" "), one.taxon) for one in several]
     return tuple(
         Asked(" ".join(words[first:]), "shorter", taxon)
@@ -208,7 +208,7 @@ def readings(surface: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _counted(parts: list[str]) -> tuple[str, ...]:
-    """``BRCA1/2`` is ``BRCA1`` and ``BRCA2``."""
+    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``."""
     first = _NUMBERED.fullmatch(parts[0])
     if first is None or not all(_ENDING.fullmatch(part) for part in parts[1:]):
         return ()
@@ -216,7 +216,7 @@ def _counted(parts: list[str]) -> tuple[str, ...]:
 
 
 def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
-    """``breast and ovarian cancer`` is ``breast cancer`` and ``ovarian cancer``."""
+    """Splits ``breast and ovarian cancer`` into ``breast cancer`` and ``ovarian cancer``."""
     words = parts[-1].split(" ")
     if len(words) < 2:
         return ()
@@ -224,7 +224,7 @@ def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
 
 
 def _with_shared_start(parts: list[str]) -> tuple[str, ...]:
-    """``vitamins A and E`` is ``vitamins A`` and ``vitamins E``."""
+    """Splits ``vitamins A and E`` into ``vitamins A`` and ``vitamins E``."""
     words = parts[0].split(" ")
     if len(words) < 2:
         return ()

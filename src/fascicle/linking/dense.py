@@ -129,7 +129,7 @@ class Exported(NamedTuple):
 
 
 def planned(pack: Pack, types: Sequence[str]) -> Planned:
-    """The names of some types, or of all: each once for a type.
+    """Returns the names of some types, or of all: each once for a type.
 
     Args:
         pack: open.
@@ -148,7 +148,7 @@ def planned(pack: Pack, types: Sequence[str]) -> Planned:
 
 
 def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
-    """The bytes of vectors: names, times their width, times 2.
+    """Returns the size of the vectors in bytes: names, times their width, times 2.
 
     Raises:
         UsageError: they are more than is allowed, or than is free.
@@ -286,7 +286,7 @@ class DenseIndex:
         return NameEncoder.open(self.folder / GRAPH, self.folder / TOKENIZER, pad=self.manifest.pad, threads=1)
 
     def near(self, names: Sequence[str], kind: str) -> list[tuple[tuple[int, float], ...]]:
-        """The terms of the names of a type whose vectors are like those of some others.
+        """Returns the terms of the names of a type whose vectors are similar to the given ones.
 
         Args:
             names: none of which has an influence on what is found for another.

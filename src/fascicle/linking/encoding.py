@@ -54,7 +54,7 @@ class NameEncoder:
         return int(self.together(["a"]).shape[1])
 
     def together(self, names: Sequence[str]) -> Vectors:
-        """The vectors of names that are read as one batch; their last digits depend on the batch.
+        """Returns the vectors of names as one batch; their last digits depend on the batch.
 
         Returns:
             Of length 1, ``[names, width]``.
@@ -75,7 +75,7 @@ class NameEncoder:
         return found
 
     def alone(self, names: Sequence[str]) -> Vectors:
-        """The vectors of names each of which is read by itself, so that none depends on the others."""
+        """Returns the vectors of names, encoded one by one, so that none depends on the others."""
         return np.concatenate([self.together([one]) for one in names])
 
     def _pieces(self, ids: list[int]) -> list[int]:
@@ -96,7 +96,7 @@ class Largest(NamedTuple):
 
 
 def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
-    """The rows with the largest products, in float64.
+    """Returns the rows with the largest products, in float64.
 
     Blocks of rows are multiplied in float32 with all questions at once; what may be among the largest by that is
     multiplied anew in float64, each pair by itself, so that no answer depends on the other questions.

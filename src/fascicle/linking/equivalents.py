@@ -93,7 +93,7 @@ class Equivalents:
         self._edges = Lists(starts, np.arange(len(self._exact)))
 
     def fits(self, concepts: int) -> bool:
-        """Whether the files may be those of a pack with so many concepts."""
+        """True if the files may be those of a pack with so many concepts."""
         rows = self._rows.values
         return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
 
@@ -141,7 +141,7 @@ def both(first: Reached, second: Reached) -> Reached:
 
 
 def ordered(found: Reached) -> Reached:
-    """By place and distance."""
+    """Sorts by place and distance."""
     order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
     return Reached(*(one[order] for one in found))
 
@@ -166,7 +166,7 @@ class Namesakes:
         self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
     def of(self, rows: Ints) -> Reached:
-        """The namesakes of concepts, without themselves; of concepts of a type without species none."""
+        """Returns the namesakes of concepts, without themselves; of concepts of a type without species none."""
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
         if not len(asked):
             return NOTHING

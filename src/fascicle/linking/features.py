@@ -56,7 +56,7 @@ _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
 def _one_taxon(taxon: str) -> str:
-    """The species that a strain, a subspecies or a genus of a laboratory stands for."""
+    """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
     return _SAME.get(taxon, taxon)
 
 
@@ -113,7 +113,7 @@ class Species:
 
 
 def likely(around: Near) -> str:
-    """The species that a gene most likely belongs to by what stands around it; human if the text names none."""
+    """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
@@ -187,7 +187,7 @@ _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mentio
 
 
 def of_dense(found: Gathered) -> Floats:
-    """The features that candidates of linkers with vectors have besides, ``[n, OF_DENSE]``."""
+    """Returns the additional features of candidates of linkers with vectors, ``[n, OF_DENSE]``."""
     dense = found.tiers == DENSE
     return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
 
@@ -203,7 +203,7 @@ class Describer:
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """The features of candidates, in two passes over each document: certain mentions first.
+        """Returns the features of candidates, in two passes over each document: certain mentions first.
 
         Args:
             found: candidates of units.
@@ -246,7 +246,7 @@ class Describer:
         ]
 
     def _case(self, found: Gathered) -> Floats:
-        """Whether the name has the case that it must have; of a name that was not found by its own words, it has."""
+        """Returns whether the name has the required case; true for a name that was not found by its own words."""
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
@@ -268,7 +268,7 @@ class Describer:
         return values
 
     def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
-        """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
+        """Returns whether the document has a certain mention of the concept by another name, or of a neighbour."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
         names = (simple[unit.question.name] for unit in found.units)
@@ -295,7 +295,7 @@ class Describer:
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """The share of the words of a concept that stand in the document, where there is a choice."""
+        """Returns the share of the words of a concept that occur in the document, where there is a choice."""
         values = np.zeros(len(found.owners))
         counts = np.bincount(found.owners, minlength=len(found.units))
         chosen = np.flatnonzero(counts[found.owners] > 1)
@@ -312,7 +312,7 @@ class Describer:
         return values
 
     def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """Agreement of species, of the candidates of units that have one with a species; of others 0."""
+        """Returns the species features of the candidates of units that have one with a species; of others 0."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_TAXON)))
         genes = different(found.owners[rows > 0])
@@ -339,7 +339,7 @@ class Describer:
 
 
 def _certain(found: Gathered, likely: Bools) -> Bools:
-    """Candidates that are the only ones at the best tier of their unit, by a name that is rarely anything else.
+    """Returns candidates that are the only ones at the best tier of their unit, by an unambiguous name.
 
     Args:
         found: candidates.

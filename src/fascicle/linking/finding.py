@@ -66,7 +66,7 @@ class Finder:
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
+        """Returns the terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
 
         Args:
             surfaces: strings.
@@ -80,7 +80,7 @@ class Finder:
         return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names have the same words in another order; nothing without an index."""
+        """Returns the terms whose names have the same words in another order; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
         places, rows = self.index.in_any_order(self.reader(surfaces))
@@ -88,7 +88,7 @@ class Finder:
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
     def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names are almost equal; nothing without an index."""
+        """Returns the terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
         pairs = list(zip(self.reader(surfaces), types, strict=True))
@@ -97,7 +97,7 @@ class Finder:
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
     def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names have vectors like those of strings; nothing without vectors."""
+        """Returns the terms whose names have vectors like those of strings; nothing without vectors."""
         if self.dense is None or not surfaces:
             return _nothing()
         places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
@@ -112,7 +112,7 @@ class Finder:
         return found
 
     def _asked_near(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
-        """The rows of keys that are near and do not say something else, such as another number."""
+        """Returns the rows of keys that are similar and do not differ in meaning, such as by another number."""
         assert self.index is not None
         bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
         near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
@@ -129,7 +129,7 @@ class Finder:
     def _of_rows(
         self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
     ) -> Found:
-        """The terms of rows of keys that have the type, with their tiers if their keys are equal."""
+        """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal."""
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
@@ -139,7 +139,7 @@ class Finder:
         return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
 
     def _meant(self, surfaces: Sequence[str], found: Found) -> Bools:
-        """Whether each term can be meant by its string."""
+        """Returns whether each term can be meant by its string."""
         active = self.pack.active
         names = active.surfaces.take(active.surface[found.terms])
         cases = (active.flags[found.terms] & layout.CASE).tolist()
@@ -163,7 +163,7 @@ class Finder:
 
 
 def _can_be(given: str, name: str, case: int) -> bool:
-    """Whether a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
+    """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
     if inflected(given, name):
         return False
     word = given.lower()
@@ -172,7 +172,7 @@ def _can_be(given: str, name: str, case: int) -> bool:
 
 
 def _telling(canonical: str) -> list[str]:
-    """The tokens of a key that make another name of it if they differ: numbers, letters, Greek letters, opposites."""
+    """Returns the tokens of a key that distinguish names: numbers, letters, Greek letters, opposites."""
     return sorted(
         token
         for token in canonical.split(" ")
@@ -183,7 +183,7 @@ def _telling(canonical: str) -> list[str]:
 def _remembered(
     pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
 ) -> tuple[Ints, Ints, Floats]:
-    """Places, rows and similarity of what is found; pairs that are not known are asked for and, up to a bound, kept."""
+    """Returns places, rows and similarity of matches; pairs are searched once and, up to a bound, cached."""
     missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
     if len(known) + len(missed) > _REMEMBERED:
         known.clear()
@@ -251,7 +251,7 @@ class Gathered:
 
 
 def cut(found: Gathered, allowed: Bools) -> Gathered:
-    """At most `MOST` candidates of each unit, the best ones of those that are allowed."""
+    """Returns at most `MOST` candidates of each unit, the best ones of those that are allowed."""
     counts = np.bincount(found.owners[allowed], minlength=len(found.units))
     if allowed.all() and (not len(counts) or counts.max() <= MOST):
         return found
@@ -265,7 +265,7 @@ def cut(found: Gathered, allowed: Bools) -> Gathered:
 
 
 def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
-    """Whether each candidate may stay beside those of vocabularies that come before its own.
+    """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
     Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
     cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
@@ -309,7 +309,7 @@ class Agreement:
         return distinctive & self._alone(owners, concepts), np.array([values[one] for one in several])
 
     def _alone(self, owners: Ints, concepts: Ints) -> Bools:
-        """Whether the unit of each candidate has one in each species at most."""
+        """Returns whether the unit of each candidate has one in each species at most."""
         taxa = self._pack.taxon_rows[concepts].astype(np.int64)
         _, first, counts = np.unique(owners << 32 | taxa, return_index=True, return_counts=True)
         found: Bools = ~np.isin(owners, owners[first[counts > 1]])

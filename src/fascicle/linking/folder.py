@@ -48,7 +48,7 @@ class Calibration(NamedTuple):
     mention: float = 0.0
 
     def __call__(self, scores: Floats, mentions: Floats | None = None) -> Floats:
-        """The corrected probabilities; of mentions with one score, their order stays.
+        """Returns the calibrated probabilities; mentions with equal scores keep their order.
 
         Args:
             scores: probabilities of answers, ``[n]``.
@@ -60,7 +60,7 @@ class Calibration(NamedTuple):
 
 
 def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None) -> Calibration:
-    """The correction of greatest likelihood, with a penalty for its size, by Newton's method.
+    """Fits the calibration by penalised maximum likelihood, with Newton's method.
 
     Args:
         scores: probabilities of answers, each by a ranker that had not seen its document, ``[n]``.
@@ -90,7 +90,7 @@ def _weights(values: Floats, right: Bools) -> Floats:
 
 
 def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats, Floats]:
-    """The penalised negative log-likelihood, its gradient and its curvature."""
+    """Returns the penalised negative log-likelihood, its gradient and its curvature."""
     odds, distance = values @ weights, weights - _NONE[: len(weights)]
     found = _share(odds)
     loss = np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
@@ -228,7 +228,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
 
     def thresholds(self, given: Floats) -> Floats:
-        """Below which probabilities answers are NIL; see `correction`."""
+        """Returns the probabilities below which answers are NIL; see `correction`."""
         found = self.found.threshold if self.found else self.threshold
         return np.where(np.isnan(given), self.threshold, found)
 
@@ -266,7 +266,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
 
 
 def inputs_of(*, dense: bool) -> tuple[str, ...]:
-    """The names of the features of a ranker, in their order; ``dense``: whether the linker has vectors of names."""
+    """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has vectors."""
     return (*FEATURES, *(OF_DENSE if dense else ()))
 
 

@@ -52,7 +52,7 @@ class _Rows(NamedTuple):
     hinted: Ints
 
     def at(self, which: Ints) -> _Rows:
-        """Some of them, in another order."""
+        """Returns the given rows, in the given order."""
         columns: Iterable[Any] = self
         return _Rows(*(one[which] for one in columns))
 
@@ -91,7 +91,7 @@ class Gatherer:
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
     def _with_member(self, chosen: Bools) -> Bools:
-        """Whether the set of each concept has one that was chosen."""
+        """Returns whether the set of each concept has a chosen concept."""
         leads = self.finder.pack.leads.of(np.arange(len(chosen)))
         found = np.zeros(len(chosen), dtype=np.bool_)
         found[leads[chosen]] = True
@@ -99,7 +99,7 @@ class Gatherer:
         return wanted
 
     def _in_order(self, order: Sequence[str]) -> Ints:
-        """The place of the first vocabulary that the set of each concept is in."""
+        """Returns the rank of the first vocabulary that the set of each concept is in."""
         places = np.full(len(self.prefix_of), len(order))
         for place, prefix in reversed(list(enumerate(order))):
             if prefix in self.prefixes:
@@ -110,7 +110,7 @@ class Gatherer:
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Gathered:
-        """The candidates of mentions: by equal names, else in another order, in parts, by similar names, by vectors.
+        """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
         Args:
             documents: that they stand in.
@@ -204,7 +204,7 @@ class Gatherer:
         return split
 
     def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Gathered:
-        """The candidates, by the best of the names that lead to them."""
+        """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
         rows = _Rows(*(np.concatenate(one) for one in zip(*found, seen, strict=True)))
@@ -260,7 +260,7 @@ class Gatherer:
         return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
-        """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
+        """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
         numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
         of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
@@ -293,7 +293,7 @@ class Gatherer:
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
     def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
-        """Candidates that annotated texts gave, and how many documents did so."""
+        """Returns candidates from annotated texts, and the number of documents of each."""
         simple: dict[str, str] = {}
         seen = []
         for number, unit in enumerate(units if self.memory.counts else ()):
@@ -325,7 +325,7 @@ def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
 
 
 def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
-    """The numbers of units that have no row, or only rows that are less similar than is asked for."""
+    """Returns the numbers of units that have no row, or only rows below the required similarity."""
     none = np.ones(len(units), dtype=np.bool_)
     for rows in found:
         none[rows.units[rows.similarity >= below]] = False
@@ -333,7 +333,7 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
 
 
 def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
-    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+    """Returns the priors of candidates: concepts of a set share the prior of a name that several of them have.
 
     Args:
         first: of the rows of each candidate, the best.

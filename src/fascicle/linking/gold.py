@@ -39,7 +39,7 @@ def types_of(pack: Pack) -> Callable[[str], str]:
 def as_in_pack(
     documents: Iterable[Document], pack: Pack, *, prefixes: Mapping[str, str] | None = None
 ) -> list[Document]:
-    """Documents whose mentions have the types of a pack, and whose links have CURIEs.
+    """Returns documents whose mentions have the types of a pack, and whose links have CURIEs.
 
     An identifier without a prefix gets that of the vocabulary which has most of those of its type.
 
@@ -60,7 +60,7 @@ def as_in_pack(
 def spelt(
     document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
 ) -> Document:
-    """A document whose links have CURIEs, as far as they can have them.
+    """Returns a document with links as CURIEs where this is possible.
 
     Args:
         document: annotated.
@@ -112,7 +112,7 @@ class Memory:
 
     @classmethod
     def of(cls, seen: Iterable[tuple[str, str, str, str]]) -> Memory:
-        """Counts documents.
+        """Builds a memory of documents.
 
         Args:
             seen: document, type, surface and CURIE of annotated mentions, as often as they come.
@@ -123,7 +123,7 @@ class Memory:
         return cls(found)
 
     def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
-        """The concepts of a surface.
+        """Returns the concepts of a surface.
 
         Args:
             kind: type of the mention.
@@ -137,7 +137,7 @@ class Memory:
         return {concept: count for concept, count in sorted(found.items()) if count > 0}
 
     def table(self) -> str:
-        """The counts as a table, sorted."""
+        """Returns the counts as a table, sorted."""
         return "".join(
             f"{kind}\t{simple}\t{concept}\t{count}\n"
             for (kind, simple), counts in sorted(self.counts.items())

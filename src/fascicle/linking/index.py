@@ -82,12 +82,12 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
 
 
 def type_bit(number: int) -> int:
-    """The bit of a type, by its number in the pack; the last ones share one."""
+    """Returns the bit of a type, by its number in the pack; the last ones share one."""
     return 1 << min(number, _TYPES - 1)
 
 
 def _type_bits(pack: Pack) -> Array:
-    """The types of the terms of each key, as bits."""
+    """Returns the types of the terms of each key, as bits."""
     bits = np.array([type_bit(number) for number in range(len(pack.types))], dtype=np.uint64)
     starts = pack.active.starts[:-1].astype(np.int64)
     if not len(starts):
@@ -171,7 +171,7 @@ class NameIndex:
         return found
 
     def _fits(self) -> bool:
-        """Whether the files fit to each other and to the pack, as far as it is cheap to say."""
+        """True if the files are consistent with each other and the pack, as far as a quick check shows."""
         keys = len(self.pack.active.keys.strings)
         sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
@@ -192,7 +192,7 @@ class NameIndex:
             self.dense.verify()
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """The keys of the pack that differ from some others in the order of their tokens alone.
+        """Returns the keys of the pack that differ from the given ones in the order of their tokens alone.
 
         Args:
             keys: of level 2.
@@ -219,7 +219,7 @@ class NameIndex:
         return places[right], rows[right]
 
     def near(self, keys: Sequence[str], types: Ints) -> Near:
-        """The keys of the pack that are almost equal to some others; see `Trigrams.near`.
+        """Returns the keys of the pack that are almost equal to the given ones; see `Trigrams.near`.
 
         Args:
             keys: of level 2.

@@ -183,7 +183,7 @@ class Linker(LinkStep):
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def covers(self, kind: str) -> bool:
-        """Whether the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
+        """True if the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
         return self._type(kind) in self.pack.types
 
     @classmethod
@@ -225,7 +225,7 @@ class Linker(LinkStep):
         return patches
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
-        """The answer of each unit: a link, or those of an ambiguous one."""
+        """Yields the answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._answering.ontology
         starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
         some = np.flatnonzero(starts < ends)
@@ -245,7 +245,7 @@ class Linker(LinkStep):
                 )
 
     def _asked(self, document: Document) -> list[int]:
-        """The numbers of the mentions that are linked."""
+        """Returns the numbers of the mentions that are linked."""
         return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
@@ -280,7 +280,7 @@ class Linker(LinkStep):
     def ranked(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Ranked:
-        """The candidates of mentions in their order; see `Gatherer.gather`."""
+        """Returns the candidates of mentions in their order; see `Gatherer.gather`."""
         typed = [
             [
                 one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
@@ -325,7 +325,7 @@ class Linker(LinkStep):
         )
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints) -> Floats:
-        """The features of some candidates, in the order of `inputs_of`."""
+        """Returns the features of some candidates, in the order of `inputs_of`."""
         return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:

@@ -134,7 +134,7 @@ def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> 
 
 
 def parts_of(folder: Path) -> tuple[Path, ...]:
-    """The folders of the linkers that a folder has: itself, or one for each of several packs.
+    """Returns the folders of the linkers in a folder: itself, or one for each of several packs.
 
     Raises:
         PackError: one of several is not there, or was changed.
@@ -159,7 +159,7 @@ def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
 
 
 def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
-    """A linker with that of some packs which it needs, else with the one at the place that it names."""
+    """Opens a linker with the one of some packs that it needs, else with the pack at the place that it names."""
     if not (folder / LINKER).is_file() and is_pack(folder):
         pack = Pack.open(folder)
         return Part(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
@@ -197,7 +197,7 @@ class Linkers(LinkStep):
         return hashlib.sha256(msgspec.json.encode([part.fingerprint for part in self.parts])).hexdigest()
 
     def covers(self, kind: str) -> bool:
-        """Whether a pack has concepts of a type."""
+        """True if a pack has concepts of a type."""
         return any(part.covers(kind) for part in self.parts)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -236,7 +236,7 @@ Linking = Linker | Linkers
 
 
 def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
-    """A document without the links of some mentions; where none is left, nothing says where links are from.
+    """Returns a document without the links of some mentions; if none is left, the origin of links is dropped too.
 
     Args:
         document: with links.
@@ -258,7 +258,7 @@ def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
 
 
 def _linked(document: Document, found: Links) -> Document:
-    """The document with the links so far; mentions that are NIL have none, so that they are asked for again."""
+    """Returns the document with the links so far; NIL mentions have none, so that the next linker tries them again."""
     links = {key: several for key, several in found.items() if not _is_nil(several)}
     if not links:
         return document

@@ -74,7 +74,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stated_scores(found: Gathered, features: Floats) -> Floats:
-    """The weighted sum of the features of each candidate, ``[n]``."""
+    """Returns the weighted sum of the features of each candidate, ``[n]``."""
     sums = np.einsum("nf,f->n", features, _WEIGHTS)
     dense = found.dense
     scores: Floats = np.round(sums + np.where(dense > 0, DENSE + dense, 0.0), _DIGITS)
@@ -82,7 +82,7 @@ def stated_scores(found: Gathered, features: Floats) -> Floats:
 
 
 def shares(scores: Floats, owners: Ints, units: int) -> Floats:
-    """The share that each candidate has of its unit, if one of them is meant, ``[n]``.
+    """Returns the share that each candidate has of its unit, if one of them is meant, ``[n]``.
 
     Args:
         scores: stated, ``[n]``.
@@ -153,7 +153,7 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
-    """The negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
+    """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
 
     A mention without a right candidate is right as NIL; with several, any of them is right.
 
@@ -173,7 +173,7 @@ def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> 
 
 
 def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
-    """The weights of least loss, by Newton's method with halved steps.
+    """Fits the weights of least loss, by Newton's method with halved steps.
 
     With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
     a step uses the convex part of the curvature.
@@ -206,7 +206,7 @@ def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
 
 
 def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
-    """The second derivative of the logarithm of the sum over candidates, and the penalty."""
+    """Returns the second derivative of the logarithm of the sum over candidates, and the penalty."""
     found, _ = probabilities(choices, weights)
     weighted = choices.features * found[:, None]
     means = np.zeros((choices.mentions, choices.features.shape[1]))
@@ -251,7 +251,7 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 def of_units(table: Table, kept: Bools) -> Table:
-    """The candidates of some units."""
+    """Returns the candidates of some units."""
     units = np.flatnonzero(kept)
     rows = np.flatnonzero(kept[table.choices.owners])
     owners = np.searchsorted(units, table.choices.owners[rows])
@@ -262,13 +262,13 @@ def of_units(table: Table, kept: Bools) -> Table:
 
 
 def first(choices: Choices, scores: Floats) -> Ints:
-    """The best candidate of each unit that has one."""
+    """Returns the best candidate of each unit that has one."""
     order = np.lexsort((-scores, choices.owners))
     return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
 
 
 def unseen(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
-    """The probabilities of candidates, each by weights that did not see its document.
+    """Returns cross-validated probabilities of candidates: by weights that were fitted without their document.
 
     Args:
         table: candidates.

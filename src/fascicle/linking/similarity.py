@@ -30,7 +30,7 @@ class Letters(NamedTuple):
 
 
 def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Floats:
-    """The share of two strings that is a common subsequence: twice its length, divided by the length of both.
+    """Returns the share of two strings that is a common subsequence: twice its length, divided by the length of both.
 
     This is one minus the normalised distance of insertions and deletions. The longest common subsequence is found
     by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for all pairs side by side.
@@ -59,7 +59,7 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
 
 
 def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
-    """Strings that stand in one array of bytes.
+    """Returns the bytes of strings in one array.
 
     Args:
         content: the bytes.
@@ -73,7 +73,7 @@ def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters
 
 
 def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
-    """The length of the longest common subsequence of each pair."""
+    """Returns the length of the longest common subsequence of each pair."""
     lengths = _lengths(first)
     words = max(1, -(-int(lengths.max(initial=0)) // _WORD))
     masks = _masks(first, words)

@@ -48,7 +48,7 @@ class Near(NamedTuple):
 
 
 def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """The distinct trigrams of strings, with a blank on both sides of each.
+    """Returns the distinct trigrams of strings, with a blank on both sides of each.
 
     Returns:
         The number of the string of each trigram, in order, and its three bytes as one number, ascending in a string.
@@ -81,7 +81,7 @@ def write_trigrams(folder: Path, strings: Strings) -> None:
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
-    """The rows of strings with their trigrams, many at a time."""
+    """Yields the rows of strings with their trigrams, many at a time."""
     for start in range(0, len(strings), _CHUNK):
         offsets = strings.offsets[start : start + _CHUNK + 1].astype(np.int64)
         sizes = np.diff(offsets)
@@ -93,7 +93,7 @@ def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
-    """The rarest trigrams of each row, which are in order."""
+    """Returns the rarest trigrams of each row, which are in order."""
     order = np.lexsort((codes, counts[codes], rows))
     rows, codes = rows[order], codes[order]
     firsts = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -123,11 +123,11 @@ class Trigrams:
         self._counters: _Counters | None = None  # made for the first question
 
     def fits(self) -> bool:
-        """Whether the files fit to each other, as far as it is cheap to say."""
+        """True if the files are consistent with each other, as far as a quick check shows."""
         return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
 
     def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
-        """The strings that are almost equal to each of those that are asked for.
+        """Returns the strings that are almost equal to each of the given ones.
 
         Of the strings that share rare trigrams and are about as long, the 50 that share the most, and the rarest,
         are compared; those of a similarity of at least `LEAST` are found.
@@ -166,7 +166,7 @@ class Trigrams:
         return Near(both[kept], found[kept], similarity[kept])
 
     def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
-        """The rows to be compared with one question, by its trigrams and its number of bytes."""
+        """Returns the rows to be compared with one question, by its trigrams and its number of bytes."""
         if self._counters is None:
             self._counters = _Counters(self.strings, self._bits)
         sums = self._counters.sums
@@ -183,7 +183,7 @@ class Trigrams:
         return _strongest(touched, found)
 
     def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
-        """The lists of the rarest trigrams of a question, as far as they are not too long, and what each counts."""
+        """Returns the lists of the rarest trigrams of a query that are not too long, and the weight of each."""
         places = np.searchsorted(self._codes, codes)
         places = np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
         places = places[self._codes[places] == codes[: len(places)]]
@@ -228,14 +228,14 @@ class _Counters:
 
 @cache
 def _about_as_long(size: int) -> tuple[int, int]:
-    """The least and the most bytes, less one, of strings whose length allows the least similarity."""
+    """Returns the least and the most bytes, less one, of strings whose length allows the least similarity."""
     sizes = np.arange(1, LONGEST + 1)
     allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
     return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
 
 
 def _byte(bits: Array) -> Array:
-    """Bits as one byte: the lowest eight if there are no others, else several share one."""
+    """Returns bits as one byte: the lowest eight if there are no others, else several share one."""
     several = bits.astype("<u8", copy=False).view(np.uint8).reshape(len(bits), 8).T
     folded: Array = np.array(several[0])
     for one in several[1:]:
@@ -244,7 +244,7 @@ def _byte(bits: Array) -> Array:
 
 
 def _strongest(rows: Ints, sums: Array) -> Ints:
-    """The rows of the largest sums, of equal ones the first; a row may be there `_RAREST` times, with one sum."""
+    """Returns the rows of the largest sums, in a tie the first; a row may occur `_RAREST` times, with one sum."""
     most = _COMPARED * _RAREST
     if len(rows) > most:
         kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])  # with all ties: the lowest rows count

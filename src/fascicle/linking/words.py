@@ -49,7 +49,7 @@ class ConceptWords:
     def shares(
         self, concepts: Ints, text_of: Ints, *, texts: Sequence[str], name_of: Ints, names: Sequence[str]
     ) -> Floats:
-        """The share of the words of each concept that stand in a text, but for those of the name that it has there.
+        """Returns the share of the words of each concept that occur in a text, without those of its name there.
 
         So that a concept with one word does not win by it, a share is that of three words more.
 
@@ -75,7 +75,7 @@ class ConceptWords:
         return found / (counts + 3)
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """The words of concepts that are those of a name: the number of the concept of each, and the word."""
+        """Returns the words of the names of concepts: the number of the concept of each, and the word."""
         numbers = self._numbers
         known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
         sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
@@ -131,14 +131,14 @@ class ConceptWords:
         self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
 
     def _above(self, rows: Ints) -> list[list[str]]:
-        """The labels of the parents of concepts."""
+        """Returns the labels of the parents of concepts."""
         owners, parents = self._pack.parent_rows.take(rows)
         labels = self._pack.labels_at(parents)
         bounds = np.searchsorted(owners, np.arange(len(rows) + 1)).tolist()
         return [labels[start:end] for start, end in pairwise(bounds)]
 
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
-        """Whether each word that some concept has stands in each of some texts, ``[texts, words]``."""
+        """Returns whether each word of any concept occurs in each of some texts, ``[texts, words]``."""
         numbers = self._numbers
         present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
         for number in chosen.tolist():

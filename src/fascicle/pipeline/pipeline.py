@@ -60,7 +60,7 @@ class InARow:
     count: int = 0
 
     def see(self, result: Result) -> None:
-        """Counts.
+        """Counts the result of the next document.
 
         Raises:
             PluginError: the step is at fault.
@@ -230,7 +230,7 @@ class Pipeline:
 
 
 def unanswered(result: Result) -> InputError:
-    """The failure of a result as one sentence that names the document."""
+    """Returns the failure of a result as one sentence that names the document."""
     failure = result.failure
     assert failure is not None
     name = result.given.id

@@ -163,7 +163,7 @@ class ProcessStep:
         return hello
 
     def _speaks(self) -> bool:
-        """Whether the program has said more than was taken; an answer to what was not asked fits to no document."""
+        """True if the program has unread output, which would belong to no request."""
         assert self._program is not None
         assert self._program.stdout is not None
         with selectors.DefaultSelector() as ready:

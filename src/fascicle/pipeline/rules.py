@@ -51,11 +51,11 @@ class _Words(NamedTuple):
         return cls(" ".join(shown), starts, ends, words)
 
     def span(self, start: int, end: int) -> Span:
-        """The place in the document of a range of ``joined`` that begins and ends with words."""
+        """Returns the place in the document of a range of ``joined`` that begins and ends with words."""
         return self.words[bisect_left(self.starts, start)][0], self.words[bisect_left(self.ends, end)][1]
 
     def place(self, mention: Mention) -> Span | None:
-        """The range of ``joined`` with the words of a mention; ``None`` if it is of no words here."""
+        """Returns the range of ``joined`` with the words of a mention; ``None`` if the sentence has none of them."""
         first = bisect_right([end for _, end in self.words], mention.start)
         last = bisect_left([start for start, _ in self.words], mention.end)
         return (self.starts[first], self.ends[last - 1]) if first < last else None
@@ -89,13 +89,13 @@ class _Rule:
         assert self._context is not None
 
     def added(self, sentence: _Words, source: str) -> Iterator[Mention]:
-        """Mentions where the words stand, from the left, none over another."""
+        """Yields mentions for the matches of the words, from the left, without overlaps."""
         for found in self._words.finditer(sentence.joined):
             if found.end() > found.start() and self._fits(sentence.joined, found.start(), found.end()):
                 yield Mention((sentence.span(*found.span()),), self.settings.type, source=source)
 
     def meant(self, sentence: _Words, mention: Mention) -> bool:
-        """Whether the rule is about a mention."""
+        """True if the rule applies to a mention."""
         place = sentence.place(mention)
         if place is None:
             return False
@@ -220,7 +220,7 @@ def _sentences(document: Document) -> list[_Words]:
 
 
 def _document_of(test: RuleTest, rule: RuleSettings, segmenter: Segmenter) -> Document:
-    """The text of a test, with the mentions that are marked in it."""
+    """Returns the text of a test, with the mentions that are marked in it."""
     mentions, parts, at, size = [], [], 0, 0
     source = rule.sources[0] if rule.sources else ""
     for found in _MARKED.finditer(test.text) if source else ():

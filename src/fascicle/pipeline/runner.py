@@ -57,11 +57,11 @@ class StepError(Exception):
 
 
 def unwatched(step: str, documents: Sequence[Document]) -> None:
-    """Nobody needs to know what is being done."""
+    """Does nothing: the default for a caller that does not follow the progress."""
 
 
 def batches(documents: Iterable[Document], *, characters: int, alone: Container[int] = ()) -> Iterator[list[Document]]:
-    """Consecutive documents that cost about the same.
+    """Yields batches of consecutive documents with about the same cost.
 
     Args:
         documents: any number.

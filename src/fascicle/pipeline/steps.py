@@ -20,7 +20,7 @@ LINKED = frozenset({"mentions", "links"})
 
 
 def fingerprint_of(*parts: object) -> str:
-    """A short text that is equal only for equal parts."""
+    """Returns a short text that is equal only for equal parts."""
     return hashlib.sha256(msgspec.json.encode([str(part) for part in parts])).hexdigest()
 
 
@@ -90,7 +90,7 @@ class _Layer:
         return frozenset({self.name})
 
     def _own(self, document: Document, patch: Patch) -> Patch:
-        """A patch whose mentions are those of the step."""
+        """Returns a patch whose mentions have this step as source."""
         add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
         return _in_place_of(document.layer(self.name), msgspec.structs.replace(patch, add=add))
 
@@ -237,7 +237,7 @@ class Choice:
         return [mention for at, mention in enumerate(mentions) if at not in stays]
 
     def _exclude(self, first: Mention, second: Mention) -> bool:
-        """Whether two mentions that share a character may not both stay."""
+        """True if two mentions that share a character exclude each other."""
         own = {first.type, second.type} & self.types.keys()
         if own and first.type != second.type:
             return False

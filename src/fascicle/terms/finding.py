@@ -51,7 +51,7 @@ class PackFinder:
         return f"{PACK_RULE} {NORMALISER}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, in the order of the text.
+        """Yields the matches of each document, in the order of the text.
 
         Args:
             documents: read once; their mentions and words are not looked at.
@@ -62,7 +62,7 @@ class PackFinder:
 
 
 def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
-    """The places of mentions, each with all its types."""
+    """Yields the places of mentions, each with all its types."""
     ordered = sorted(mentions, key=lambda mention: mention.spans[0])
     for (start, end), of_one in groupby(ordered, key=lambda mention: mention.spans[0]):
         yield Match(start, end, tuple(sorted({mention.type for mention in of_one})))
@@ -81,7 +81,7 @@ class Together:
         return tuple(sorted({name for finder in self._finders for name in finder.types}))
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:
-        """The matches of each document, those of a finder after those of the one before.
+        """Yields the matches of each document, those of a finder after those of the one before.
 
         Args:
             documents: read once.

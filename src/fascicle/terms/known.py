@@ -30,7 +30,7 @@ class KnownNames:
         self._types: dict[str, str] = {}  # empty for a name of no type or of several
 
     def __call__(self, names: Collection[str]) -> dict[str, str]:
-        """The type of each of these names, of those that have one type alone.
+        """Returns the type of each of the given names that have exactly one type.
 
         Raises:
             PackError: values of the pack lead out of its files.

@@ -31,7 +31,7 @@ class Edges:
         self._edges: list[int] | None = None
 
     def part(self, start: int, end: int) -> bool:
-        """Whether a sentence begins or ends inside of a range."""
+        """True if a sentence begins or ends inside of a range."""
         document = self._document
         if document.sentences is None and not _MAY_END.search(document.text, start, end):
             return False
@@ -91,7 +91,7 @@ class Place(NamedTuple):
 
 
 def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
-    """The meanings of places that may stand beside each other, in the order of the text.
+    """Yields the meanings of places that may stand beside each other, in the order of the text.
 
     Args:
         places: in the order of the text.
@@ -109,7 +109,7 @@ def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, M
 
 
 def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Places that hang together by their overlaps."""
+    """Yields groups of places that are connected by overlaps."""
     group: list[Place] = []
     reach = 0
     for place in places:
@@ -123,7 +123,7 @@ def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
 
 
 def _chosen(group: list[Place], *, nested: bool) -> list[Place]:
-    """The longest first, then the more probable, then the first in the text; what overlaps one of these gives way."""
+    """Selects the longest first, then the more probable, then the first in the text; overlapping others are dropped."""
     if len(group) == 1:
         return group
     kept: list[Place] = []
@@ -169,7 +169,7 @@ def best_segmentation(spans: Ints) -> Bools:
 
 
 def _best_of_group(spans: list[list[int]]) -> list[bool]:
-    """The same for spans that hang together, by dynamic programming over the tokens under them."""
+    """Returns the same for spans connected by overlaps, by dynamic programming over the tokens under them."""
     origin = spans[0][0]
     size = max(end for _, end in spans) - origin
     starting: list[list[int]] = [[] for _ in range(size)]

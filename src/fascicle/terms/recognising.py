@@ -35,7 +35,7 @@ _BRACKETS: Final = frozenset("()[]{}")
 
 
 def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
-    """Places, with those of short forms as the text defines them.
+    """Returns places, where those of short forms follow their definitions in the text.
 
     A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
     hardly short for anything else.
@@ -62,7 +62,7 @@ def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
 
 
 def _form(text: str, place: Place, pairs: Pairs) -> tuple[str, bool]:
-    """The long form of the pair of a place, empty for none, and whether it is that."""
+    """Returns the long form of the pair of a place, empty for none, and whether it is that."""
     surface = " ".join(text[place.start : place.end].split())
     pair, _ = pairs.of(surface, (place.start, place.end))
     return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
@@ -132,10 +132,10 @@ class PackLike(Protocol):
         """The terms that are found, as of `NamesLike`."""
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """Terms by their rows."""
+        """Returns terms by their rows."""
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set."""
+        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set."""
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         """Returns the provenance events of each document for its links to this pack."""
@@ -223,7 +223,7 @@ class _Opened:
         return tuple(sorted(meanings, key=lambda meaning: (-meaning.score, meaning.type)))
 
     def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
-        """The concept whose name is nearest to what stands in the text, if there is one."""
+        """Returns the concept whose name is nearest to the surface in the text, if there is one."""
         simple = key(surface, 1)
         tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
         best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
@@ -320,7 +320,7 @@ class PackRecogniser(Annotator):
         return TagSpace(meaning="none")
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions of each document, in the order of the packs and then of the text.
+        """Returns mentions of each document, in the order of the packs and then of the text.
 
         Args:
             documents: stay as they are.
@@ -360,7 +360,7 @@ class PackRecogniser(Annotator):
 
 
 def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
-    """Whether the hyphens within the word around a place allow a name there."""
+    """True if the hyphens within the word around a place allow a name there."""
     if policy == "open":
         return True
     after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()

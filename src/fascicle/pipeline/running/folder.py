@@ -53,12 +53,12 @@ class RunFolder:
         self._place = place_of(self.name)
 
     def at(self, name: str) -> str:
-        """The whole path or the URL of a file."""
+        """Returns the full path or the URL of a file."""
         return self._place.at(name)
 
     @property
     def is_begun(self) -> bool:
-        """Whether a run was begun there."""
+        """True if a run was begun there."""
         return MANIFEST in self._place.sizes()
 
     def check(self, *, resume: bool) -> None:
@@ -110,14 +110,14 @@ class RunFolder:
         return self._place.opened(name)
 
     def content(self, name: str) -> bytes:
-        """The bytes of a small file; none if it is not there."""
+        """Returns the bytes of a small file; empty if it does not exist."""
         try:
             return next(self._place.read([name]))
         except FileNotFoundError:
             return b""
 
     def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
-        """A file that takes its name when it is complete; one of that name is replaced.
+        """Returns a file that takes its name when it is complete; one of that name is replaced.
 
         Args:
             name: of the file.
@@ -165,7 +165,7 @@ class RunFolder:
         return found
 
     def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
-        """The markers of the shards that are done, in their order; a marker whose part is not there does not count."""
+        """Yields the markers of finished shards, in order; a marker whose part is missing does not count."""
         sizes = self._place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
         for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
@@ -174,7 +174,7 @@ class RunFolder:
                 yield done
 
     def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
-        """The markers whose files have the bytes that they vouch for; others are removed, and the proof before them."""
+        """Yields the markers whose files are intact; others are removed, and the proof before them."""
         left = iter(done)
         with ThreadPoolExecutor(_TOGETHER) as pool:
             while some := list(islice(left, _TOGETHER)):
@@ -185,14 +185,14 @@ class RunFolder:
                         self._place.remove([SUCCESS, f"done-{one.shard}.json"])
 
     def is_whole(self, done: Done) -> bool:
-        """Whether the files of a marker have the bytes that it vouches for."""
+        """True if the files of a marker have the sizes and hashes that it records."""
         try:
             return all(self.facts(one.name) == one for one in (done.part, done.quarantine) if one is not None)
         except (FileNotFoundError, InputError):
             return False  # it is not there
 
     def answered(self, shard: Shard) -> dict[str, Document]:
-        """The documents of a shard as they were done before an update left out more of them, by id.
+        """Returns the documents of a shard as they were done before an update excluded more of them, by id.
 
         The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
         none.
@@ -210,7 +210,7 @@ class RunFolder:
         return {document.id: document for document in map(codec.decode, lines)}
 
     def retries(self) -> list[Done]:
-        """The markers of what was tried again, in order."""
+        """Returns the markers of retries, in order."""
         return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
 
     def history(self, plans: int) -> Iterator[Entry]:
@@ -233,7 +233,7 @@ class RunFolder:
         self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
-        """The records of a file."""
+        """Yields the records of a file."""
         with self.opened(name) as stream:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)

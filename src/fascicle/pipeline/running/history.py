@@ -47,7 +47,7 @@ class _State(NamedTuple):
 
 
 def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
-    """The documents that are not in their latest state, or were withdrawn.
+    """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
     highest counts, and of equal ones the last, as in `fascicle.formats.updates.latest`. Memory holds the hashes of all
@@ -80,5 +80,5 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
 
 
 def _known(entry: Entry, seen: Seen) -> Iterator[str]:
-    """Ids of an entry that were there before, or are withdrawn."""
+    """Yields ids of an entry that earlier entries have, or that are withdrawn."""
     return chain((one for one in entry.ids if not seen.add(one)), entry.withdrawn)

@@ -34,7 +34,7 @@ class LocalPlace:
         self._path, self._mark = path, ""
 
     def at(self, name: str) -> str:
-        """The whole path of a file, or its URL."""
+        """Returns the full path of a file, or its URL."""
         return str((self._path / name).absolute())
 
     def check(self) -> None:
@@ -75,7 +75,7 @@ class LocalPlace:
         self._mark = mark
 
     def sizes(self) -> dict[str, int]:
-        """Names and sizes of all files."""
+        """Returns names and sizes of all files."""
         found = {}
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
             for entry in entries:
@@ -84,7 +84,7 @@ class LocalPlace:
         return found
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
-        """The contents of files, in order.
+        """Yields the contents of files, in order.
 
         Raises:
             OSError: one cannot be read.
@@ -103,7 +103,7 @@ class LocalPlace:
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """A file that takes its name when it is complete; one of that name is replaced.
+        """Opens a file that takes its name when it is complete; one of that name is replaced.
 
         Args:
             name: of the file.
@@ -167,13 +167,13 @@ Place = LocalPlace | RemotePlace
 
 
 def place_of(path: str) -> Place:
-    """The place that a path or a URL names."""
+    """Returns the place for a path or a URL."""
     return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
-    """The lock of a folder, which is made if it is not there; nothing else is touched before the lock is had."""
+    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
     with place_errors(path):
         path.mkdir(exist_ok=True)
         lock = (path / _LOCK).open("ab")
@@ -189,5 +189,5 @@ def _locked(path: Path) -> Iterator[str]:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file is one that a run writes before its manifest, or for a moment."""
+    """True if a file is one that a run writes before its manifest, or for a moment."""
     return name.startswith(".fascicle-run")

@@ -69,7 +69,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
         return sum(piece.count for piece in self.pieces) - len(self.left_out)
 
     def kept(self, of_all: Sequence[T]) -> list[T]:
-        """Without what belongs to documents that are left out.
+        """Returns the items without those of documents that are left out.
 
         Args:
             of_all: something of each document.
@@ -159,7 +159,7 @@ def plan(
 
 
 def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
-    """The inputs, with copies in place of URLs, each as long as it is read."""
+    """Yields the inputs, with a local copy for each URL while it is read."""
     for path in inputs:
         with fetched(path) as near:
             copies.clear()
@@ -169,7 +169,7 @@ def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
 
 
 def _line_of(error: InputError) -> bytes | None:
-    """The bytes of the line that an error names, if it is one of a file of lines."""
+    """Returns the bytes of the line that an error names, if it is one of a file of lines."""
     if not error.file or not error.line or not Path(error.file).is_file():
         return None
     with Source(path=error.file).open() as stream:
@@ -264,7 +264,7 @@ class ShardReader:
         self._error: Exception | None = None
 
     def read(self, shard: Shard) -> list[Document]:
-        """The documents of a shard.
+        """Returns the documents of a shard.
 
         Raises:
             InputError: they are not those that the run was planned with.
@@ -304,14 +304,14 @@ class ShardReader:
 
 
 def _named(document: Document, identifier: str) -> Document:
-    """A document under the id that the plan gave it: once among those of its file, and once among those of all."""
+    """Returns a document under its planned id, which is unique in its file and among all files."""
     for mark in identifier.removeprefix(document.id).split("#")[1:]:
         document = named_again(document, f"{document.id}#{mark}")
     return document
 
 
 def sha256_of(documents: Iterable[Document]) -> str:
-    """Hash of documents, one after the other."""
+    """Returns the SHA-256 of documents, one after the other."""
     digest = hashlib.sha256()
     for document in documents:
         digest.update(codec.encode(document))

@@ -149,7 +149,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
     raw: bytes | None = None
 
     def restored(self) -> Document | None:
-        """The document as it came; ``None`` of what could not be read."""
+        """Returns the document as it was read; ``None`` if it could not be read."""
         return None if self.document == NOTHING else codec.decode(bytes(self.document))
 
 

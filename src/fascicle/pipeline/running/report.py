@@ -28,7 +28,7 @@ _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are m
 
 
 def hashed(identifiers: Iterable[str]) -> bytes:
-    """A set of concepts: the hash of each, 8 bytes long, one after the other in order.
+    """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
 
     Args:
         identifiers: of concepts; one that is there twice counts once.
@@ -69,7 +69,7 @@ class Distinct:
                 self._merge(kind)
 
     def counts(self) -> dict[str, int]:
-        """Type -> number of its distinct concepts."""
+        """Returns type -> number of its distinct concepts."""
         for kind in self._waiting:
             self._merge(kind)
         return {kind: len(self._merged[kind]) for kind in sorted(self._merged)}
@@ -85,7 +85,7 @@ _RETRY: Final = "retry-{:04d}"
 
 
 def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
-    """The records of all that is in quarantine, by id: without those that a later try was good for.
+    """Returns the records of all documents in quarantine, by id, without those that a later retry has processed.
 
     Args:
         folder: of the run.
@@ -107,13 +107,13 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
 
 
 def tried(folder: RunFolder, name: str) -> list[str]:
-    """The ids of the documents that were tried again together."""
+    """Returns the ids of the documents that were retried together."""
     with folder.opened(f"{name}.jsonl") as stream:
         return [codec.decode(line).id for line in stream]
 
 
 def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
-    """The record of one document.
+    """Returns the record of one document.
 
     Raises:
         InputError: it is not in quarantine.
@@ -290,7 +290,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
 
 
 def suspects(done: Sequence[Done]) -> list[Suspect]:
-    """Shards in which a type is absent, or found five standard deviations off the median rate of the run.
+    """Returns shards in which a type is absent, or found five standard deviations off the median rate of the run.
 
     Small shards are taken together with their neighbours. The deviation is the greater of what counts of this size have
     by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
@@ -326,7 +326,7 @@ class _Group(NamedTuple):
 
 
 def _groups(done: Iterable[Done]) -> Iterator[_Group]:
-    """Neighbours that are much together; what is left at the end is judged if there is text in it."""
+    """Yields groups of neighbours with enough text together; a rest with any text is judged too."""
     some: list[Done] = []
     for one in chain(done, (None,)):
         some += [] if one is None else [one]
@@ -344,7 +344,7 @@ def write_report(folder: RunFolder, totals: Totals) -> None:
 
 
 def page(totals: Totals) -> str:
-    """The report as one page without outside resources."""
+    """Returns the report as one page without outside resources."""
     rate = totals.characters / totals.seconds if totals.seconds else 0.0
     facts = {
         "documents": totals.documents,

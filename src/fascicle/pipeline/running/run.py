@@ -124,7 +124,7 @@ class Run:
         workers: int = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
-        """A run of the pipeline of a file.
+        """Makes a run of the pipeline of a file.
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
@@ -307,7 +307,7 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
 
 
 def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
-    """The markers, if there is one for each shard.
+    """Yields the markers, and checks that there is one for each shard.
 
     Raises:
         UnfinishedError: there is not.

@@ -193,7 +193,7 @@ class Supervisor:
             self._replace(worker, ended)
 
     def _replace(self, worker: _Worker, ended: EndedError) -> None:
-        """A worker has died: its shard is tried again, and what it was at becomes suspect."""
+        """Replaces a dead worker: its shard is tried again, and the documents it was processing become suspect."""
         self._workers.remove(worker)
         if worker.task is not None:
             worker.task.blame(ended)

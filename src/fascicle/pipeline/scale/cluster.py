@@ -60,7 +60,7 @@ class Station:
         self._pool = Supervisor(open_worker, limits=limits, workers=1)
 
     def ready(self) -> int:
-        """The number of its process, when it runs."""
+        """Returns the process id of the station, once it runs."""
         return os.getpid()
 
     def do(self, shard: bytes, begun: int) -> bytes:
@@ -228,7 +228,7 @@ class Cluster:
         self._stations[order] = station
 
     def _replace(self, station: _Placed, reason: str) -> None:
-        """A station, or its machine, has died: its shard is tried again elsewhere."""
+        """Replaces a dead station: its shard is tried again elsewhere."""
         if station.shard is None:
             self._bad_starts += 1
             if self._bad_starts >= STARTS:
@@ -270,7 +270,7 @@ def _installed() -> Any:
 
 
 def _connected(address: str) -> tuple[Any, bool]:
-    """Ray, and whether it was connected here."""
+    """Returns Ray, and whether it was connected here."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
     ray = _installed()
     if ray.is_initialized():

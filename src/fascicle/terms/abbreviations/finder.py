@@ -45,7 +45,7 @@ class Bracket(NamedTuple):
 
 
 def brackets(text: str) -> Iterator[Bracket]:
-    """The pairs of a text, inner pairs before outer ones, in linear time.
+    """Yields the bracket pairs of a text, inner pairs before outer ones, in linear time.
 
     A closing bracket without a partner counts as an ordinary character. One that closes an outer bracket leaves the
     inner ones without partners. A pair stands alone if no letter or digit touches it from outside and no hyphen comes
@@ -87,7 +87,7 @@ class AbbreviationFinder:
     fingerprint = "abbreviations@3"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """The definitions of each document, beside those that it has."""
+        """Returns one patch for each document with the definitions of its text, beside those that it has."""
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
@@ -143,7 +143,7 @@ class _Part:
         return foldable(self.text)
 
     def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
-        """The ranges of short and long forms; inner brackets come before outer ones."""
+        """Yields the ranges of short and long forms; inner brackets come before outer ones."""
         for bracket in brackets(self.text):
             if bracket.end - bracket.start > _REACH or not (at is None or bracket.start in at or bracket.end in at):
                 continue
@@ -152,7 +152,7 @@ class _Part:
                 yield found
 
     def _before(self, bracket: Bracket) -> Abbreviation | None:
-        """``long form (SF)``, and ``long form (SF, more)``."""
+        """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if there is one."""
         short = self._trimmed(bracket.start + 1, self._first_part(bracket))
         if not can_be_short(self.text[slice(*short)]):
             return None
@@ -163,7 +163,7 @@ class _Part:
         return short, long
 
     def _behind(self, bracket: Bracket) -> Abbreviation | None:
-        """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
+        """Returns the definition ``SF (long form)``, if any; SF has two words if the first starts with no small letter."""
         if self._is_glued(bracket):
             return None
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
@@ -182,7 +182,7 @@ class _Part:
         return None
 
     def _is_defined(self, short: Span, long: Span) -> bool:
-        """Whether a range can be a short form, and another one is its long form as a whole."""
+        """True if a range can be a short form, and another one is its long form as a whole."""
         form = self.text[slice(*short)]
         words = len(self.text[slice(*long)].split())
         if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
@@ -190,7 +190,7 @@ class _Part:
         return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
 
     def _within(self, bracket: Bracket) -> Abbreviation | None:
-        """``(long form, SF)``."""
+        """Returns the definition of the form ``(long form, SF)``, if there is one."""
         parts = list(self._parts(bracket))
         if not parts:
             return None
@@ -199,7 +199,7 @@ class _Part:
         return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
 
     def _long(self, short: Span, window: Span) -> Span | None:
-        """The tail of a window that is the long form of a short form; it begins with a word."""
+        """Returns the tail of a window that is the long form of a short form; it begins with a word."""
         form = self.text[slice(*short)]
         at = long_form(self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower())
         if at is None:
@@ -245,7 +245,7 @@ class _Part:
         return start if dash < 0 else dash + 2
 
     def _trimmed(self, start: int, end: int) -> Span:
-        """A range without white space, quotation marks and commas at its ends."""
+        """Returns a range without white space, quotation marks and commas at its ends."""
         while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
             start += 1
         while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _AROUND):
@@ -309,11 +309,11 @@ class Pairs:
         self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
 
     def __len__(self) -> int:
-        """Number of pairs."""
+        """Returns the number of pairs."""
         return len(self._pairs)
 
     def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
-        """The pair of which a mention is a form, if there is one, and where to look for what stands around it.
+        """Returns the pair of which a mention is a form, if any, and the place where the context of the mention is.
 
         The forms of one definition stand at one place.
 
@@ -335,7 +335,7 @@ class Pairs:
         return _Definition(min(start for start, _ in places), short, long) if short and long else None
 
     def _root(self, definition: _Definition) -> str:
-        """The long form that is no short form itself; each step leads to a longer one, so that there is an end."""
+        """Returns the long form that is no short form itself; each step leads to a longer one, so the loop ends."""
         found = definition.long
         while several := self._of_short.get(_singular(found)):
             above = _last(several, definition.begins).long
@@ -345,13 +345,13 @@ class Pairs:
         return found
 
     def _whole(self, short: Span, long: Span) -> Span:
-        """Both forms of a definition with the bracket of the second one."""
+        """Returns both forms of a definition with the bracket of the second one."""
         end = max(short[1], long[1])
         return min(short[0], long[0]), end + (self._text[end : end + 1] in _CLOSING)
 
 
 def is_distinctive(short: str) -> bool:
-    """Whether a short form is hardly short for anything else: it has five letters or digits, or four with a digit."""
+    """True if a short form is rarely ambiguous: it has five letters or digits, or four with a digit."""
     solid = [one for one in short if one.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
 
@@ -361,10 +361,10 @@ def _words(text: str) -> str:
 
 
 def _singular(short: str) -> str:
-    """A short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
+    """Returns a short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
     return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
 
 
 def _last(several: Sequence[_Definition], place: int) -> _Definition:
-    """The last definition that begins before a place or there, or else the first one."""
+    """Returns the last definition that begins at or before a place, or else the first one."""
     return several[max(0, bisect_right(several, place, key=lambda one: one.begins) - 1)]

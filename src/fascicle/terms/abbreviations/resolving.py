@@ -22,7 +22,7 @@ Types = frozenset[str]
 
 
 def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patch:
-    """The answer of a predictor under rules for abbreviations; an event tells of each mention that changes.
+    """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
     overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
@@ -86,7 +86,7 @@ class _Layer:
         return name[:1].lower() + name[1:]
 
     def at_best(self, span: Span) -> tuple[Mention, ...]:
-        """The mentions at a place with the best scores that their name has."""
+        """Returns the mentions at a place with the best scores that their name has."""
         return tuple(
             one if one.score is None else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
             for one in self.at.get(span, ())
@@ -96,7 +96,7 @@ class _Layer:
         return frozenset(mention.type for mention in self.at.get(span, ()))
 
     def set_types(self, span: Span, like: Sequence[Mention], why: str) -> None:
-        """The mentions at a place become like others; they begin to exist where nothing overlaps."""
+        """Gives the mentions at a place new types; adds mentions where nothing overlaps."""
         if span not in self.at and self.overlaps(span):
             return
         kept = "retyped" if span in self.at else "added"

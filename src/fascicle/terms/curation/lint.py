@@ -70,7 +70,7 @@ class Seen:
 def lint(
     rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()
 ) -> list[Finding]:
-    """Everything that is wrong with the rules, in their order.
+    """Returns all problems of the rules, in their order.
 
     Args:
         rows: surface, source and concept of each name of the vocabularies, before curation.
@@ -93,7 +93,7 @@ def _names(curation: Curation, known: Callable[[str], bool], sources: frozenset[
 
 
 def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
-    """Rules that look at exactly the same names as an earlier one, and decide the same thing."""
+    """Yields rules with exactly the same names and the same field to decide as an earlier one."""
     before: dict[tuple[str, ...], int] = {}
     for number, rule in enumerate(rules):
         what = rule.action if rule.action in ("case", "prefer") else "presence"
@@ -110,7 +110,7 @@ def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
 
 
 def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
-    """Rules without which nothing changes, the earlier ones first: what stays does the same as all do together."""
+    """Yields rules without effect, the earlier ones first: the remaining rules have the same result as all together."""
     near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)  # surface -> names that a rule looks at
     looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
     named = {rule.surface for rule in curation.rules}
@@ -140,7 +140,7 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
 def _outcome(
     near: Mapping[str, Iterable[NameRow]], surface: str, curation: Curation, gone: Collection[int]
 ) -> set[tuple[NameRow, bool, str, bool]]:
-    """The names of a surface that are kept, with all that was decided.
+    """Returns the names of a surface that are kept, with the decision for each.
 
     A preference counts among one concept too: the word may be common, and other surfaces may have its key.
     """

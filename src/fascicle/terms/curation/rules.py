@@ -60,7 +60,7 @@ def read_rules(paths: Iterable[str]) -> list[Rule]:
 
 
 def written(rules: Iterable[Rule]) -> str:
-    """Rules as a table that `read_rules` reads."""
+    """Returns rules as a table that `read_rules` can read."""
     rows = ["\t".join(HEADER)]
     rows += ["\t".join(str(getattr(rule, column)) for column in HEADER) for rule in rules]
     return "\n".join(rows) + "\n"
@@ -219,12 +219,12 @@ class Curation:
         )
 
     def fitting(self, row: NameRow) -> list[int]:
-        """The numbers of the rules that look at a name, in their order; a ``prefer`` looks at all concepts."""
+        """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is about all concepts."""
         near = self._near(row)
         return [number for number in near if _fits(self.rules[number], row)] if near else near
 
     def added(self, *, without: Collection[int] = ()) -> dict[tuple[str, str], NameRow]:
-        """Surface and concept -> the name that rules add, each once; its source is that of the last such rule."""
+        """Returns surface and concept -> name that rules add, each once; its source is that of the last such rule."""
         return {
             (rule.surface, rule.concept): NameRow(rule.surface, rule.source or CURATION, rule.concept)
             for number, rule in enumerate(self.rules)
@@ -232,7 +232,7 @@ class Curation:
         }
 
     def _near(self, row: NameRow) -> list[int]:
-        """Numbers of the rules that may fit, in their order."""
+        """Returns numbers of the rules that may fit, in their order."""
         near = self._by_surface.get(row.surface, [])
         if self._by_key and (more := self._by_key.get(self._key(row.surface))):
             near = near + more

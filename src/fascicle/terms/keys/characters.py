@@ -52,12 +52,12 @@ def folded(letter: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def extends(character: str) -> bool:
-    """Whether a character belongs to the one before it: a mark, or one that does not count."""
+    """True if a character belongs to the one before it: a combining mark, or a character that is ignored."""
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
 
 
 def group(character: str) -> int:
-    """Whether a folded character is a letter, a digit, a sign or a blank."""
+    """Returns the class of a folded character: letter, digit, sign or blank."""
     if character.isalpha():
         return LETTER
     if character.isnumeric():
@@ -102,7 +102,7 @@ def _takes_marks(letter: str) -> bool:
 
 
 def _diacritic(character: str, category: str) -> bool:
-    """Marks that change how a letter is written or sounds, but not which one it is; vowel signs are letters."""
+    """True if a mark changes how a letter is written or sounds, but not which one it is; vowel signs are letters."""
     kind = unicodedata.combining(character)
     return category == "Me" or kind == 1 or kind in _POINTS or kind >= 200
 
@@ -113,7 +113,7 @@ def _invisible(character: str) -> bool:
 
 
 def _selects(code: int) -> bool:
-    """Variation selectors."""
+    """True if a character is a variation selector."""
     return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
 
 
@@ -175,7 +175,7 @@ class CasePolicy(IntEnum):
 
 
 def fits(found: str, surface: str, policy: int) -> bool:
-    """Whether what stands in a text has the case of a name.
+    """True if the surface in a text has the case of a name.
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
     ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
@@ -208,7 +208,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
 
 
 def inflected(found: str, surface: str) -> bool:
-    """Whether what has the key of a name is another form of it, and the name is a symbol, which has no other forms.
+    """True if a surface with the key of a name is another form of it; only a symbol allows no such forms.
 
     ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
 
@@ -223,7 +223,7 @@ def inflected(found: str, surface: str) -> bool:
 
 
 def cased(text: str) -> str:
-    """The folded letters and digits of a text in their case."""
+    """Returns the folded letters and digits of a text in their case."""
     if text.isascii():
         return "".join(filter(str.isalnum, text))
     folded = fold(text)

@@ -34,7 +34,7 @@ class Codes(NamedTuple):
 
 
 def points_of(texts: Sequence[str]) -> Ints32:
-    """The code points of texts with a barrier between each two."""
+    """Returns the code points of texts with a barrier between each two."""
     if not texts:
         return np.zeros(0, dtype=np.int32)
     if len(texts) == 1:
@@ -46,7 +46,7 @@ def points_of(texts: Sequence[str]) -> Ints32:
 
 
 def text_of(points: Ints32) -> str:
-    """Code points as a text."""
+    """Returns code points as a text."""
     return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
@@ -140,7 +140,7 @@ def _coded(point: int, kind: int) -> int:
 
 
 def _vanishes(character: str) -> bool:
-    """Whether a mark counts as nothing wherever it stands."""
+    """True if a combining mark is ignored in every context."""
     return folded("中" + character) == folded("中") and folded(character) == ""
 
 
@@ -153,7 +153,7 @@ BREAK: Final = "\n"  # the token between two texts: no key holds it
 
 
 def token_hash(text: str) -> int:
-    """The 64-bit hash of a token; it is the same everywhere and stays in files."""
+    """Returns the 64-bit hash of a token; it is the same everywhere and stays in files."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -173,7 +173,7 @@ class Column:
         self.extend = self._new.extend
 
     def __len__(self) -> int:
-        """Number of values."""
+        """Returns the number of values."""
         return self._size + len(self._new)
 
     @property
@@ -219,11 +219,11 @@ class Forms:
         self.s = self.row("s")
 
     def __len__(self) -> int:
-        """Number of forms."""
+        """Returns the number of forms."""
         return len(self._rows)
 
     def row(self, text: str) -> int:
-        """The row of a form."""
+        """Returns the row of a form."""
         known = self._rows.get(text)
         if known is not None:
             return known
@@ -278,11 +278,11 @@ class Runs:
         self._known = Column(np.uint64)
 
     def __len__(self) -> int:
-        """Number of runs."""
+        """Returns the number of runs."""
         return len(self._known)
 
     def find(self, hashes: Hashes) -> Ints32:
-        """The row of each run, -1 for one that was not met, ``[n]``."""
+        """Returns the row of each run, -1 for an unknown one, ``[n]``."""
         at = self._slot(hashes)
         found = np.where(self._keys[at] == hashes, self._ids[at], -1)
         open_ = np.flatnonzero((found < 0) & (self._ids[at] >= 0))

@@ -41,7 +41,7 @@ def key(surface: str, level: Level) -> str:
 
 
 def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str]]) -> list[str]:
-    """The keys of level 3 of names.
+    """Returns the keys of level 3 of names.
 
     Args:
         keys: of level 2.

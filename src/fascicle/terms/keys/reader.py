@@ -66,7 +66,7 @@ class TokenReader:
         self._inverses = _powers(pow(_BASE, -1, 1 << 64), chunk)
 
     def read(self, texts: Sequence[str]) -> TokenArrays:
-        """The tokens of texts."""
+        """Returns the tokens of texts."""
         if len(self._runs) > self._remembered:
             self._runs = Runs()
         points = points_of(texts)
@@ -77,7 +77,7 @@ class TokenReader:
         return self._in_context(self._without_possessives(joined))
 
     def _read(self, points: Ints32, offset: int) -> _Parts:
-        """The parts of all runs of a chunk, whatever stands around them."""
+        """Returns the parts of all runs of a chunk, whatever their context is."""
         folded = self._folder.fold(points)
         starts, ends, signs = _runs(folded.codes)
         rows = self._rows(folded.codes, starts, ends)
@@ -97,7 +97,7 @@ class TokenReader:
         return _Parts(starts + offset, ends + offset, parts, opens, closes)
 
     def _rows(self, codes: Ints32, starts: Ints, ends: Ints) -> Ints32:
-        """The row of each run."""
+        """Returns the row of each run."""
         if len(codes) > len(self._powers):
             self._powers = _powers(_BASE, 2 * len(codes))
             self._inverses = _powers(pow(_BASE, -1, 1 << 64), 2 * len(codes))
@@ -179,7 +179,7 @@ def _in_source(folded: Codes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:
-    """Chunks that end before a blank or a barrier; a longer one where there is none."""
+    """Yields chunks that end before a blank or a barrier; a longer one where there is none."""
     start = 0
     while start < len(points):
         end = min(start + size, len(points))

@@ -51,7 +51,7 @@ _REGULAR: Final = frozenset(_OSES.split() + _USES.split())
 
 
 def singular(word: str) -> str:
-    """The singular of a folded word, or the word itself."""
+    """Returns the singular of a folded word, or the word itself."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.endswith("omata"):
@@ -133,7 +133,7 @@ class Part(NamedTuple):
 
 
 def parts_of(run: str) -> tuple[Part, ...]:
-    """The tokens of a run of folded letters.
+    """Returns the tokens of a run of folded letters.
 
     Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three letters before its
     end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none. ``non`` and ``anti`` are
@@ -145,7 +145,7 @@ def parts_of(run: str) -> tuple[Part, ...]:
 
 
 def canonical(word: str) -> str:
-    """A word in the singular, in American spelling, or as a number if it is a Roman numeral of two letters or more."""
+    """Returns a word as singular, in American spelling, or as a number for a Roman numeral of two or more letters."""
     roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
         tens, ones = roman.groups()
@@ -154,12 +154,12 @@ def canonical(word: str) -> str:
 
 
 def _american(word: str) -> str:
-    """British stems as Americans spell them."""
+    """Returns a word with British stems in American spelling."""
     return _BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word)
 
 
 def single_numeral(word: str) -> str:
-    """A Roman numeral of one letter as digits, empty for any other word."""
+    """Returns a Roman numeral of one letter as digits, empty for any other word."""
     return str(_VALUES[word]) if word in _VALUES else ""
 
 
@@ -171,7 +171,7 @@ def _small(ones: str) -> int:
 
 
 def _settled(word: str) -> str:
-    """The canonical form if that is its own, else the word itself; so a form never has another form."""
+    """Returns the canonical form if it is its own canonical form, else the word; so a form never has another form."""
     now = canonical(word)
     if now == word or now.isdigit():
         return now
@@ -274,7 +274,7 @@ class _Placed(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text in their order."""
+    """Returns the tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
     placed = _without_possessives(_placed(runs_of(folded.text)))
@@ -287,7 +287,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def runs_of(folded: str) -> list[Run]:
-    """The runs of a folded text; blanks and hyphens are in none."""
+    """Returns the runs of a folded text; blanks and hyphens are in none."""
     if folded.isascii():
         return [
             Run(found.start(), found.end(), (SIGN, LETTER, DIGIT)[found.lastindex or 0], found.group())
@@ -326,7 +326,7 @@ _known_pieces = lru_cache(maxsize=1 << 14)(pieces_of)
 
 
 def _placed(runs: list[Run]) -> list[_Placed]:
-    """The pieces of all runs."""
+    """Returns the pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))

@@ -86,7 +86,7 @@ class DictionaryReport:
     first_empty: str = ""
 
     def lines(self) -> list[str]:
-        """The report as sentences, for a person."""
+        """Returns the report as sentences, for a person."""
         said = [counted(self.entries, "name")]
         if self.empty:
             rows = counted(self.empty, "row without a name was", "rows without a name were")
@@ -167,7 +167,7 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
 
 
 def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
-    """A dictionary as it goes with a model: one packed file, whose content depends on the names alone.
+    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on the names alone.
 
     Args:
         entries: names with their types, in any order, repeated or not.

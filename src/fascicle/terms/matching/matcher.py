@@ -44,7 +44,7 @@ class WordReader:
         self._last: tuple[list[str], TokenArrays] | None = None
 
     def read(self, texts: list[str]) -> TokenArrays:
-        """The words of texts, as of `keys.reader.TokenArrays`."""
+        """Returns the words of texts, as of `keys.reader.TokenArrays`."""
         if self._last is not None and self._last[0] == texts:
             return self._last[1]
         forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
@@ -141,7 +141,7 @@ class Matcher(Annotator):
         return TagSpace(meaning="none")
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, disjoint and in order; any number of documents in bounded memory.
+        """Yields the matches of each document, disjoint and in order; any number of documents in bounded memory.
 
         Args:
             documents: read once; their mentions and words are not looked at.
@@ -150,7 +150,7 @@ class Matcher(Annotator):
             yield from self._of_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions of each document: one for each type of a matched phrase, without a score.
+        """Returns mentions of each document: one for each type of a matched phrase, without a score.
 
         Phrases without a type are no mentions; an event counts them.
 

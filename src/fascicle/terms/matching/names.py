@@ -56,7 +56,7 @@ class MatchingRule:
     as_written: frozenset[str] = frozenset()
 
     def stop_forms(self) -> set[str]:
-        """Every form of the stop words that matches nothing."""
+        """Returns every form of the stop words that matches nothing."""
         return {form for word in self.stop_words for form in (word.lower(), word.upper(), word.capitalize())}
 
 
@@ -101,7 +101,7 @@ class NameCounts:
     stop_words: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """The counts as sentences, for a person."""
+        """Returns the counts as sentences, for a person."""
         said = [f"{counted(self.entries, 'name')}, {counted(self.phrases, 'phrase')} in all casings"]
         told = (
             (self.empty, "name{s} without a word {were} left out"),
@@ -195,14 +195,14 @@ class _Sets:
         self._numbers: dict[tuple[str, ...], int] = {}
 
     def number(self, types: tuple[str, ...]) -> int:
-        """The number of a set."""
+        """Returns the number of a set."""
         number = self._numbers.setdefault(types, len(self.known))
         if number == len(self.known):
             self.known.append(types)
         return number
 
     def joined(self, one: int, other: int) -> int:
-        """The number of all types of two sets; so one type that is known is more than none."""
+        """Returns the number of the union of two sets of types."""
         return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
 
 
@@ -226,7 +226,7 @@ def _what(entry: Entry, words: list[str]) -> str:
 
 
 def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
-    """A name, words with a blank between any two, in all casings in which it matches."""
+    """Returns a name, as words joined by blanks, in all casings in which it matches."""
     forms = {name}
     if "upper" in rule.casings:
         forms.add(name.upper())
@@ -236,7 +236,7 @@ def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
 
 
 def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
-    """The words of each name; all names are cut in one call, a line break apart, which parts words as ends do."""
+    """Yields the words of each name; all names are segmented in one call, separated by line breaks."""
     text = "\n".join(entry.name for entry in entries)
     spans = segmenter.words(text)
     at, end = 0, -1

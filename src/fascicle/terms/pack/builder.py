@@ -147,7 +147,7 @@ def _files(place: Path, told: Told) -> dict[str, FileFacts]:
 
 
 def _shown(concept: Merged) -> MergedName | None:
-    """The name that is shown: what a source says, the English label, another label, or the first name."""
+    """Returns the name to show: what a source states, the English label, another label, or the first name."""
 
     def rank(name: MergedName) -> int:
         if name.surface == concept.label:
@@ -160,7 +160,7 @@ def _shown(concept: Merged) -> MergedName | None:
 
 
 def _text(rule: Rule) -> str:
-    """A rule in a line, with the name of its file alone: a pack does not tell where it was built."""
+    """Returns a rule in a line, with the name of its file alone: a pack does not record where it was built."""
     parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
     place = f"({PurePath(rule.place).name})" if rule.place else ""
     return " ".join(filter(None, (*parts, place)))
@@ -251,7 +251,7 @@ class _Building:
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
     def _judged(self, name: MergedName, curie: str, curation: Decides) -> tuple[int, tuple[int, ...], int]:
-        """Flags of a name, the sources that it is left from, and the number of the text of the rules about it."""
+        """Returns flags of a name, the sources that remain, and the number of the text of the rules about it."""
         rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
         said = {source: curation.decide(row) for source, row in rows.items()}
         if all(decision is UNTOUCHED for decision in said.values()):

@@ -70,7 +70,7 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
 
 
 def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[Kind, str, str] | None:
-    """The kind of a change, and both sides in words; ``None`` if there is none."""
+    """Returns the kind of a change, and both sides as text; ``None`` if there is none."""
     if before == after:
         return None
     if before is None or after is None:
@@ -122,7 +122,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
-    """The terms of each key: surface, concept and language -> what else is said of them."""
+    """Yields the terms of each key: surface, concept and language -> their other fields."""
     with looking_through(pack.folder):
         yield from _grouped(pack)
 
@@ -159,7 +159,7 @@ COLUMNS: Final = (
 
 
 def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
-    """The terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
+    """Yields the terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
 
     What is said of a concept stands with its first term, or alone if it has none; that of obsolete
     ones is kept out.

@@ -21,7 +21,7 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
 def sources_of(pack: Pack) -> list[PackSource]:
-    """The sources of a pack; a pack that is built from them and `Kept` has the same concepts, names and priors."""
+    """Returns the sources of a pack; a build from them and `Kept` gives the same concepts, names and priors."""
     return [
         PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
         for number, facts in enumerate(pack.manifest.sources)

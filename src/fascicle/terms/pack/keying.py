@@ -19,7 +19,7 @@ class KeyReader:
         self._reader = TokenReader(remembered=_REMEMBERED)
 
     def __call__(self, names: Sequence[str]) -> list[str]:
-        """The key of each name, in their order; empty for one without anything visible."""
+        """Returns the key of each name, in their order; empty for one without anything visible."""
         if not names:
             return []
         found = self._reader.read(names)

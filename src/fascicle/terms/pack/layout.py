@@ -65,5 +65,5 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 def in_table(table: str, name: str) -> str:
-    """The name of a file of one of the two tables."""
+    """Returns the name of a file of one of the two tables."""
     return f"{table}.{name}"

@@ -112,12 +112,12 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
 
 def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
-    """The name of the first file that is not what was said of it; see `intact.first_changed`."""
+    """Returns the name of the first file that differs from the manifest; see `intact.first_changed`."""
     return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
 
 
 def _content_hash(manifest: Manifest) -> str:
-    """The hash that a manifest should have."""
+    """Returns the hash that a manifest should have."""
     bare = msgspec.structs.replace(manifest, hash="")
     return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
 

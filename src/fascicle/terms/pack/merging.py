@@ -122,7 +122,7 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
 
 
 def merged(found: Gathered) -> Iterator[Merged]:
-    """The concepts in the order of their CURIEs.
+    """Yields the concepts in the order of their CURIEs.
 
     Those without a name are left out and counted, but for those that another one replaced and those that are the same
     as a concept with a name: they are its identifiers in other vocabularies.
@@ -139,7 +139,7 @@ def merged(found: Gathered) -> Iterator[Merged]:
 
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
-    """The CURIE of each concept, and its rows."""
+    """Yields the CURIE of each concept, and its rows."""
     for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
         yield curie, list(rows)
 
@@ -149,13 +149,13 @@ def _curie(row: bytes) -> bytes:
 
 
 def _read(row: bytes) -> tuple[int, ConceptRecord]:
-    """The number of the source of a row, and its record."""
+    """Returns the number of the source of a row, and its record."""
     end = row.index(b"\0") + 7
     return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
 
 
 def _same_as_named(spill: SortedSpill) -> set[bytes]:
-    """Concepts without a name of which matches say, in one step or several, that they are the same as one with a name.
+    """Returns the concepts that have a name, or match one with a name, in one step or several.
 
     Only concepts with such matches are held in memory.
     """
@@ -200,7 +200,7 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
 
 
 def _first(values: Iterable[str]) -> str:
-    """The first value that is not empty."""
+    """Returns the first value that is not empty."""
     return next(filter(None, values), "")
 
 
@@ -244,7 +244,7 @@ class Numbers(Generic[T]):
         self._numbers: dict[T, int] = {value: number for number, value in enumerate(first)}
 
     def of(self, value: T) -> int:
-        """The number of a value.
+        """Returns the number of a value.
 
         Raises:
             InputError: too many distinct values.
@@ -335,7 +335,7 @@ def _facts(concept: Merged) -> bytes:
 
 
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
-    """Child and parent of each edge between concepts of the pack, sorted by child and parent."""
+    """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
     found = [np.empty(0, dtype=np.int64)]
     for start in range(0, len(parents), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(parents)))

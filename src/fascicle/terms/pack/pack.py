@@ -42,18 +42,18 @@ class Leads:
         self._owners = column[self._rows].astype(np.int64)
 
     def __len__(self) -> int:
-        """Number of concepts that have another leading concept."""
+        """Returns the number of concepts that have another leading concept."""
         return len(self._rows)
 
     def of(self, rows: Ints) -> Ints:
-        """The concepts that lead those of some rows."""
+        """Returns the leading concepts of some rows."""
         if not len(self._rows):
             return rows
         found: Ints = self.column[rows].astype(np.int64)
         return found
 
     def led(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The concepts that others lead, without these: the place in ``rows`` of each, and the row."""
+        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
         starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
         return spread(starts, ends, self._rows)
 
@@ -174,7 +174,7 @@ class Pack:
         return cls(place, manifest)
 
     def __len__(self) -> int:
-        """Number of concepts."""
+        """Returns the number of concepts."""
         return len(self.type_rows)
 
     @property
@@ -193,7 +193,7 @@ class Pack:
         return self.folder / layout.TABLE
 
     def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """The terms of keys, without those that are kept out.
+        """Returns the terms of keys, without those that are excluded.
 
         Args:
             keys: any strings.
@@ -204,15 +204,15 @@ class Pack:
         return self.active.of_keys(keys)
 
     def concept_rows(self, curies: Sequence[str]) -> Ints:
-        """The row of each concept; -1 where the pack has none."""
+        """Returns the row of each concept; -1 where the pack has none."""
         return self.curies.find(curies)
 
     def curie(self, row: int) -> str:
-        """The CURIE of a concept."""
+        """Returns the CURIE of a concept."""
         return self.curies.strings[row]
 
     def concept(self, curie: str) -> Concept:
-        """A concept by its CURIE.
+        """Returns a concept by its CURIE.
 
         Raises:
             InputError: the pack does not have it.
@@ -220,7 +220,7 @@ class Pack:
         return self.concept_at(self.row(curie))
 
     def row(self, curie: str) -> int:
-        """The row of a concept.
+        """Returns the row of a concept.
 
         Raises:
             InputError: the pack does not have it.
@@ -236,7 +236,7 @@ class Pack:
         return row
 
     def concept_at(self, row: int) -> Concept:
-        """A concept by its row."""
+        """Returns a concept by its row."""
         facts = _FACTS.decode(self.facts.raw(row)) if len(self.facts.raw(row)) else layout.Facts()
         return Concept(
             curie=self.curie(row),
@@ -252,11 +252,11 @@ class Pack:
         )
 
     def date_at(self, row: int) -> str:
-        """The date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        """Returns the date of the vocabulary that has a concept, by its row; empty if its source states none."""
         return self._dates[int(self.set_rows[row])]
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """The event of each document that has links other than NIL: which vocabularies they are of, and how old.
+        """Returns the event of each document that has links other than NIL: their vocabularies, and the age of these.
 
         Args:
             documents: the links of each, which are of this pack.
@@ -282,15 +282,15 @@ class Pack:
         return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
     def definitions_at(self, rows: Ints) -> list[str]:
-        """The definitions of concepts by their rows; empty where there is none."""
+        """Returns the definitions of concepts by their rows; empty where there is none."""
         return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
 
     def label_at(self, row: int) -> str:
-        """The label of a concept by its row."""
+        """Returns the label of a concept by its row."""
         return self._label(int(self.label_rows[row]), row)
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set.
+        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set.
 
         Args:
             row: of the concept, whose label stands for that of a leading concept without a name.
@@ -300,7 +300,7 @@ class Pack:
         return self.curie(lead), label, tuple(map(self.curie, others))
 
     def labels_at(self, rows: Ints) -> list[str]:
-        """The labels of several concepts."""
+        """Returns the labels of several concepts."""
         numbers = self.label_rows[rows]
         usual = np.flatnonzero(numbers < layout.LIMIT)
         labels = iter(self.active.surfaces.take(numbers[usual]))
@@ -327,7 +327,7 @@ class Pack:
         )
 
     def term(self, names: Names, row: int) -> Term:
-        """A term by its row in one of the tables."""
+        """Returns a term by its row in one of the tables."""
         flags = int(names.flags[row])
         return Term(
             surface=names.surfaces[int(names.surface[row])],
@@ -351,11 +351,11 @@ class Pack:
         return list(map(ShortTerm, surfaces, curies, cases, off, shortest(names.prior[rows])))
 
     def parents(self, curie: str) -> tuple[str, ...]:
-        """The concepts above one, sorted."""
+        """Returns the concepts above one, sorted."""
         return self._curies(self.parent_rows[self.row(curie)])
 
     def children(self, curie: str) -> tuple[str, ...]:
-        """The concepts below one, sorted."""
+        """Returns the concepts below one, sorted."""
         return self._curies(self.child_rows[self.row(curie)])
 
     def ancestors(self, curie: str) -> tuple[str, ...]:
@@ -384,7 +384,7 @@ class Pack:
         return tuple(self.manifest.sources[source].name for source in self.manifest.sets[number])
 
     def _neighbours(self, curie: str) -> Iterator[str]:
-        """Other spellings of an identifier that the pack may have: those with another prefix or another case."""
+        """Yields other spellings of an identifier that the pack may have: with another prefix or another case."""
         local = curie.rpartition(":")[2]
         prefixes = sorted(
             {self.curie(row).partition(":")[0] for row in range(0, len(self), max(1, len(self) // 1_000))}

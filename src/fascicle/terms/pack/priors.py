@@ -75,7 +75,7 @@ _SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a d
 
 @cache
 def common_words() -> Mapping[str, int]:
-    """Common words in lower case -> rank from 1."""
+    """Returns common words in lower case -> rank from 1."""
     lines = Path(__file__).with_name("common_words.txt").read_text(encoding="ascii").splitlines()
     words = (line for line in lines if not line.startswith("#"))
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
@@ -96,7 +96,7 @@ class Judged(NamedTuple):
 
 
 def judged(surface: str) -> Judged:
-    """The case policy of a name, and how probable it is that it is meant.
+    """Returns the case policy of a name, and the probability that it is meant.
 
     Careful are names with at most three letters and digits, common words, and names with a capital behind the first
     letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if

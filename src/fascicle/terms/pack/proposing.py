@@ -102,7 +102,7 @@ class Evidence:
         self.counts: dict[NameOfType, Counts] = {}
 
     def read_raw(self, documents: Iterable[Document]) -> None:
-        """Counts in texts of which nobody says what is right.
+        """Counts names in texts without gold annotations.
 
         Args:
             documents: read once; their mentions are not looked at.
@@ -112,7 +112,7 @@ class Evidence:
             found.counts.lower += _is_lower(found.mention.text_in(found.document.text))
 
     def read_gold(self, documents: Iterable[Document]) -> frozenset[str]:
-        """Counts in one corpus. Of types that its gold does not have, it says nothing.
+        """Counts names in one corpus with gold annotations, for the types that its gold has.
 
         Args:
             documents: read once.
@@ -136,7 +136,7 @@ class Evidence:
         return known
 
     def _gold(self, document: Document) -> dict[str, dict[Span, Mention]]:
-        """The gold mentions of each type, by their outer range."""
+        """Returns the gold mentions of each type, by their outer range."""
         gold: dict[str, dict[Span, Mention]] = {}
         for mention in document.layer(GOLD):
             gold.setdefault(self._canonical(mention.type), {})[mention.start, mention.end] = mention
@@ -153,7 +153,7 @@ class Evidence:
                             yield _Found(document, mention, of_name, level)
 
     def _names(self, text: str) -> list[tuple[NameOfType, int]]:
-        """The names that may be meant by what stands in a text, and the strictest policy that it fits of each."""
+        """Returns the names that a surface may mean, and the strictest case policy that it fits of each."""
         known = self._explained.get(text)
         if known is None:
             if len(self._explained) >= _REMEMBERED:
@@ -172,7 +172,7 @@ class Evidence:
 
 
 def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
-    """The same documents; notes which types their gold has."""
+    """Yields the same documents; records which types their gold has."""
     for document in documents:
         annotated.update(mention.type for mention in document.layer(GOLD))
         yield document
@@ -257,7 +257,7 @@ class _Said(NamedTuple):
 def proposals(
     pack: Pack, counts: Mapping[NameOfType, Counts], settings: ProposalSettings | None = None
 ) -> list[Proposal]:
-    """At most one proposal for each name and type, the most harmful first.
+    """Returns at most one proposal for each name and type, the most harmful first.
 
     Args:
         pack: that the evidence is of.
@@ -297,7 +297,7 @@ def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: Propo
 
 
 def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
-    """The case that keeps what is right, if what it leaves out does harm: of several the one that leaves out most."""
+    """Returns the case policy that keeps the right places, if the others do harm: the one that excludes most."""
     best: _Said | None = None
     for policy in (CasePolicy.initial, CasePolicy.exact):
         right, wrong = sum(counts.right[:policy]), sum(counts.wrong[:policy])
@@ -320,7 +320,7 @@ def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _S
 
 
 def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
-    """The concept that gold links the name to, if there are others of this name."""
+    """Returns the concept that gold links the name to, if other concepts have the name too."""
     linked = {curie: count for curie, count in counts.concepts.items() if curie in concepts}
     if len(concepts) < 2 or sum(linked.values()) < settings.least:
         return None
@@ -338,7 +338,7 @@ def _expected_wrong(raw: int, right: int, wrong: int) -> float:
 def _rules(
     name: NameOfType, said: _Said, own: Iterable[Term], others: Iterable[Term], counts: Counts
 ) -> Iterator[Rule]:
-    """The rules about the names of this type alone: by source or by concept, if other types have the surface too."""
+    """Yields the rules about the names of this type alone: by source or concept if other types have the surface."""
     mine, theirs = {one for term in own for one in term.sources}, {one for term in others for one in term.sources}
     if said.action == "prefer" or not theirs:
         targets = [("", said.concept)]
@@ -358,7 +358,7 @@ def _rules(
 
 
 def _note(name: NameOfType, said: _Said, counts: Counts) -> str:
-    """The evidence, for whoever decides."""
+    """Returns the evidence as text, for the person who decides."""
     right, wrong, raw = sum(counts.right), sum(counts.wrong), sum(counts.raw)
     told = [f"{name.type}; harm {said.harm:.1f}"]
     if right + wrong + counts.near:

@@ -63,7 +63,7 @@ class PackStats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pack_stats(pack: Pack) -> PackStats:
-    """Counts."""
+    """Returns statistics of a pack."""
     names, manifest = pack.active, pack.manifest
     several = _concepts_of_keys(pack)
     most = sorted(np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row))
@@ -104,7 +104,7 @@ def _concepts_of_keys(pack: Pack) -> Array:
 
 
 def lines(stats: PackStats) -> Iterator[str]:
-    """The counts for people."""
+    """Yields the statistics as lines for people."""
     yield f"{stats.pack}  ({stats.size / 1e6:,.1f} MB, keys of {stats.normaliser})"
     for what, counts in (
         ("concepts", stats.concepts),
@@ -232,7 +232,7 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
 
 
 def _is_table(pack: Pack) -> bool:
-    """Whether the table of tokens has every key at its row, and no other."""
+    """True if the table of tokens has every key at its row, and no other."""
     table, strings = Table.open(pack.table), pack.active.keys.strings
     if len(table) != len(pack.active.keys.rows):
         return False
@@ -251,7 +251,7 @@ def _rise(values: Array) -> bool:
 
 
 def _are_starts(starts: Array, end: int) -> bool:
-    """Whether offsets begin at 0, never fall, and end at the end."""
+    """True if offsets begin at 0, never decrease, and end at the end."""
     return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and bool(np.all(starts[1:] >= starts[:-1]))
 
 
@@ -274,7 +274,7 @@ def _are_strings(strings: Strings) -> bool:
 
 
 def _are_found(lookup: Lookup) -> bool:
-    """Whether strings are sorted and distinct, and each is found by its hash."""
+    """True if strings are sorted and distinct, and each is found by its hash."""
     strings, hashes, rows = lookup.strings, lookup.hashes, lookup.rows
     if not _are_strings(strings) or not _below(rows, len(strings)):
         return False
@@ -327,7 +327,7 @@ def _are_opposite(parents: Lists, children: Lists) -> bool:
 
 
 def _owners(lists: Lists) -> Ints:
-    """The number of the list of each value."""
+    """Returns the number of the list of each value."""
     starts = lists.starts.astype(np.int64)
     return np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
 

@@ -131,7 +131,7 @@ def _reason(term: Term, concept: Concept) -> str:
 
 
 def lines(told: Why) -> Iterator[str]:
-    """An explanation for people."""
+    """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
     yield (
         "keys of "

@@ -86,7 +86,7 @@ class SortedSpill:
 
 
 def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
-    """The rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
+    """Yields the rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
     place, end = 0, path.stat().st_size
     while place < end:
         rows: list[bytes] = []
@@ -132,7 +132,7 @@ Told = Callable[[str, int], None]
 
 
 def named(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
-    """A name of a concept as a row to be sorted, for `NamesWriter`.
+    """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
 
     Args:
         key: of the name, without NUL characters.
@@ -241,7 +241,7 @@ class NamesWriter:
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
-    """The rows in pieces; no key is in two of them."""
+    """Yields the rows in pieces; no key is in two of them."""
     held: list[bytes] = []
     for batch in spill.batches():
         held += batch
@@ -264,26 +264,26 @@ def _firsts(values: tuple[bytes, ...]) -> Bools:
 
 
 def _labels(surfaces: Ints, labels: Bools) -> Bools:
-    """Whether the surface of each row is a label in any of the rows."""
+    """Returns whether the surface of each row is a label in any of the rows."""
     found = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
     found[surfaces[labels]] = True
     return found[surfaces]
 
 
 def _with_cases(flags: Array, cases: Array) -> Array:
-    """Flags with the case policy of the name where no rule gave another."""
+    """Returns flags with the case policy of the name where no rule set another."""
     open_ = (flags & layout.CASE) == layout.CASE
     return np.where(open_, (flags & ~np.uint8(layout.CASE)) | cases, flags)
 
 
 def _own_case(cases: list[str]) -> Ints:
-    """A number for each way to write a name, equal for equal ones."""
+    """Returns a number for each spelling of a name, equal for equal ones."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(one, len(known)) for one in cases], dtype=np.int64)
 
 
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
-    """The share of the concept of each row among those of its key: the weight of its strongest name there.
+    """Returns the share of the concept of each row among those of its key: the weight of its strongest name there.
 
     A name that counts as it is written has no share with one that is written otherwise: where ``ACE`` stands, no gene
     is meant that is only called ``Ace``.
@@ -309,7 +309,7 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
 
 
 def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
-    """The weight of the strongest name of each concept, of all of its key."""
+    """Returns the weight of the strongest name of each concept, of all of its key."""
     distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
     strongest = np.zeros(len(distinct))
     np.maximum.at(strongest, owners, weights)

@@ -66,7 +66,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         return last + -last % _ALIGNED
 
     def header(self) -> bytes:
-        """The first bytes of the file."""
+        """Returns the first bytes of the file."""
         return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
@@ -110,12 +110,12 @@ _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
 def first_states(count: int) -> Hashes:
-    """The states of so many empty sequences."""
+    """Returns the start states: one for each of so many empty sequences."""
     return np.full(count, _START, dtype=np.uint64)
 
 
 def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
-    """The states of sequences that are one token longer.
+    """Returns the states of sequences that are one token longer.
 
     The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
 
@@ -134,7 +134,7 @@ def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
 
 
 def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
-    """The numbers of states in the filter: their last bits among those that are kept.
+    """Returns the numbers of states in the filter: their last bits among those that are kept.
 
     Args:
         states: ``[n]``.
@@ -335,7 +335,7 @@ class _Filled:
 
 
 def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
-    """States in order; a beginning that is a name too, or stands twice, is left out."""
+    """Returns states in order; a beginning that is a name too, or stands twice, is left out."""
     entries = entries[np.lexsort((-entries["row"], entries["state"]))]
     kept = np.ones(len(entries), dtype=bool)
     kept[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)

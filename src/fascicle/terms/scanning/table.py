@@ -86,13 +86,13 @@ class Table:
 
     @classmethod
     def of(cls, keys: Iterable[str]) -> Table:
-        """A table in memory, for tokens with the hashes of `hash`; the keys are those of `building.build_table`."""
+        """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in `building.build_table`."""
         stream = io.BytesIO()
         write_table(keys, stream, hash_of=hash)
         return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
-        """Number of names."""
+        """Returns the number of names."""
         return self.layout.names
 
     @property
@@ -101,11 +101,11 @@ class Table:
         return self.layout.longest
 
     def key(self, row: int) -> str:
-        """The key of a row."""
+        """Returns the key of a row."""
         return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode("utf-8", "surrogatepass")
 
     def rows(self, keys: Sequence[str]) -> Ints:
-        """The row of each key of level 2, -1 for one that no name has, ``[n]``."""
+        """Returns the row of each key of level 2, -1 for one that no name has, ``[n]``."""
         tokens = [key.split(" ") for key in keys]
         states = first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
@@ -120,7 +120,7 @@ class Table:
         return result
 
     def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
-        """Every place where a name stands, those inside others included.
+        """Returns every place of a name, those inside others included.
 
         Args:
             tokens: of texts.
@@ -146,7 +146,7 @@ class Table:
         return _sorted(hits)
 
     def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
-        """The tokens that names begin with, where their states are, and names of one token.
+        """Returns the tokens that names begin with, where their states are, and names of one token.
 
         Each distinct token is asked for once.
         """
@@ -195,7 +195,7 @@ class Table:
         return _Found(_joined(found), _joined(places))
 
     def _ends(self, found: _Found) -> tuple[Ints, Ints]:
-        """The rows of names that end with these states; several where names have equal hashes."""
+        """Returns the rows of names that end with these states; several where names have equal hashes."""
         which, place = found
         if not self.layout.repeats:
             row = self._rows[place].astype(np.int64)
@@ -213,7 +213,7 @@ class Table:
         return _joined(numbers), _joined(rows)
 
     def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
-        """Whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
+        """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
 
         Of hits with one row, one is compared byte by byte, and the others with it, token by token.
         """
@@ -272,7 +272,7 @@ def _starts_of(owner: Ints) -> Ints:
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """``start, start + 1, ...``, so many of each, one after the other."""
+    """Returns ``start, start + 1, ...``, so many of each, one after the other."""
     shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
     return shift + np.arange(len(shift))
 

@@ -82,7 +82,7 @@ READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for
 
 
 def reader_named(name: str) -> SourceReader:
-    """A reader.
+    """Returns the reader with a name.
 
     Raises:
         RecipeError: there is none of this name; the message has the nearest.

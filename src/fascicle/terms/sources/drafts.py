@@ -45,7 +45,7 @@ class Prefix:
     kept: bool = False
 
     def curie(self, local: str) -> str:
-        """The CURIE of a local part; empty if it does not look like one."""
+        """Returns the CURIE of a local part; empty if it does not look like one."""
         size = len(self.start) if local[: len(self.start)].upper() == self.start.upper() else 0
         plain = (self.start if self.kept else "") + local[size:]
         for spelling in (plain, plain.upper()):
@@ -55,7 +55,7 @@ class Prefix:
 
 
 def curie(text: str, prefix: str = "") -> str:
-    """The one spelling of an identifier.
+    """Returns the normalised CURIE of an identifier.
 
     Args:
         text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
@@ -128,7 +128,7 @@ Reading = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
 
 
 def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
-    """The lines of a file with their places; a line that is no text is its error.
+    """Yields the lines of a file with their places; a line that is no text is its error.
 
     Raises:
         InputError: the file cannot be opened.
@@ -139,7 +139,7 @@ def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
 
 
 def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tuple[Place, str]]:
-    """The lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
+    """Yields the lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
 
     Raises:
         InputError: see `numbered_lines`.
@@ -155,7 +155,7 @@ def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tu
 
 
 def cleaned(text: str) -> str:
-    """A name as it is given out: white space collapsed; empty if it has a control character or nothing to see."""
+    """Returns a name with white space collapsed; empty if it has a control character or no visible one."""
     name = " ".join(text.split())
     if not name.isprintable() or not name.isascii():
         if any(unicodedata.category(sign) in _CONTROL for sign in name):
@@ -195,7 +195,7 @@ class Draft:
     references: dict[Cross, None] = field(default_factory=dict)
 
     def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
-        """Adds a name, or counts why not.
+        """Adds a name, or counts the reason why it is left out.
 
         Args:
             text: as the source writes it.
@@ -250,7 +250,7 @@ class Draft:
         self._add(self.replaced_by, text, place)
 
     def record(self) -> ConceptRecord:
-        """The finished record; of several labels in one language the first one stays."""
+        """Returns the finished record; of several labels in one language the first one stays."""
         labelled: set[str] = set()
         names = []
         for (surface, language), kind in self.names.items():
@@ -282,7 +282,7 @@ class Draft:
 
 
 def hidden(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:
-    """Records of identifiers that a concept had before, each replaced by that of today.
+    """Yields records of former identifiers of a concept, each replaced by the current one.
 
     Args:
         aliases: earlier identifier -> those of today.

@@ -44,12 +44,12 @@ class Trees:
         self._at.setdefault(number, descriptor)
 
     def parents(self, descriptor: str) -> tuple[str, ...]:
-        """The descriptors above one, each once."""
+        """Returns the descriptors above one, each once."""
         above = (self._at.get(number.rpartition(".")[0]) for number in self._of.get(descriptor, ()))
         return tuple(dict.fromkeys(found for found in above if found and found != descriptor))
 
     def keeps(self, descriptor: str, branches: Sequence[str]) -> bool:
-        """Whether a descriptor lies in one of the branches, or whether there are none to lie in."""
+        """True if a descriptor lies in one of the branches, or if no branches are given."""
         return not branches or any(
             _in(number, branch) for number in self._of.get(descriptor, ()) for branch in branches
         )
@@ -83,7 +83,7 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
 
 
 def _in(number: str, branch: str) -> bool:
-    """``C10`` is in ``C`` and in ``C10``; ``C10.2`` in ``C10`` too, and in ``C10.2``, but not in ``C1``."""
+    """True if a number is in a branch: ``C10`` is in ``C`` and ``C10``; ``C10.2`` in ``C10`` too, but not in ``C1``."""
     if not number.startswith(branch):
         return False
     return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
@@ -209,7 +209,7 @@ def _of_xml(element: Element) -> _Record:
 
 
 def _relations(concepts: list[Element]) -> dict[str, NameKind]:
-    """Concept -> how its terms relate to the record: the relations lead from the preferred concept."""
+    """Returns concept -> how its terms relate to the record: the relations lead from the preferred concept."""
     found: dict[str, NameKind] = {}
     for concept in concepts:
         if concept.get("PreferredConceptYN") == "Y":
@@ -253,7 +253,7 @@ def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterato
 
 
 def _entry(value: str) -> tuple[str, NameKind]:
-    """A synonym: its parts are named by the letters of the last one, ``c`` the lexical tag and ``d`` the relation."""
+    """Returns a synonym; letters of its last part name the others: ``c`` the lexical tag, ``d`` the relation."""
     name, *parts = value.strip().split("|")
     named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
     kind = _RELATIONS.get(named.get("d", ""), "exact")

@@ -128,7 +128,7 @@ class _Reading:
 
 
 def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """The classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
+    """Yields the classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
 
     Places are numbers of nodes and edges in their graph, from 1.
 
@@ -142,7 +142,7 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
 
 
 def _decoded(raw: str, kind: type[T]) -> T | None:
-    """A part of the file; ``None`` if it has another form."""
+    """Returns a part of the file; ``None`` if it has another form."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

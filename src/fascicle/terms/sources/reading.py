@@ -149,7 +149,7 @@ def read_sources(
 
 
 def check_source(settings: SourceSettings) -> SourceReader:
-    """The reader of a source, when its settings fit it; the file is not opened.
+    """Returns the reader of a source, when its settings fit it; the file is not opened.
 
     Raises:
         RecipeError: an unknown reader or type, or settings that the reader does not take.
@@ -182,7 +182,7 @@ def check_source(settings: SourceSettings) -> SourceReader:
 
 
 def check_hash(path: str, sha256: str) -> str:
-    """The SHA-256 of a file as it is.
+    """Checks the SHA-256 of a file, and returns it.
 
     Args:
         path: of the file.
@@ -213,7 +213,7 @@ def check_hash(path: str, sha256: str) -> str:
 
 
 def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
-    """Fields of a record that the settings of its source change."""
+    """Returns the fields of a record that the settings of its source change."""
     changes: dict[str, Any] = {}
     if len(fit) < len(record.names):
         kept = set(fit)
@@ -231,7 +231,7 @@ def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name
 
 
 def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
-    """Whether a concept lies where ``below`` and ``not_below`` say; reads the source once if they say anything."""
+    """Returns a test that ``below`` and ``not_below`` include a concept; reads the source once if they are set."""
     if not settings.below and not settings.not_below:
         return lambda concept: True
     children: dict[str, list[str]] = {}
@@ -244,7 +244,7 @@ def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], b
 
 
 def _descendants(roots: Iterable[str], children: dict[str, list[str]]) -> set[str]:
-    """The roots and what is below them; a cycle ends where it began."""
+    """Returns the roots and all concepts below them; cycles are allowed."""
     found, waiting = set(roots), list(roots)
     while waiting:
         new = [child for child in children.get(waiting.pop(), ()) if child not in found]

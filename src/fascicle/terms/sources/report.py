@@ -115,16 +115,16 @@ class SourceReport:
 
     @property
     def accounted(self) -> bool:
-        """Whether every row gave something or is counted as lost; true when all was read."""
+        """True if every row is used or counted as lost; true when all was read."""
         return self.rows == self.used + sum(self.losses[reason] for reason in ROWS)
 
     def summary(self) -> str:
-        """The report in one line: what was given, and how much was left out for which reason."""
+        """Returns the report in one line: what was given, and how much was left out for which reason."""
         lost = ", ".join(f"{reason} {count:,}" for reason in REASONS if (count := self.losses[reason]))
         return f"{self.lines()[0]}{f'; left out: {lost}' if lost else ''}"
 
     def lines(self) -> list[str]:
-        """The report as sentences, for a person."""
+        """Returns the report as sentences, for a person."""
         said = [f"{counted(self.records, 'record')} with {counted(self.names, 'name')}, {self.obsolete:,} obsolete"]
         for reason in REASONS:
             if count := self.losses[reason]:

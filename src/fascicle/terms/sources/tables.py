@@ -98,7 +98,7 @@ def open_table(
 def _header(
     settings: SourceSettings, lines: Numbered, needed: list[str], wished: list[str]
 ) -> tuple[dict[Column, int], str, Numbered]:
-    """Places of the columns, the separator, and the lines behind the header."""
+    """Returns the places of the columns, the separator, and the lines after the header."""
     given = settings.table.separator
     shown = ""
     for _, line in islice(lines, _LOOKED_AT):
@@ -179,7 +179,7 @@ def _cutter(separator: str) -> Callable[[str], list[str]]:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell without the quotes around it; other quotes are signs as others are."""
+    """Returns a cell without the quotes around it; other quotes are kept."""
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
         return cell
     return cell[1:-1].replace('""', '"')
@@ -224,7 +224,7 @@ class Layout:
     placeholders: frozenset[str] = frozenset()
 
     def of(self, settings: SourceSettings) -> Layout:
-        """The layout with what the settings of a source say otherwise.
+        """Returns the layout with the settings of a source that differ from it.
 
         Raises:
             RecipeError: nobody says which column is the identifier.
@@ -355,7 +355,7 @@ class _Rows:
         return self._settings.types.get(text, "") if key == "type" else text
 
     def _kind(self, given: str, tag: str) -> NameKind:
-        """The kind of a name; the few values that a table has are remembered."""
+        """Returns the kind of a name; the few values of a table are cached."""
         found = self._kinds.get((given, tag))
         if found is None:
             found = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
@@ -366,7 +366,7 @@ class _Rows:
         return found
 
     def _several(self, cell: str) -> Iterator[str]:
-        """The parts of a cell."""
+        """Yields the parts of a cell."""
         table = self._layout.table
         if cell:
             for part in cell.split(table.split) if table.split else (cell,):
@@ -385,7 +385,7 @@ def _word(text: str) -> str:
 
 
 def _over(base: S, given: S) -> S:
-    """Settings with those of another put over them that are not the default."""
+    """Returns settings, overridden by those values of another that are not the default."""
     default = type(given)()
     changed = {f: value for f in given.__struct_fields__ if (value := getattr(given, f)) != getattr(default, f)}
     return msgspec.structs.replace(base, **changed)
