@@ -19,7 +19,7 @@ _DIGITS: Final = 6  # of a score, as everywhere
 
 
 class Answers:
-    """Takes concepts that lead sets to those that are answered.
+    """Maps the leading concepts of sets to the answered ones.
 
     Attributes:
         ontology: prefix of the only vocabulary that is answered; empty for any.
@@ -83,7 +83,7 @@ class Answers:
 
 
 def check_ontology(pack: Pack, ontology: str) -> None:
-    """Refuses a vocabulary in which a pack cannot give links; an empty one is none.
+    """Raises an error for a vocabulary in which a pack cannot give links; an empty name is allowed.
 
     Raises:
         UsageError: the pack has no concept of it, or no sets.

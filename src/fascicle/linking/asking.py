@@ -50,7 +50,7 @@ _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
 class Asked(NamedTuple):
-    """One string to look up.
+    """String to look up.
 
     Attributes:
         surface: the string.
@@ -84,7 +84,7 @@ class Question(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One thing that a mention names.
+    """Unit of linking: one of the things that a mention names.
 
     Attributes:
         document: number of the document.

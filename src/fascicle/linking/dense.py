@@ -1,4 +1,4 @@
-"""Names as vectors in the folder of a linker: what finds names that are written in other words.
+"""Dense retrieval of names: vectors in the folder of a linker, which find names in other words.
 
 Every active name of some types has a vector, in float16; names of one type lie together. A question is compared with
 all of them.
@@ -95,7 +95,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
 
 
 class Planned(NamedTuple):
-    """The names of a pack that get vectors.
+    """Names of a pack that get vectors.
 
     Attributes:
         types: of each, in order, how many.
@@ -111,7 +111,7 @@ class Planned(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """An encoder that can be copied into linkers.
+    """Encoder that can be copied into linkers.
 
     Attributes:
         graph: file.
@@ -124,7 +124,7 @@ class Exported(NamedTuple):
     pad: int
 
     def opened(self) -> NameEncoder:
-        """Opens it, to run on all cores."""
+        """Opens the encoder, to run on all cores."""
         return NameEncoder.open(self.graph, self.tokenizer, pad=self.pad)
 
 
@@ -218,14 +218,14 @@ def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder
 
 
 class DenseIndex:
-    """The vectors of the names of a pack, open; for one thread.
+    """Open vectors of the names of a pack; for one thread.
 
     Attributes:
         manifest: what they say of themselves.
     """
 
     def __init__(self, folder: Path, manifest: DenseManifest) -> None:
-        """Maps the files, which must be those of the manifest; the encoder is opened for the first question."""
+        """Maps the files, which must be those of the manifest; the encoder is opened at the first query."""
         self.folder, self.manifest = folder, manifest
         self._vectors: Array = mapped(folder / VECTORS).reshape(-1, manifest.width)
         self._terms = Lists(mapped(folder / STARTS), mapped(folder / TERMS))
@@ -263,11 +263,11 @@ class DenseIndex:
 
     @property
     def fingerprint(self) -> str:
-        """Decides what is found: the hash of all that it says of itself."""
+        """Hash of the manifest, which decides what is found."""
         return FileFacts.of(self.folder / MANIFEST).sha256
 
     def verify(self) -> None:
-        """Reads every file.
+        """Verifies every file.
 
         Raises:
             PackError: one was changed.

@@ -1,4 +1,4 @@
-"""Names as vectors, by an encoder that was exported for it; it runs without torch."""
+"""Encoder of names as vectors, in exported form; it runs without torch."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _MARGIN: Final = 1e-3
 
 
 class NameEncoder:
-    """Makes vectors of names; for one thread."""
+    """Encodes names as vectors; for one thread."""
 
     def __init__(self, tokenizer: PieceTokenizer, session: OnnxSession) -> None:
-        """Takes the parts; the graph gives ``vectors`` of ``input_ids`` and ``attention_mask``."""
+        """Sets the parts; the graph computes ``vectors`` from ``input_ids`` and ``attention_mask``."""
         self._tokenizer, self._session = tokenizer, session
 
     @classmethod
@@ -50,7 +50,7 @@ class NameEncoder:
 
     @cached_property
     def width(self) -> int:
-        """Numbers of a vector."""
+        """Number of dimensions of a vector."""
         return int(self.together(["a"]).shape[1])
 
     def together(self, names: Sequence[str]) -> Vectors:
@@ -84,7 +84,7 @@ class NameEncoder:
 
 
 class Largest(NamedTuple):
-    """The rows of one question.
+    """Best rows for one query.
 
     Attributes:
         rows: by falling product, of equal ones the first, ``[n]``.

@@ -1,4 +1,4 @@
-"""Concepts of a pack that stand for one thing in several vocabularies, by the cross references of the sources."""
+"""Concepts of a pack that are equal in several vocabularies, by the cross-references of the sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong toget
 
 
 class Reached(NamedTuple):
-    """Concepts that stand for others.
+    """Concepts that were reached from others by references.
 
     Attributes:
         places: number of the concept that was given, ``[n]``.
@@ -79,7 +79,7 @@ def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
 
 
 class Equivalents:
-    """Concepts that stand for one thing, open."""
+    """Cross-references between equivalent concepts, open for reading."""
 
     def __init__(self, folder: Path, parents: Lists) -> None:
         """Maps the files.
@@ -158,7 +158,7 @@ def _wanted(found: Reached, wanted: Bools) -> Reached:
 
 
 class Namesakes:
-    """Concepts of several species with one label, as the genes that descend from one have one symbol as a rule."""
+    """Concepts of several species with one label; orthologous genes usually share their symbol."""
 
     def __init__(self, pack: Pack) -> None:
         """Takes the open pack."""

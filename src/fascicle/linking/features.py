@@ -73,7 +73,7 @@ class Near(NamedTuple):
 
 
 class Species:
-    """The species that a document names: by linked mentions of any source, and by some fifty common words.
+    """Species that a document names: by linked mentions of any source, and by some fifty common words.
 
     Sentences end where the text says so, whatever sentences the document has: some ways in cut the text before, and
     others do not.
@@ -193,7 +193,7 @@ def of_dense(found: Gathered) -> Floats:
 
 
 class Describer:
-    """Makes the features of candidates of one pack; for one thread."""
+    """Computes the features of candidates of one pack; for one thread."""
 
     def __init__(self, pack: Pack) -> None:
         """Takes the open pack."""

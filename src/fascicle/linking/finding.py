@@ -1,4 +1,4 @@
-"""The candidates of things that mentions name, and what speaks for those of short forms."""
+"""Search for candidates, and features of those that were found by short forms."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ HALF: Final = 0.5  # of the words of a long form, that the names of its concept 
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """The candidates of units; each concept is there once for a unit, by the best of its names.
+    """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
     Attributes:
         units: in the order of documents, mentions and parts.
@@ -246,7 +246,7 @@ class Gathered:
 
     @property
     def dense(self) -> Floats:
-        """The similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
+        """Similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
         return np.where(self.tiers == DENSE, self.similarity, 0.0)
 
 
@@ -287,7 +287,7 @@ class Agreement:
     """Compares concepts of short forms with their long forms."""
 
     def __init__(self, pack: Pack, read: KeyReader) -> None:
-        """Takes the pack of the concepts, and what makes keys."""
+        """Sets the pack of the concepts, and the reader of keys."""
         self._pack, self._read = pack, read
 
     def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Question]) -> tuple[Bools, Floats]:

@@ -1,4 +1,4 @@
-"""Fitting a linker to annotated texts: what it remembers, one ranker for each type, thresholds, and worth of tiers."""
+"""Fit of a linker on annotated texts: memory, one ranker for each type, thresholds, and accuracy of tiers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
 
 class Fitted(NamedTuple):
-    """A linker as it was fitted.
+    """Fitted linker.
 
     Attributes:
         memory: what it remembers.
@@ -107,7 +107,7 @@ def fit_linker(
     settings: FitSettings | None = None,
     judged: Sequence[Document] = (),
 ) -> Fitted:
-    """Fits a linker; see `teach` for what it takes."""
+    """Fits a linker; see `teach` for its input."""
     settings = settings or FitSettings()
     taught = teach(pack, index, documents, settings=settings, judged=judged)
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)

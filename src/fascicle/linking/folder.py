@@ -1,4 +1,4 @@
-"""The folder of a linker: ``linker.json``, the names that it remembers, and the index of its pack."""
+"""Folder of a linker: ``linker.json``, the memory of annotated names, and the index of its pack."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SURE: Final = 0.01  # scores of mentions nearer to 0 and 1 count as this
 
 
 class Calibration(NamedTuple):
-    """A correction of the logarithm of odds.
+    """Linear correction of the logarithm of odds.
 
     Attributes:
         scale: that it is multiplied by; above 0.
@@ -184,7 +184,7 @@ Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
 
 
 class Ranker(Settings, frozen=True, kw_only=True):
-    """The fitted ranker of one type.
+    """Fitted ranker of one type.
 
     Attributes:
         vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
@@ -207,7 +207,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses weights of features that there are not; one without a weight has 0.
+        """Raises an error for weights of unknown features; a feature without a weight has 0.
 
         Raises:
             ValueError: it has others.
@@ -260,7 +260,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
+        """Hash that decides, with the release, all links: it covers the hashes of the pack and of the memory."""
         decisive = msgspec.structs.replace(self, place="", few=UNSET, hash=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
@@ -280,7 +280,7 @@ def write_linker(
     order: Sequence[str] = (),
     few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
-    """Writes what a linker says of itself, beside the names that it remembers."""
+    """Writes the manifest of a linker, beside its memory."""
     made = LinkerManifest(
         pack=pack.full_name,
         place=place,
@@ -307,7 +307,7 @@ def place_of(pack: Pack, folder: Path) -> str:
 
 
 def read_manifest(folder: Path) -> LinkerManifest:
-    """Reads what a linker says of itself, whatever its pack.
+    """Reads the manifest of a linker, whatever its pack.
 
     Raises:
         PackError: no linker, or a damaged one.
@@ -326,7 +326,7 @@ def read_manifest(folder: Path) -> LinkerManifest:
 
 
 def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
-    """Reads what a linker says of itself.
+    """Reads the manifest of a linker.
 
     Raises:
         PackError: no linker, that of another pack, or a damaged one.

@@ -1,4 +1,4 @@
-"""The concepts that mentions may mean, with all that names say about it."""
+"""Candidate generation: concepts that mentions may mean, with the features of their names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Rows(NamedTuple):
 
 
 class Gatherer:
-    """Gathers candidates; for one thread.
+    """Generates candidates; for one thread.
 
     Attributes:
         finder: of the pack.
@@ -69,7 +69,7 @@ class Gatherer:
     def __init__(
         self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]], order: Sequence[str] = ()
     ) -> None:
-        """Takes what finds terms.
+        """Sets the finder and the other parts of the search.
 
         Args:
             finder: of an open pack.
@@ -134,7 +134,7 @@ class Gatherer:
         return self._best(units, found, without or {})
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
-        """Looks up strings for units; what is asked for a type is looked up once."""
+        """Looks up strings for units; equal strings of one type are looked up once."""
         distinct: dict[tuple[Asked, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
@@ -161,7 +161,7 @@ class Gatherer:
         )
 
     def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
-        """Looks up the short forms of pairs for whose long forms there is nothing."""
+        """Looks up the short forms of pairs whose long forms have no candidates."""
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
             paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
@@ -173,7 +173,7 @@ class Gatherer:
         return units, self._look(short, units, self.finder.find)
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
-        """Puts parts in the place of units that were not found, where each part of a reading is a name."""
+        """Replaces units without candidates by their parts, where each part of a reading is a name."""
         split = self._parts(units, _missing(units, found))
         if not split:
             return units, found

@@ -1,4 +1,4 @@
-"""Annotated documents in the spelling of a pack, and the names that they gave to concepts."""
+"""Gold annotations with the types and CURIEs of a pack, and the memory of annotated names."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Memory:
 
     @classmethod
     def read(cls, folder: Path) -> Memory:
-        """Reads what `write` wrote.
+        """Reads the table of `write`.
 
         Raises:
             ModelError: a file that is too large or no such table.

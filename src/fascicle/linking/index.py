@@ -116,7 +116,7 @@ def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
 
 
 class NameIndex:
-    """The index of a pack, open; for one thread.
+    """Open index of a pack; for one thread.
 
     Attributes:
         pack: that it belongs to.
@@ -177,7 +177,7 @@ class NameIndex:
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
 
     def verify(self, *, dense: bool = True) -> None:
-        """Reads every file.
+        """Verifies every file.
 
         Args:
             dense: also those of the vectors.

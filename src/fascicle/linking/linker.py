@@ -1,4 +1,4 @@
-"""Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
+"""Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
 Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
 Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
@@ -38,7 +38,7 @@ _MOST_ALIKE: Final = 20
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept that a mention may mean.
+    """Concept that a mention may mean.
 
     Attributes:
         curie: of the concept.
@@ -92,12 +92,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def link(self) -> Link:
-        """The answer as a link; of an ambiguous one the first."""
+        """Answer as a link; the first one of an ambiguous answer."""
         return self.links[0]
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The answer as links, of which an ambiguous one has several."""
+        """Answer as links; an ambiguous answer has several."""
         if not self.answer and not self.ambiguous:
             return (nil_link(self.nil),)
         first = self.candidates[: self.ambiguous or 1]
@@ -117,7 +117,7 @@ class LinkStep:
     drops: frozenset[str] = frozenset()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document."""
+        """Links those mentions of each document that have no links."""
         raise NotImplementedError
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
@@ -174,7 +174,7 @@ class Linker(LinkStep):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
         parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
@@ -201,7 +201,7 @@ class Linker(LinkStep):
         return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document, as far as the pack covers their types.
+        """Links those mentions of each document that have no links, if the pack covers their types.
 
         Args:
             documents: with mentions; those with links stay as they are.

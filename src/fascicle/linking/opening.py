@@ -1,4 +1,4 @@
-"""Linkers by the folders that they are in, with their packs, and several as one."""
+"""Loading of linkers from folders, with their packs; several linkers can be used as one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SeveralManifest(Settings, frozen=True, kw_only=True):
 
 
 class Part(NamedTuple):
-    """A linker and its pack.
+    """Linker and its pack.
 
     Attributes:
         folder: of the linker.
@@ -58,14 +58,14 @@ class Part(NamedTuple):
     pack: Pack
 
     def opened(self, ontology: str) -> Linker:
-        """Opens it; a pack alone links by stated weights."""
+        """Opens the linker; a pack alone links by default weights."""
         if not (self.folder / LINKER).is_file():
             return Linker(self.pack, ontology=ontology)
         return Linker.open(self.folder, self.pack, ontology=ontology)
 
 
 class Found(NamedTuple):
-    """A linker with its packs at hand, which is opened when it is needed.
+    """Linker with its packs, which is opened when it is needed.
 
     Attributes:
         parts: one for each pack.
@@ -77,7 +77,7 @@ class Found(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         told = [part.manifest.fingerprint for part in self.parts] + ([self.ontology] if self.ontology else [])
         return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
@@ -87,7 +87,7 @@ class Found(NamedTuple):
         return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
 
     def opened(self) -> Linking:
-        """Opens it.
+        """Opens the linker.
 
         Raises:
             PackError: a damaged linker.
@@ -153,7 +153,7 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
 
 
 def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
-    """Joins linkers in folders of one folder to one."""
+    """Combines linkers in subfolders of one folder into one."""
     parts = {name: file_sha256(folder / name / LINKER) for name in names}
     return write_described(folder / SEVERAL, SeveralManifest(parts=parts))
 
@@ -181,7 +181,7 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
 
 
 class Linkers(LinkStep):
-    """Links each mention by the first linker that covers its type; where that one says NIL, by the next one.
+    """Links each mention by the first linker that covers its type; if that gives NIL, by the next one.
 
     Attributes:
         parts: the linkers.
@@ -193,7 +193,7 @@ class Linkers(LinkStep):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         return hashlib.sha256(msgspec.json.encode([part.fingerprint for part in self.parts])).hexdigest()
 
     def covers(self, kind: str) -> bool:
@@ -201,7 +201,7 @@ class Linkers(LinkStep):
         return any(part.covers(kind) for part in self.parts)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document; see `Linker.predict`."""
+        """Links those mentions of each document that have no links; see `Linker.predict`."""
         found: list[Links] = [{} for _ in documents]
         events: list[list[Event]] = [[] for _ in documents]
         for _, _, patches in self._said(documents, found):

@@ -1,4 +1,4 @@
-"""The ranker: a conditional logistic model of which candidate a mention means, or none of them.
+"""Ranker: a conditional logistic model of the candidate that a mention means, or none of them.
 
 The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'`` of its mention
 (McFadden 1974, the conditional logit with an outside option); what is left is that of NIL.
@@ -119,7 +119,7 @@ _DONE: Final = 1e-9  # gain of a step, relative to the loss
 
 
 class Choices(NamedTuple):
-    """The candidates of mentions.
+    """Candidates of mentions.
 
     Attributes:
         owners: number of the mention of each candidate, ascending, ``[n]``.
@@ -216,7 +216,7 @@ def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
 
 
 class Table(NamedTuple):
-    """The candidates of all mentions of a type.
+    """Candidates of all mentions of a type.
 
     Attributes:
         choices: candidates of units.

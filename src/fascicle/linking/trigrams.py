@@ -1,4 +1,4 @@
-"""Strings that are almost equal, by the rare trigrams that they share.
+"""Search for almost equal strings, by the rare trigrams that they share.
 
 A list says which strings have a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
 only at the lists of its own, so that common trigrams cost nothing.
@@ -34,7 +34,7 @@ _TOGETHER: Final = 256  # questions whose strings are compared together
 
 
 class Near(NamedTuple):
-    """Strings that are almost equal to those that were asked for.
+    """Strings that are almost equal to the queries.
 
     Attributes:
         owners: number of the question of each, ascending, ``[n]``.
@@ -103,7 +103,7 @@ def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
 
 
 class Trigrams:
-    """The lists of strings, open; for one thread, as it counts in an array of its own.
+    """Trigram lists of strings, open; for one thread, as it counts in an array of its own.
 
     Attributes:
         strings: by row.

@@ -1,4 +1,4 @@
-"""A pipeline: steps that fit together, and documents through them."""
+"""Pipeline: a sequence of compatible steps, and the documents that it processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CUTS: Final = frozenset({"sentences", "words"})
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """The one cut of a text into sentences and words that all steps share."""
+    """Segmentation of a text into sentences and words, which all steps share."""
 
     parts: frozenset[str]
     segmenter: str
@@ -77,7 +77,7 @@ class InARow:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Steps one after the other; it holds no state of a run.
+    """Steps in sequence; it holds no state of a run.
 
     Attributes:
         steps: objects of the protocol `fascicle.core.contracts.Step`; predictors become steps by themselves.
@@ -100,7 +100,7 @@ class Pipeline:
     limits: Limits = field(default_factory=Limits, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Makes steps of predictors, puts the cut before them, and checks that they fit together."""
+        """Turns predictors into steps, puts the segmentation first, and checks that the steps are compatible."""
         steps: tuple[Step, ...] = tuple(map(_as_step, self.steps))
         if not steps:
             raise RecipeError("a pipeline needs at least one step; give a model, a dictionary or another one")
@@ -126,11 +126,11 @@ class Pipeline:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the pipeline."""
         self.close()
 
     def close(self) -> None:
-        """Ends the programs of steps that are programs."""
+        """Ends the external programs of steps."""
         for step in self.steps:
             if hasattr(step, "close"):
                 step.close()
@@ -202,7 +202,7 @@ class Pipeline:
                 aside(error)
 
     def check(self, answers: Iterable[Answer]) -> None:
-        """Tries texts with known mentions.
+        """Annotates texts with known mentions, and compares the result.
 
         Raises:
             RecipeError: a mention is missing, or a step fails.
@@ -268,7 +268,7 @@ def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> N
 
 
 def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str) -> None:
-    """Refuses names of layers that nothing adds; steps of others do not say what they add, and end the check."""
+    """Raises an error for layers that no step adds; after a step whose sources are unknown, none is checked."""
     for step in steps[1:]:
         own = getattr(step, "sources", None)
         asked = {*step.drops, *getattr(step, "layers", ())} - (own or set())

@@ -1,4 +1,4 @@
-"""A step that is another program: any language, any environment, one line of JSON for each batch.
+"""Step by an external program: in any language and environment, with one line of JSON for each batch.
 
 The program says first what it is::
 
@@ -47,7 +47,7 @@ class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Patch(Patch, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A misspelt field must not lose its content."""
+    """Patch of an external program; unknown fields are an error, so that a misspelt one is not lost."""
 
 
 class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,20 +56,20 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProcessError(Exception):
-    """The program failed at a batch."""
+    """Error of the program at a batch."""
 
 
 class ProcessKilledError(ProcessError):
-    """A signal ended the program."""
+    """Error of a program that was ended by a signal."""
 
 
 class ProcessStep:
-    """The program as a step. It is started anew after each failure; `close` ends it."""
+    """External program as a step. It is started anew after each failure; `close` ends it."""
 
     def __init__(
         self, name: str, command: Sequence[str], *, seconds: float, longest: int = 64 << 20, memory: int | None = None
     ) -> None:
-        """Starts the program, and hears what it is.
+        """Starts the program, and reads the description of the step.
 
         Args:
             name: of the step; of its own by default.
@@ -135,7 +135,7 @@ class ProcessStep:
             self._said.close()
 
     def _start(self) -> _Hello:
-        """Starts the program; one that is killed meanwhile, by the system or by somebody, is started again."""
+        """Starts the program; one that is killed during its start is started again."""
         for _ in range(_STARTS - 1):
             with contextlib.suppress(ProcessKilledError):
                 return self._started()
@@ -173,7 +173,7 @@ class ProcessStep:
         return bool(self._rest)
 
     def _exchange(self, request: bytes) -> bytes:
-        """Writes a request while reading the line of the answer, so that neither side can wait for ever."""
+        """Writes a request while reading the answer, so that no deadlock is possible."""
         program = self._program
         assert program is not None
         assert program.stdin is not None

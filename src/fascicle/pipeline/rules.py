@@ -26,7 +26,7 @@ _MARKED: Final = re.compile(r"\[\[(.+?)\]\]")
 
 
 class _Words(NamedTuple):
-    """A sentence as patterns see it: its words, joined by one space.
+    """Sentence as patterns match it: its words, joined by one space.
 
     Attributes:
         joined: the words; a blank within one is a middle dot.
@@ -63,7 +63,7 @@ class _Words(NamedTuple):
 
 @dataclass(frozen=True)
 class _Rule:
-    """One rule with its patterns compiled."""
+    """Rule with its patterns compiled."""
 
     settings: RuleSettings
 
@@ -73,7 +73,7 @@ class _Rule:
 
     @cached_property
     def _context(self) -> list[tuple[re.Pattern[str], bool, bool]]:
-        """Pattern, whether it is about what stands before, and whether it must be there."""
+        """Pattern, whether it is about the text before, and whether it must match."""
         given = self.settings
         found = [(given.before, True, True), (given.not_before, True, False)]
         found += [(given.after, False, True), (given.not_after, False, False)]
@@ -84,7 +84,7 @@ class _Rule:
         ]
 
     def compiled(self) -> None:
-        """Compiles all patterns, so that a wrong one is found early."""
+        """Compiles all patterns, so that an invalid one is found early."""
         assert self._words is not None
         assert self._context is not None
 

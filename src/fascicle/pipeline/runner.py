@@ -1,4 +1,4 @@
-"""Documents through steps: an error costs the one document that causes it, and no document is lost."""
+"""Runner of documents through steps: an error affects only the document that causes it, and no document is lost."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
 
 
 def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = unwatched) -> list[Result]:
-    """Takes a batch through all steps.
+    """Runs a batch through all steps.
 
     Where a step raises an error, the batch is halved until the document that causes it is alone; that one goes no
     further. So does a document whose patch cannot be applied.

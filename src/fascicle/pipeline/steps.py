@@ -1,4 +1,4 @@
-"""The steps that need no more than what is there: recognisers, combinations, filters, typers, choice, and dropping."""
+"""Built-in steps: recognisers, combinations, filters, typers, choice, and dropping."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fingerprint_of(*parts: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Recognise:
-    """A predictor as a step: its earlier mentions in a document give way to the new ones.
+    """Predictor as a step: the new mentions replace its earlier ones in a document.
 
     Attributes:
         name: of the step.
@@ -43,12 +43,12 @@ class Recognise:
 
     @property
     def drops(self) -> frozenset[str]:
-        """The source of the predictor."""
+        """Source of the predictor."""
         return self.sources
 
     @property
     def sources(self) -> frozenset[str]:
-        """The source of the predictor."""
+        """Source of the predictor."""
         return frozenset({self.predictor.name})
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
@@ -66,7 +66,7 @@ def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layer:
-    """A step that makes a layer of other layers; its own layer of an earlier run gives way.
+    """Step that makes a layer from other layers, and replaces its own layer of an earlier run.
 
     Attributes:
         name: of the step, and the source of its mentions.
@@ -81,7 +81,7 @@ class _Layer:
 
     @property
     def drops(self) -> frozenset[str]:
-        """Its own layer, of an earlier run."""
+        """Own layer of an earlier run."""
         return self.sources
 
     @property
@@ -97,7 +97,7 @@ class _Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class Combine(_Layer):
-    """A layer of what several layers agree on; its score is the mean of theirs.
+    """Layer of the mentions on which several layers agree; the score is the mean of theirs.
 
     Attributes:
         rule: which mentions are kept.
@@ -125,7 +125,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(_Layer):
-    """A layer of the mentions that a learned filter accepts.
+    """Layer of the mentions that a learned filter accepts.
 
     Attributes:
         judge: the filter.
@@ -149,7 +149,7 @@ class Retyper(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Type(_Layer):
-    """A layer of the mentions of other layers, each with the type that a span typer gives it.
+    """Layer of the mentions of other layers, each with the type from a span typer.
 
     Attributes:
         typer: the span typer.
@@ -196,7 +196,7 @@ class Drop:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Goes through the mentions by rank; each stays that may stand beside all that stayed before it.
+    """Resolves conflicts by rank: a mention stays if it is compatible with all that stayed before it.
 
     Attributes:
         name: of the step.
@@ -216,7 +216,7 @@ class Choice:
 
     @property
     def drops(self) -> frozenset[str]:
-        """The layers."""
+        """Layers of the choice."""
         return frozenset(self.layers)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
@@ -257,7 +257,7 @@ def _within(inner: Mention, outer: Mention) -> bool:
 
 
 class Own:
-    """A step of Fascicle that adds no mentions, under the name that a pipeline gives it."""
+    """Built-in step that adds no mentions, under the name that a pipeline gives it."""
 
     sources: frozenset[str] = frozenset()
 

@@ -1,4 +1,4 @@
-"""Term packs as finders: where names stand and of which types, in place of mentions of one predictor."""
+"""Term packs as finders: they return places of names with their types, rather than mentions of one predictor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOGETHER: Final = 1 << 20  # characters of text that all finders read before th
 
 
 class PackFinder:
-    """The names of packs in texts: those that are probable enough, in the case that they must have."""
+    """Finder of the names of packs in texts: names above the threshold, in the case that they require."""
 
     def __init__(self, packs: Mapping[str, PackLike], *, overlaps: Overlaps) -> None:
         """Opens the tables of the packs.
@@ -37,7 +37,7 @@ class PackFinder:
 
     @property
     def name(self) -> str:
-        """The packs by their content."""
+        """Packs by their content."""
         return self._name
 
     @property
@@ -47,7 +47,7 @@ class PackFinder:
 
     @property
     def version(self) -> str:
-        """Rule and keys: together with the packs they decide every match."""
+        """Version of matching rules and keys: together with the packs they decide every match."""
         return f"{PACK_RULE} {NORMALISER}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
@@ -69,7 +69,7 @@ def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
 
 
 class Together:
-    """Finds what each of some finders finds alone."""
+    """Finder that combines the results of several finders."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
         """Takes the finders, at least one."""

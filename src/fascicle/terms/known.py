@@ -1,4 +1,4 @@
-"""Names that mean one type in a pack, wherever they stand."""
+"""Names that have exactly one type in a pack, in any context."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEMBERED: Final = 1 << 15
 
 
 class KnownNames:
-    """The type of a name whose meanings in a pack are all of one type.
+    """Look-up of the type of names whose meanings in a pack all have one type.
 
     A meaning counts where the pack would find it in a text: the name is looked for, has the case of the text, and the
     priors of its concepts of the type reach the threshold of recognition.

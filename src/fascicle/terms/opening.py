@@ -1,4 +1,4 @@
-"""Dictionaries and term packs as predictors, by where they are."""
+"""Loading of dictionaries and term packs as predictors, by path or name."""
 
 from __future__ import annotations
 

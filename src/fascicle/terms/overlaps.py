@@ -26,7 +26,7 @@ class Edges:
     """
 
     def __init__(self, document: Document, rules: Segmenter) -> None:
-        """Takes the document, and what cuts it into sentences."""
+        """Sets the document, and the segmenter."""
         self._document, self._rules = document, rules
         self._edges: list[int] | None = None
 
@@ -49,7 +49,7 @@ def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[s
 
 
 class Match(NamedTuple):
-    """A name in a text.
+    """Name in a text.
 
     Attributes:
         start: first character, in code points.
@@ -77,7 +77,7 @@ class Meaning(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place where names stand.
+    """Place of one or several names.
 
     Attributes:
         start: first character.

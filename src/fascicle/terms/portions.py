@@ -1,4 +1,4 @@
-"""Long streams in portions that are worked on together."""
+"""Portions of long streams, for batch processing."""
 
 from __future__ import annotations
 

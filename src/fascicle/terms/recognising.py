@@ -1,4 +1,4 @@
-"""Term packs as a predictor: names in texts with their types, how probable they are, and links where these are sure."""
+"""Term packs as a predictor: names in texts with types and probabilities, and links if they are unambiguous."""
 
 from __future__ import annotations
 
@@ -94,15 +94,15 @@ _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
 class NamesLike(Protocol):
-    """The terms of a pack, by the rows of their keys in its table."""
+    """Interface of the terms of a pack, by the rows of their keys in its table."""
 
     @property
     def concept(self) -> Any:
-        """The row of the concept of each term."""
+        """Row of the concept of each term."""
 
     @property
     def prior(self) -> Any:
-        """The prior of each term."""
+        """Prior of each term."""
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
         """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
@@ -121,15 +121,15 @@ class PackLike(Protocol):
 
     @property
     def type_rows(self) -> Any:
-        """The number of the type of each concept."""
+        """Number of the type of each concept."""
 
     @property
     def table(self) -> Path:
-        """The file of the table of keys."""
+        """File of the table of keys."""
 
     @property
     def active(self) -> Any:
-        """The terms that are found, as of `NamesLike`."""
+        """Terms that are found, as of `NamesLike`."""
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Returns terms by their rows."""
@@ -142,7 +142,7 @@ class PackLike(Protocol):
 
 
 class _Name(NamedTuple):
-    """A term that may be meant."""
+    """Term that may be meant."""
 
     term: ShortTerm
     type: str
@@ -151,7 +151,7 @@ class _Name(NamedTuple):
 
 
 class _Opened:
-    """A pack with its table, and the names that were asked for."""
+    """Pack with its table, and a cache of the names that were used."""
 
     def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
@@ -180,7 +180,7 @@ class _Opened:
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
 
     def _learn(self, rows: Sequence[int]) -> None:
-        """Reads the names of keys that may be meant, as far as they are not at hand."""
+        """Reads the names of keys that may be meant, unless they are cached."""
         if len(self._names) + len(rows) > _REMEMBERED:
             self._names.clear()
         new = [row for row in rows if row not in self._names]
@@ -240,7 +240,7 @@ class _Opened:
 
 
 class PackRecogniser(Annotator):
-    """Packs of terms as one predictor; the mentions of each pack have a source of their own.
+    """Term packs as one predictor; the mentions of each pack have a source of their own.
 
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
     over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
@@ -284,7 +284,7 @@ class PackRecogniser(Annotator):
 
     @property
     def name(self) -> str:
-        """The source of its mentions, if there is one pack; else the name of the predictor."""
+        """Source of its mentions, if there is one pack; else the name of the predictor."""
         return self._name
 
     @property
@@ -294,7 +294,7 @@ class PackRecogniser(Annotator):
 
     @property
     def packs(self) -> tuple[PackLike, ...]:
-        """The packs, in order."""
+        """Packs, in order."""
         return tuple(one.pack for one in self._packs)
 
     @property

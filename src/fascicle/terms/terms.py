@@ -15,7 +15,7 @@ REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and most
 
 # ``gc=False``: no cycle can go through a name or a record, and a build makes millions of them.
 class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A name of a concept.
+    """Name of a concept.
 
     Attributes:
         surface: as the source writes it, without blanks at its ends.
@@ -30,7 +30,7 @@ class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A reference from one concept to a concept of another vocabulary.
+    """Cross-reference from a concept to a concept of another vocabulary.
 
     Attributes:
         curie: of the other concept.
@@ -76,7 +76,7 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
 
 
 class ShortTerm(NamedTuple):
-    """A name of a concept, as far as it is looked for in texts.
+    """Name of a concept, with the fields needed for search in texts.
 
     Attributes:
         surface: as the sources write it.

@@ -1,4 +1,4 @@
-"""The manifest of a run: made before any work, and made longer by an update."""
+"""Folder of a run, and its manifest: written before any work, and extended by an update."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RunFolder:
     """
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
-        """Opens nothing yet.
+        """Sets the place; opens nothing yet.
 
         Raises:
             MissingExtraError: a URL, and fsspec or the package for its kind is not installed.
@@ -85,7 +85,7 @@ class RunFolder:
             )
 
     def held(self) -> AbstractContextManager[str]:
-        """Keeps other runs out of the folder, which is made if it is not there, and clears what a kill left.
+        """Locks the folder against other runs, makes it if needed, and removes unfinished files of a killed run.
 
         Yields:
             The mark of this run; its workers give it to `of_run`.
@@ -102,7 +102,7 @@ class RunFolder:
 
     @property
     def pause(self) -> float:
-        """Seconds of work that are worth a small file."""
+        """Seconds of work after which results are saved in a small file."""
         return self._place.pause
 
     def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
@@ -126,7 +126,7 @@ class RunFolder:
         return self._place.written(name, durable=durable)
 
     def remove(self, names: Sequence[str]) -> None:
-        """Removes files, as far as they are there."""
+        """Removes files if they exist."""
         self._place.remove(names)
 
     def write_json(self, name: str, value: object) -> None:
@@ -225,11 +225,11 @@ class RunFolder:
                     yield msgspec.json.decode(line, type=Entry)
 
     def reopen(self) -> None:
-        """Removes the proof, and what was tried again: its documents are in quarantine once more."""
+        """Removes the proof and all retries, so that the retried documents are in quarantine again."""
         self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
 
     def sweep(self) -> None:
-        """Removes what was saved of shards that have their markers now."""
+        """Removes the saved results of shards that have their markers now."""
         self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
@@ -257,7 +257,7 @@ class RunFolder:
 
 
 def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
-    """Refuses to go on with the run of another pipeline, other inputs or other options.
+    """Raises an error if the run has another pipeline, other inputs or other options.
 
     Args:
         folder: of the run.

@@ -13,7 +13,7 @@ from fascicle.formats.seen import Seen
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Consecutive documents of one input in one shard, or what that input withdraws.
+    """Consecutive documents of one input in one shard, or the ids that the input withdraws.
 
     Attributes:
         input: its number among all inputs of the run.

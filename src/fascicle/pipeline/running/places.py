@@ -21,7 +21,7 @@ _TEMPORARY: Final = ".fascicle-run-*.tmp"
 
 
 class LocalPlace:
-    """A folder of this machine, or one that it shares with others, whose files appear whole or not at all.
+    """Local or shared folder, in which files appear completely or not at all.
 
     Attributes:
         pause: seconds of work that are worth a small file.
@@ -30,7 +30,7 @@ class LocalPlace:
     pause = 0.0
 
     def __init__(self, path: Path) -> None:
-        """Looks at nothing yet."""
+        """Sets the path; reads nothing yet."""
         self._path, self._mark = path, ""
 
     def at(self, name: str) -> str:
@@ -55,7 +55,7 @@ class LocalPlace:
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """Keeps other runs out, as far as the place can, and clears what a kill left.
+        """Locks the place against other runs if it supports locks, and removes unfinished files of a killed run.
 
         Yields:
             The mark of this run, see `of_run`; empty where the place has no locks.
@@ -71,7 +71,7 @@ class LocalPlace:
                 self._clear()
 
     def of_run(self, mark: str) -> None:
-        """Gives files their names from now on only while the run of this mark holds the place."""
+        """From now on, completes files only while the run with this mark holds the lock."""
         self._mark = mark
 
     def sizes(self) -> dict[str, int]:
@@ -96,7 +96,7 @@ class LocalPlace:
         return (self._path / name).open("rb")
 
     def remove(self, names: Sequence[str]) -> None:
-        """Removes files that a run wrote, as far as they are there."""
+        """Removes files of a run if they exist."""
         for name in names:
             (self._path / name).unlink(missing_ok=True)
         sync_folder(self._path)
@@ -127,18 +127,18 @@ class LocalPlace:
                 sync_folder(self._path)
 
     def _check_run(self) -> None:
-        """Ends a worker that outlived its run, such as one on another machine."""
+        """Raises an error in a worker that outlived its run, such as one on another machine."""
         if self._mark and (self._path / _LOCK).read_text(encoding="ascii") != self._mark:
             raise OutputError(f"another run has begun to write into {self._path}", file=str(self._path))
 
     def _clear(self) -> None:
-        """Removes what was not finished."""
+        """Removes unfinished files."""
         for file in self._path.glob(_TEMPORARY):
             file.unlink(missing_ok=True)
 
 
 class RemotePlace(RemoteFolder):
-    """A folder of an object store, which has no locks: two runs at once do the same work twice, to the same bytes."""
+    """Folder of an object store, which has no locks: two runs at once do the same work twice, with the same bytes."""
 
     pause = 2.0
 
@@ -148,17 +148,17 @@ class RemotePlace(RemoteFolder):
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """See `LocalPlace`."""
+        """Yields an empty mark, since there is no lock; see `LocalPlace`."""
         self.make()
         with _locked(Path(self.near)) if self.near else contextlib.nullcontext():
             yield ""
 
     def of_run(self, mark: str) -> None:
-        """See `LocalPlace`."""
+        """Does nothing, since there is no lock; see `LocalPlace`."""
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """See `LocalPlace`; what was sent is kept."""
+        """Opens a file for writing, as `LocalPlace`; a sent file is kept."""
         with super().written(name) as stream:
             yield stream
 

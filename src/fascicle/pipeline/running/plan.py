@@ -79,7 +79,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def inputs(self) -> list[str]:
-        """The input of each document that is not left out."""
+        """Input of each document that is not left out."""
         return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
@@ -97,14 +97,14 @@ class Unread(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Aside(SetAside):
-    """Keeps every error of reading, to be quarantined; errors about a copy are about the URL of its file."""
+    """Collects every reading error for the quarantine; errors about a local copy name the URL of its file."""
 
     keep_going: bool = True
     all: list[Unread] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
 
     def add(self, error: InputError) -> None:
-        """Keeps the error."""
+        """Adds the error."""
         self.count += 1
         raw, said = _line_of(error), str(error)
         for near, url in self.copies.items():
@@ -123,7 +123,7 @@ def plan(
     are_unique: bool = True,
     note: Callable[[Entry], None] = lambda entry: None,
 ) -> tuple[list[Shard], list[Unread]]:
-    """Reads all inputs once, and cuts them into shards.
+    """Reads all inputs once, and splits them into shards.
 
     Args:
         inputs: paths and URLs.
@@ -178,7 +178,7 @@ def _line_of(error: InputError) -> bytes | None:
 
 
 class _Building:
-    """The shard that is being planned."""
+    """Shard that is being planned."""
 
     def __init__(self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]) -> None:
         self._settings, self._note = settings, note
@@ -250,7 +250,7 @@ class _Building:
 
 
 class ShardReader:
-    """Reads the documents of shards; shards of one input that come in order are read in one go."""
+    """Reads the documents of shards; consecutive shards of one input are read in one pass."""
 
     def __init__(self, reading: ReadRequest) -> None:
         """Opens nothing yet.

@@ -54,7 +54,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that a marker vouches for.
+    """Name, size and hash of a file in a marker.
 
     Attributes:
         name: in the folder of the run.
@@ -68,7 +68,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """The marker of a shard that is done.
+    """Marker of a finished shard.
 
     Attributes:
         shard: its name.
@@ -114,7 +114,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
-    """A document that is not done.
+    """Document that was not processed.
 
     Attributes:
         id: of the document; of what could not be read, the place in its file.
@@ -157,7 +157,7 @@ VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
 
 
 def refuse_unnamed(path: str) -> None:
-    """Refuses a path that JSON cannot hold.
+    """Raises an error for a path that JSON cannot hold.
 
     Raises:
         UsageError: it is not Unicode.

@@ -1,4 +1,4 @@
-"""The account of a run: where all documents went, and what looks odd; as JSON and as one page."""
+"""Report of a run: the state of all documents, and suspicious shards; as JSON and as one page."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantine
 def plan_retry(
     folder: RunFolder, manifest: Manifest, *, only: Collection[str], made_by: dict[str, str], pipeline: str
 ) -> Manifest | None:
-    """Writes the documents that are tried again as the input of a shard of their own.
+    """Writes the documents to retry as the input of a shard of their own.
 
     Args:
         folder: of the run.
@@ -190,7 +190,7 @@ _STYLE: Final = (
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
-    """Neighbouring shards with a type that is found too rarely or too often in them.
+    """Neighbouring shards in which a type is found too rarely or too often.
 
     Attributes:
         shard: name of the first of them.
@@ -208,7 +208,7 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """The account.
+    """Totals of a run.
 
     Attributes:
         documents: that came in, with those that cannot be read.
@@ -250,7 +250,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
-    """Sums up; of each marker only the numbers stay in memory.
+    """Sums the markers; only numbers of each marker stay in memory.
 
     Args:
         folder: of the run.

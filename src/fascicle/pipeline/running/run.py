@@ -1,4 +1,4 @@
-"""A run: planned once, done by workers, gone on with after any end, and proved at its end."""
+"""Run of a pipeline: planned once, processed by workers, resumable after any interruption, and verified at its end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INPUTS: Final = "set of inputs"
 
 
 class Pool(Protocol):
-    """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
+    """Interface of a pool of workers, on one machine or on many; a context manager that ends all workers."""
 
     def __enter__(self) -> Pool:
         """Returns the pool itself."""
@@ -257,11 +257,11 @@ class Run:
 
 
 class UnfinishedError(OutputError):
-    """Shards are not done, or their files are no longer those that were written."""
+    """Error: shards are not done, or their files are no longer those that were written."""
 
 
 def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = "") -> ShardWorker:
-    """Opens what does shards, in a worker.
+    """Opens the processor of shards, in a worker.
 
     Args:
         open_pipeline: opens the pipeline.
@@ -285,7 +285,7 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
-    """Compares the markers with the manifest and with the bytes of the parts, writes the report, and then the proof.
+    """Verifies the markers against the manifest and the bytes of the parts; writes the report, and then the proof.
 
     Raises:
         UnfinishedError: a shard is not done, or its files were changed, so that its marker was removed.

@@ -110,7 +110,7 @@ class Saves:
         return found
 
     def add(self, document: Document) -> None:
-        """Keeps a document, at the latest with some that come after it."""
+        """Saves a document, at the latest together with some later ones."""
         if not self._is_worth:
             return
         self._lines.append(codec.encode(document) + b"\n")
@@ -123,7 +123,7 @@ class Saves:
             self._since = time.monotonic()
 
     def remove(self) -> None:
-        """Removes them, when the shard has its marker."""
+        """Removes the saved results, when the shard has its marker."""
         self._folder.remove([self._name.format(number) for number in range(self._files)])
 
 
@@ -143,7 +143,7 @@ class ShardWorker:
     """
 
     def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
-        """Takes what it needs.
+        """Sets pipeline, manifest and folder.
 
         Args:
             pipeline: see above.
@@ -317,7 +317,7 @@ def _most(counts: Counter[str]) -> dict[str, int]:
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A shard to be done; see `ShardWorker.process`."""
+    """Order to process a shard; see `ShardWorker.process`."""
 
     shard: str
     attempt: int
@@ -326,7 +326,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
-    """A shard is done."""
+    """Message: a shard is done."""
 
     done: Done
 

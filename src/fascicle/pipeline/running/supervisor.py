@@ -1,4 +1,4 @@
-"""Shards done by workers: what was in flight when one died is tried again, and what it died at is set aside."""
+"""Supervisor of worker processes: after a worker dies, its shard is tried again, and suspect documents are isolated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message
 
 @dataclass(kw_only=True)
 class _Task:
-    """A shard on its way.
+    """Shard in progress.
 
     Attributes:
         shard: that is to be done.
@@ -58,7 +58,7 @@ class _Task:
         )
 
     def blame(self, ended: EndedError) -> None:
-        """Takes note of a death, and of the documents that the worker was at."""
+        """Records a death, and the documents that the worker was processing."""
         at = ended.at
         if at is None or not at.places:
             self.blameless += 1
@@ -80,7 +80,7 @@ class _Task:
 
 @dataclass(kw_only=True, eq=False)
 class _Worker:
-    """A worker, its shard, and whether it has loaded the pipeline."""
+    """Worker, its shard, and whether it has loaded the pipeline."""
 
     process: Process[_Message]
     task: _Task | None = None
@@ -114,7 +114,7 @@ class Supervisor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Lets all workers end by themselves; after an error it ends them at once."""
+        """Lets all workers end by themselves; after an error it kills them at once."""
         for worker in self._workers if kind else ():
             worker.process.kill()
         while self._workers:
@@ -127,7 +127,7 @@ class Supervisor:
 
     @property
     def _through(self) -> tuple[int, int]:
-        """Documents and characters that are through, of the shards that are on their way."""
+        """Documents and characters that are finished, of the shards in progress."""
         at = [worker.process.at for worker in self._workers if worker.process.at is not None]
         return sum(one.through for one in at), sum(one.characters_through for one in at)
 
@@ -164,7 +164,7 @@ class Supervisor:
                 worker.process.check()
 
     def _fill(self, left: int) -> None:
-        """Starts workers that are missing, and gives shards to those without."""
+        """Starts missing workers, and gives shards to idle ones."""
         while len(self._workers) < min(self._count, left):
             process = Process(partial(do_shards, self._open), _MESSAGES, limits=self._limits)
             self._workers.append(_Worker(process=process))

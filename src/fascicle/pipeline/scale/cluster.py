@@ -1,4 +1,4 @@
-"""The workers of a run on the machines of a Ray cluster.
+"""Workers of a run on the machines of a Ray cluster.
 
 Ray places stations on machines, and says which have died. It gets names of shards and gives markers back; documents
 never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a run has neither rows to move nor
@@ -84,7 +84,7 @@ class Station:
 
 @dataclass(kw_only=True)
 class _Placed:
-    """A station, as far as it is known here.
+    """State of a station, as known to the driver.
 
     Attributes:
         actor: by which Ray reaches it.
@@ -98,7 +98,7 @@ class _Placed:
 
 
 def pool_on(address: str) -> StartPool:
-    """Gives workers on the machines of a cluster.
+    """Returns a function that makes a pool of workers on the machines of a cluster.
 
     Args:
         address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a new
@@ -121,7 +121,7 @@ class Cluster:
     """Processes shards by stations on many machines; a context manager that ends them."""
 
     def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = "") -> None:
-        """Reaches nothing yet.
+        """Connects to nothing yet.
 
         Args:
             open_worker: as for `fascicle.pipeline.running.supervisor.Supervisor`; its module must be installed on all
@@ -191,7 +191,7 @@ class Cluster:
                     yield done
 
     def _fill(self, left: int) -> None:
-        """Asks for stations that are missing."""
+        """Requests missing stations."""
         kind = self._ray.remote(Station).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
         )
@@ -247,7 +247,7 @@ class Cluster:
         self._left.appendleft(station.shard)
 
     def _check_places(self) -> None:
-        """Ends a run whose stations find no machine."""
+        """Ends a run if no machine has room for its stations."""
         if any(station.is_ready for station in self._stations.values()):
             self._since = time.monotonic()
         elif time.monotonic() - self._since > self._limits.start:

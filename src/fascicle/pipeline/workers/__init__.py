@@ -1,4 +1,4 @@
-"""Processes that are supervised: pipelines of runs and services, jobs and training runs work in them.
+"""Supervised worker processes, used by runs of pipelines, services, jobs and trainings.
 
 What happens on a kill:
 

@@ -26,7 +26,7 @@ _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
 
 
 class WorkersError(FascicleError):
-    """Workers fail or end before the cause can be attributed to a document."""
+    """Error of workers that fail or end before a document is known to be the cause."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
@@ -64,7 +64,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
     @property
     def error(self) -> Exception:
-        """The error to raise where the worker was started."""
+        """Error to raise in the parent process."""
         return RuntimeError(self.message) if self.internal else WorkersError(self.message)
 
     @classmethod
@@ -84,11 +84,11 @@ class Channel:
         self._pipe = pipe
 
     def send(self, message: msgspec.Struct) -> None:
-        """Sends a message to the process that started this one."""
+        """Sends a message to the parent process."""
         self._pipe.send_bytes(msgspec.json.encode(message))
 
     def orders(self, decoder: msgspec.json.Decoder[T], *, ready: msgspec.Struct) -> Iterator[T]:
-        """Sends that the worker is ready, and yields its orders until the pipe is closed.
+        """Sends the ready message, and yields orders until the pipe is closed.
 
         Args:
             decoder: reads orders.

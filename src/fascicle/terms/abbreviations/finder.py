@@ -78,7 +78,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 class AbbreviationFinder:
-    """A step that notes where documents define short forms."""
+    """Step that records where documents define short forms."""
 
     name = "abbreviations"
     needs: frozenset[str] = frozenset()
@@ -132,14 +132,14 @@ def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -
 
 
 class _Part:
-    """A part of a text in which definitions are looked for."""
+    """Part of a text in which definitions are searched."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def folded(self) -> str:
-        """Letters that may stand for one another are equal."""
+        """Text of the part in which interchangeable letters are equal."""
         return foldable(self.text)
 
     def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
@@ -163,7 +163,7 @@ class _Part:
         return short, long
 
     def _behind(self, bracket: Bracket) -> Abbreviation | None:
-        """Returns the definition ``SF (long form)``, if any; SF has two words if the first starts with no small letter."""
+        """Returns the definition ``SF (long form)``, if any; SF has two words if it starts with no small letter."""
         if self._is_glued(bracket):
             return None
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
@@ -260,7 +260,7 @@ _TELLING_WITH_DIGIT: Final = 4
 
 
 class Pair(NamedTuple):
-    """A long form with its short forms.
+    """Long form with its short forms.
 
     Attributes:
         long: the words of the long form, as they stand where it is defined first.
@@ -278,7 +278,7 @@ class _Definition(NamedTuple):
 
 
 class Pairs:
-    """The pairs that a document states, or else those that its text defines.
+    """Abbreviation pairs that a document states, or else those that its text defines.
 
     Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
     itself a short one stands for the long form of that. A mention is a form if it is nothing else: one that has a form

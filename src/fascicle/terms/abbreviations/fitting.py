@@ -38,12 +38,12 @@ class FittedRules:
 
     @property
     def before(self) -> float:
-        """The merit without rules."""
+        """F1 without rules."""
         return self.tried[0][1]
 
     @property
     def after(self) -> float:
-        """The merit of what was chosen."""
+        """F1 with the selected rules."""
         return max(merit for _, merit in self.tried)
 
 
@@ -60,7 +60,7 @@ def candidates() -> Iterator[AbbreviationRules]:
 def fit_rules(
     documents: Sequence[Document], found: Found, *, merit: Callable[[Found], float], chosen_on: str
 ) -> FittedRules:
-    """Tries all rules on development documents and keeps the best; of equally good ones, those with fewer changes.
+    """Tries all rules on development documents and returns the best; in a tie, those with fewer changes.
 
     Args:
         documents: development documents.

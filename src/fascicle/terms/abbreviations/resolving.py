@@ -50,7 +50,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
 
 
 class _Layer:
-    """The mentions of one answer, by their places."""
+    """Mentions of one source, by their places."""
 
     def __init__(self, text: str, mentions: Sequence[Mention]) -> None:
         self.text = text
@@ -73,7 +73,7 @@ class _Layer:
 
     @cached_property
     def _best(self) -> Mapping[tuple[str, str], float]:
-        """The best score of each name of each type, whether a sentence begins with it or not."""
+        """Best score of each name of each type, whether it begins a sentence or not."""
         found: dict[tuple[str, str], float] = {}
         for span, mentions in self.at.items():
             for one in mentions:
@@ -117,7 +117,7 @@ class _Layer:
 
 
 class _Long:
-    """The long form of a definition, and what the mentions said of it before anything was changed."""
+    """Long form of a definition, with its mentions before any change."""
 
     def __init__(self, layer: _Layer, short: Span, long: Span, rules: AbbreviationRules) -> None:
         self.begins = min(short[0], long[0])
@@ -151,7 +151,7 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
 
 
 def _unify(layer: _Layer) -> None:
-    """Gives each string the types that it has most often, by the sum of the scores."""
+    """Gives each string its most frequent types, weighted by score."""
     groups: dict[str, list[Span]] = defaultdict(list)
     for span in layer.at:
         groups[layer.text[slice(*span)]].append(span)

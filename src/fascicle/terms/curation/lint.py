@@ -44,7 +44,7 @@ class Seen:
         self._meant = {rule.concept for rule in curation.rules}
 
     def see(self, source: str, record: ConceptRecord) -> None:
-        """Looks at one record of a source."""
+        """Collects the names and concepts of one record of a source."""
         if record.curie in self._meant:
             self.concepts.add(record.curie)
         for name in record.names:

@@ -125,7 +125,7 @@ Key = Callable[[str], str]
 
 
 class NameRow(NamedTuple):
-    """A name as rules see it.
+    """Name with its source and concept, as input of the rules.
 
     Attributes:
         surface: of the name.
@@ -164,10 +164,10 @@ UNTOUCHED = Decision()
 
 
 class Curation:
-    """Rules that are ready to decide about names, in any order and as many as there are."""
+    """Set of rules that decides about names, in any order and number."""
 
     def __init__(self, rules: Sequence[Rule], *, key: Key = str.casefold) -> None:
-        """Sorts the rules by what they look at.
+        """Indexes the rules by surface.
 
         Args:
             rules: the last one wins.

@@ -1,4 +1,4 @@
-"""Whether a name has the case in a text that it must have."""
+"""Characters in their normalised form, and the case that a name must have in a text."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ _CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
 
 
 class Folded(NamedTuple):
-    """A folded text with a map to its source.
+    """Folded text with a map to its source.
 
     Attributes:
         text: folded.

@@ -1,4 +1,4 @@
-"""The distinct tokens that a reader has met, as rows of arrays: so that Python looks at each of them once."""
+"""Distinct tokens in array form, so that Python code handles each of them once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def text_of(points: Ints32) -> str:
 
 
 class Folder:
-    """Folds code points by a table that it fills with the characters that it meets; so it is for one thread."""
+    """Folds code points by a table that it extends with each new character; so it is for one thread."""
 
     def __init__(self) -> None:
         """Starts without characters."""
@@ -93,7 +93,7 @@ class Folder:
                 self._rows.append(np.array([_code(one) for one in found], dtype=np.int32))
 
     def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> Codes:
-        """Puts what several, or no, characters come from one in the place of that."""
+        """Replaces characters that fold to several characters, or to none."""
         parts = [self._rows[row - 1] for row in rows.tolist()]
         lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
         counts = np.ones(len(codes), dtype=np.int64)
@@ -158,7 +158,7 @@ def token_hash(text: str) -> int:
 
 
 class Column:
-    """An array that grows at its end; values are gathered in a list until the array is asked for."""
+    """Array that grows at its end; values are collected in a list until the array is requested."""
 
     def __init__(self, dtype: Any) -> None:
         """Starts empty.
@@ -203,7 +203,7 @@ class Forms:
     """
 
     def __init__(self, *, hash_of: Callable[[str], int] = token_hash) -> None:
-        """Knows no form but the break between texts; the hashes are those of the tables that it is looked up in."""
+        """Starts with the break between texts as the only form; hashes are those of the tables for look-up."""
         self._hash_of = hash_of
         self.texts: list[str] = []
         self._rows: dict[str, int] = {}
@@ -236,7 +236,7 @@ class Forms:
 
     @property
     def hashes(self) -> Hashes:
-        """The hash of each form."""
+        """Hash of each form."""
         return self._hashes.values
 
     @property
@@ -246,12 +246,12 @@ class Forms:
 
     @property
     def bytes(self) -> NDArray[np.uint8]:
-        """The text of all forms."""
+        """Text of all forms."""
         return self._bytes.values
 
 
 class Runs:
-    """Runs of folded characters that were met, found by a hash, and the parts that each of them falls into.
+    """Distinct runs of folded characters, found by a hash, with the parts of each.
 
     Attributes:
         forms: of all parts.
@@ -295,7 +295,7 @@ class Runs:
         return found
 
     def add(self, hashes: Hashes, codes: list[Ints32]) -> None:
-        """Adds runs that were not met before.
+        """Adds new runs.
 
         Args:
             hashes: distinct, ``[n]``.

@@ -1,4 +1,4 @@
-"""The four keys of a name, from its exact spelling to the bag of its tokens."""
+"""Four keys of a name, from its exact spelling to the bag of its tokens."""
 
 from __future__ import annotations
 

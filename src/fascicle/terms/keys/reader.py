@@ -1,4 +1,4 @@
-"""The tokens of texts as arrays, read at many megabytes a second; the same ones as of `tokens.tokens`.
+"""Fast tokenizer: tokens of texts as arrays, the same tokens as of `tokens.tokens`.
 
 Runs of characters are hashed all at once, as sums of powers. Python sees only a run that was not met before.
 """
@@ -21,7 +21,7 @@ _BLANK_POINT: Final = ord(" ")
 
 
 class TokenArrays(NamedTuple):
-    """The tokens of texts, one after the other, with a token of `forms.BREAK` between each two texts.
+    """Tokens of texts, concatenated, with a token of `forms.BREAK` between each two texts.
 
     Attributes:
         starts: first character of each, where texts are joined by one character, ``[n]``.
@@ -49,7 +49,7 @@ class _Parts(NamedTuple):
 
 
 class TokenReader:
-    """Reads tokens, and remembers the words that it met, up to a bound; so it is for one thread."""
+    """Reads tokens, and caches known words up to a bound; so it is for one thread."""
 
     def __init__(self, *, remembered: int = REMEMBERED, chunk: int = _CHUNK) -> None:
         """Starts without words.

@@ -1,4 +1,4 @@
-"""The tokens that a text counts as, each with its place: keys and scans are both made of these.
+"""Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
 A token is a run of letters or a part of one (`words.parts_of`), a run of digits, or a single sign. Blanks and hyphens
 part tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
@@ -119,7 +119,7 @@ _BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=Tru
 
 
 class Part(NamedTuple):
-    """A token within a run of letters.
+    """Token within a run of letters.
 
     Attributes:
         start: first character in the run.
@@ -212,7 +212,7 @@ _PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a fold
 
 
 class Token(NamedTuple):
-    """A token of a text.
+    """Token of a text.
 
     Attributes:
         start: first character in the source, in code points.
@@ -230,7 +230,7 @@ class Token(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Letters, or digits, that stand together, or a sign.
+    """Sequence of letters or of digits, or a sign.
 
     Attributes:
         start: first character in the folded text.

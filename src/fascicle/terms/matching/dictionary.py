@@ -51,7 +51,7 @@ class TsvOptions:
     alone: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses columns that cannot be.
+        """Raises an error for invalid columns.
 
         Raises:
             UsageError: a negative column, one column for both, or a type beside a column of types.
@@ -151,7 +151,7 @@ def read_dictionary(
 
 
 def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, perhaps under a row that says just that.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, with or without that header row.
 
     Args:
         path: the file; packed or not.

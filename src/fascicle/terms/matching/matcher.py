@@ -1,4 +1,4 @@
-"""Finding the names of a dictionary in texts, word by word: exact, disjoint, and the same for any order of the names.
+"""Dictionary matcher: finds names in texts, word by word; exact, disjoint, independent of the order of names.
 
 Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings`` is that of AutoNER
 (Shang et al. 2018): each name as written, in capitals and in lower case; stop words never match alone; phrases without
@@ -29,13 +29,13 @@ PORTION: Final = 1 << 20  # characters of text that are searched together
 
 
 class WordReader:
-    """Reads the words of texts as tokens of a scan; texts that are asked for again, by another dictionary, are at hand.
+    """Reads the words of texts as tokens for a scan; recent texts are cached for further dictionaries.
 
     A text is cut by the segmenter, whatever words it comes with, for only then are names and texts cut alike.
     """
 
     def __init__(self, segmenter: str = "rules@1") -> None:
-        """Takes the name of the segmenter.
+        """Sets the segmenter, by its name.
 
         Raises:
             InputError: no such segmenter.
@@ -65,7 +65,7 @@ class WordReader:
 
 
 class Matcher(Annotator):
-    """A dictionary as a predictor.
+    """Dictionary as a predictor.
 
     A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
     none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
@@ -107,7 +107,7 @@ class Matcher(Annotator):
 
     @property
     def name(self) -> str:
-        """The source of its mentions."""
+        """Source of its mentions."""
         return self._name
 
     @property
@@ -117,7 +117,7 @@ class Matcher(Annotator):
 
     @property
     def version(self) -> str:
-        """Rule and segmenter: together with the dictionary they decide every match."""
+        """Version of rule and segmenter: together with the dictionary they decide every match."""
         return f"{self.rule.name} {self.segmenter}"
 
     @property
@@ -127,12 +127,12 @@ class Matcher(Annotator):
 
     @property
     def segmenter(self) -> str:
-        """Name of what cuts texts into words."""
+        """Name of the segmenter that splits texts into words."""
         return self._reader.rules.name
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the dictionary, with the rules that it is matched by."""
+        """Hash of the dictionary and of its matching rules."""
         return f"{self.name} {self._content} {self.version}"
 
     @property

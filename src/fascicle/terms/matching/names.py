@@ -1,4 +1,4 @@
-"""The names of a dictionary as a table that texts are scanned with.
+"""Scan table of the names of a dictionary.
 
 A rule (`MatchingRule`) says in which casings a name matches, and what never does. A dictionary of a million names takes
 some hundred megabytes.
@@ -119,7 +119,7 @@ class NameCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """A dictionary ready to be searched for.
+    """Dictionary that is ready for search.
 
     Attributes:
         table: of all phrases, as their words with a blank between any two.

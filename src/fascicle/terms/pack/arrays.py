@@ -1,4 +1,4 @@
-"""Finding many strings at once among the sorted strings of a pack, by their hashes."""
+"""Arrays and sorted strings of a pack, and the look-up of many strings at once by their hashes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ColumnWriter:
 
 
 class StringsWriter:
-    """Writes strings one behind the other, and where each of them begins.
+    """Writes concatenated strings, and the offset of each.
 
     Attributes:
         count: of the strings so far.

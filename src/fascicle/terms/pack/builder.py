@@ -1,4 +1,4 @@
-"""Building a pack from records, in bounded memory: what one concept is, what its keys are, and everything sorted.
+"""Build of a pack from records, in bounded memory: merges concepts, computes keys, and sorts everything.
 
 Records are sorted by concept and merged; the names of each concept get their keys and flags and are sorted by key; both
 sorts spill to the disk. The result depends on the records alone, not on the memory that was allowed.
@@ -72,7 +72,7 @@ class PackSource(NamedTuple):
 
 
 class Decides(Protocol):
-    """Rules of curation, as the builder asks them: `Curation`, or `Seen`."""
+    """Interface of the curation rules, as the builder uses them: `Curation`, or `Seen`."""
 
     @property
     def rules(self) -> Sequence[Rule]:
@@ -109,7 +109,7 @@ def build(
     overwrite: bool = False,
     finish: Callable[[Path], None] = lambda folder: None,
 ) -> Manifest:
-    """Builds a pack; the folder has its name only when it is complete.
+    """Builds a pack; the folder gets its name only when it is complete.
 
     Args:
         sources: the first that says something of a concept counts, see `ConceptRecord`.
@@ -167,7 +167,7 @@ def _text(rule: Rule) -> str:
 
 
 class _Building:
-    """The state of one build."""
+    """State of one build."""
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class _Building:
             self._told("concepts", row + 1)
 
     def _spill(self) -> None:
-        """Gives the names that wait their keys, and puts them where they are sorted."""
+        """Computes the keys of the waiting names, and adds the names to the sorter."""
         waiting, self._waiting = self._waiting, []
         keys = self._parts.keys([surface for surface, *_ in waiting])
         for key, (surface, concept, numbers, shown, table) in zip(keys, waiting, strict=True):

@@ -1,4 +1,4 @@
-"""The part of a term pack that goes with a model: what finds names and tells their types, and nothing else.
+"""Part of a term pack that is stored in a model: the data to find names and their types, and nothing else.
 
 No definitions, hierarchy, links or names that are kept out. The manifest goes along, for it says whose the names are.
 """
@@ -50,7 +50,7 @@ def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
 
 
 class CarriedPack:
-    """Such a part, mapped from the folder of a model.
+    """Part of a pack, mapped from the folder of a model.
 
     Attributes:
         manifest: of the pack that it was taken from.

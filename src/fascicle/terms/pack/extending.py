@@ -1,4 +1,4 @@
-"""The content of a pack as sources again, so that a new pack can be built from it and from others."""
+"""Content of a pack as sources, so that a new pack can be built from it and from others."""
 
 from __future__ import annotations
 

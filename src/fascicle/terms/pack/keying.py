@@ -1,4 +1,4 @@
-"""The keys of many names at once: those of `fascicle.terms.keys.key.key`, several times as fast."""
+"""Keys of many names at once: those of `fascicle.terms.keys.key.key`, several times as fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REMEMBERED: Final = 1 << 18  # distinct words: vocabularies have more than text
 
 
 class KeyReader:
-    """Makes keys of level 2; for one thread."""
+    """Computes keys of level 2; for one thread."""
 
     def __init__(self) -> None:
         """Starts without words."""

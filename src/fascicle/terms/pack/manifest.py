@@ -77,7 +77,7 @@ class FileFacts(Settings, frozen=True, kw_only=True):
 
 
 class Manifest(Settings, frozen=True, kw_only=True):
-    """A pack.
+    """Manifest of a pack.
 
     Attributes:
         format: version of the files.
@@ -107,7 +107,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """The name with the beginning of the hash: two packs of one full name are equal."""
+        """Name with the beginning of the hash: two packs of one full name are equal."""
         return f"{self.name}+{self.hash[:_SHOWN]}"
 
 
@@ -147,7 +147,7 @@ _AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
 def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
-    """Refuses a pack whose keys were made in another way.
+    """Raises an error for a pack with keys of another normaliser version.
 
     Raises:
         PackError: it is.
@@ -162,7 +162,7 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Refuses a pack whose manifest was changed, or whose files are missing or were changed.
+    """Raises an error for a pack whose manifest was changed, or whose files are missing or were changed.
 
     Raises:
         PackError: it is such a one.

@@ -1,4 +1,4 @@
-"""Writing the concepts of a pack, in the order of their CURIEs, and their hierarchy."""
+"""Writer of the concepts of a pack, in the order of their CURIEs, and of their hierarchy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Records = Callable[[], Iterable[ConceptRecord]]
 
 
 class MergedName(Name, frozen=True, gc=False):
-    """A name of a concept, as all sources together have it.
+    """Name of a concept, merged over all sources.
 
     Its kind is the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
 
@@ -39,7 +39,7 @@ class MergedName(Name, frozen=True, gc=False):
 
 
 class Merged(ConceptRecord, frozen=True, kw_only=True, gc=False):
-    """A concept, as all sources together have it.
+    """Concept, merged over all sources.
 
     Attributes:
         names: of all sources.
@@ -230,10 +230,10 @@ T = TypeVar("T")
 
 
 class Numbers(Generic[T]):
-    """Gives a number to each distinct value, in the order in which they come."""
+    """Numbers distinct values in the order in which they are added."""
 
     def __init__(self, what: str, *, most: int, first: Iterable[T] = ()) -> None:
-        """Begins with some values.
+        """Starts with some values.
 
         Args:
             what: values of this kind are counted in an error.

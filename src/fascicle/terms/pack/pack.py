@@ -1,4 +1,4 @@
-"""A pack that is open: concepts, their names and their hierarchy, all mapped from the files and shared by processes."""
+"""Open pack: concepts, their names and their hierarchy, memory-mapped from the files and shared by processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 
 
 class Leads:
-    """The sets of a pack. Each concept is in one; one of the set leads it, and most concepts lead themselves alone.
+    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
 
     Attributes:
         column: row of the leading concept of each; empty for a pack without sets.
@@ -74,7 +74,7 @@ _DEFINED = msgspec.msgpack.Decoder(_Defined)
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
-    """A name of a concept.
+    """Name of a concept.
 
     Attributes:
         surface: the name as the sources write it.
@@ -130,7 +130,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack:
-    """A term pack; made by `Pack.open`.
+    """Term pack; made by `Pack.open`.
 
     Attributes:
         folder: where it is.
@@ -157,7 +157,7 @@ class Pack:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
-        """Opens a pack whose files are as they were built; `verifying.verify` looks at what is in them.
+        """Opens a pack, and checks its files; `verifying.verify` checks their content.
 
         Args:
             folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
@@ -189,7 +189,7 @@ class Pack:
 
     @property
     def table(self) -> Path:
-        """The file by which texts are scanned for the keys of `active`."""
+        """File of the table by which texts are scanned for the keys of `active`."""
         return self.folder / layout.TABLE
 
     def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:

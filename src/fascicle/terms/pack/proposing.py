@@ -1,4 +1,4 @@
-"""Rules of curation that the evidence of texts speaks for; people decide about them."""
+"""Proposals of curation rules from counts in texts; people decide about them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Counts:
     concepts: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Counts) -> None:
-        """Takes what was counted elsewhere."""
+        """Adds the counts of another part of the texts."""
         for name in ("right", "wrong", "raw"):
             own = getattr(self, name)
             own[:] = [a + b for a, b in zip(own, getattr(other, name), strict=True)]
@@ -72,7 +72,7 @@ class Counts:
 
 
 class _Found(NamedTuple):
-    """A place of a name in a text."""
+    """Place of a name in a text."""
 
     document: Document
     mention: Mention
@@ -311,7 +311,7 @@ def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
 
 
 def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _Said | None:
-    """Leaves a name out that is hardly ever right; it stays for linking, unless it is a common word and never right."""
+    """Proposes to exclude a name that is hardly ever right, or to keep it for linking alone."""
     right, wrong = sum(counts.right), sum(counts.wrong)
     if right >= settings.precision * (right + wrong):
         return None

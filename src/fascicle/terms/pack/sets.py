@@ -1,4 +1,4 @@
-"""Making sets of concepts that are one thing in several vocabularies, from what the sources of a pack say.
+"""Sets of concepts that are equal in several vocabularies, made from the statements of the sources of a pack.
 
 Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
 of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
@@ -44,7 +44,7 @@ class Edge(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """The sets of a pack.
+    """Sets of a pack.
 
     Attributes:
         leads: row of the leading concept of each: that of the vocabulary which comes first in the sources of the pack.
@@ -153,7 +153,7 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
 
 
 def _matches(pack: Pack) -> Iterator[tuple[int, int, int, bool]]:
-    """Matches of concepts with others of the pack, and single references to a vocabulary."""
+    """Yields matches of concepts with others of the pack, and single references to a vocabulary."""
     for start in range(0, len(pack), _CHUNK):
         asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
         found = pack.concept_rows([curie for _, curie, _ in asked])

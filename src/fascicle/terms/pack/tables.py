@@ -1,4 +1,4 @@
-"""Reading the two tables of names of a pack: terms, by key and by concept."""
+"""Reader of the two tables of names of a pack: terms, by key and by concept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.terms.scanning.building import open_arrays
 
 
 class Names:
-    """A table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
+    """Table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
 
     All columns are arrays over terms, mapped from the files.
 

@@ -1,4 +1,4 @@
-"""The preferred names of a pack, and of its sources, that are not looked for in texts, each with the reason."""
+"""Preferred names of a pack and of its sources that are not searched in texts, each with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS: Final = 6  # of a score, as everywhere
 
 
 class Unsought(NamedTuple):
-    """A label that is not looked for.
+    """Label that is not searched in texts.
 
     Attributes:
         concept: CURIE.

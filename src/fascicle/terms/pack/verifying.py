@@ -1,4 +1,4 @@
-"""Looking through a whole pack: every hash, every range, every order."""
+"""Verification of a whole pack: every hash, every range, every order."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _LONGEST: Final = 30  # concepts of a shown way up; a circle ends it too
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """A term that has the key of a surface.
+    """Term that has the key of a surface.
 
     Attributes:
         term: the term.

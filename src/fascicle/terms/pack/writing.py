@@ -1,4 +1,4 @@
-"""Writing the names of a pack, in the order of their keys."""
+"""Writer of the names of a pack, in the order of their keys."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _BATCH: Final = 1 << 14  # rows
 
 
 class SortedSpill:
-    """Rows of bytes, given in any order and got back sorted; what does not fit into memory lies in a folder meanwhile.
+    """External sort of rows of bytes; rows that do not fit into memory are kept in a temporary folder.
 
     Rows that are equal come back as often as they were added.
     """
 
     def __init__(self, folder: Path, *, memory: int) -> None:
-        """Begins without rows.
+        """Starts without rows.
 
         Args:
             folder: for the runs; it is made when it is needed, and removed when all rows were given back.
@@ -190,14 +190,14 @@ class NamesWriter:
         self._surfaces.close()
 
     def close(self, concepts: int) -> Lookup:
-        """Adds what is made from the files: the look-up of keys, and the terms of each concept."""
+        """Adds the files that are derived from others: the look-up of keys, and the terms of each concept."""
         owners = mapped(self._folder / layout.in_table(self._table, layout.CONCEPT))
         for name, values in zip(layout.OF_CONCEPT, grouped(owners, concepts), strict=True):
             write_array(self._folder / layout.in_table(self._table, name), values)
         return Lookup.write(self._folder, layout.in_table(self._table, layout.KEYS))
 
     def _write(self, rows: list[bytes]) -> None:
-        """Writes rows; those of one key come together."""
+        """Writes rows; rows with the same key are in the same call."""
         if self.terms + len(rows) >= layout.LIMIT:
             raise InputError("a pack can have 2,147,483,647 names; divide its sources into two packs")
         keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)

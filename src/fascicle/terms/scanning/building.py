@@ -1,4 +1,4 @@
-"""Building a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+"""Build of a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def end(self) -> int:
-        """Bytes of the file."""
+        """Size of the file in bytes."""
         last = list(self.places().values())[-1][1]
         return last + -last % _ALIGNED
 
@@ -71,7 +71,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """Maps a file into memory; nothing of it is read before it is asked for.
+    """Maps a file into memory; data is read when it is used.
 
     Raises:
         FormatError: it is no table of names, of another format, or cut short.
@@ -200,7 +200,7 @@ def write_table(
 
 
 class _Spilled:
-    """Everything that a table is made of, in temporary files."""
+    """Temporary files with all parts of a table."""
 
     def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
         def temporary() -> IO[bytes]:
@@ -215,7 +215,7 @@ class _Spilled:
         self.names, self.longest, self.size = 0, 0, 0
 
     def add(self, keys: list[str]) -> None:
-        """Takes the next keys."""
+        """Adds the next keys."""
         self._spill([self._last, *keys])
         packed = [key.encode("utf-8", "surrogatepass") for key in keys]
         ends = self.size + np.cumsum([len(one) for one in packed])
@@ -256,7 +256,7 @@ class _Spilled:
             _align(stream)
 
     def _spill(self, keys: list[str]) -> None:
-        """Writes the states of keys, and of their beginnings that the key before does not have; the first was written.
+        """Writes the states of keys, and of their prefixes that the key before does not share.
 
         Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
         """
@@ -295,7 +295,7 @@ class _Spilled:
 
 
 class _TokenHashes(dict[str, int]):
-    """The hashes of the tokens that were met; it begins anew when there are too many."""
+    """Cache of the hashes of tokens; it is emptied when it has too many."""
 
     def __missing__(self, token: str) -> int:
         if len(self) >= _REMEMBERED:
@@ -306,7 +306,7 @@ class _TokenHashes(dict[str, int]):
 
 
 class _Filled:
-    """The index and the filter, while the states are written."""
+    """Index and filter of a table, while the states are written."""
 
     def __init__(self, entries: int, *, kept: int) -> None:
         self._kept = kept
@@ -318,7 +318,7 @@ class _Filled:
         self.repeats = False
 
     def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
-        """Takes the next states in their order."""
+        """Adds the next states in their order."""
         found: Hashes = np.ascontiguousarray(entries["state"])
         states.write(found.tobytes())
         rows.write(entries["row"].tobytes())

@@ -1,4 +1,4 @@
-"""A table of names in a file that all processes share, and every place of a text where one of them stands."""
+"""Table of names in a shared file, and the search for every place of a name in a text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Table:
     """
 
     def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Takes what `open_arrays` gives."""
+        """Sets layout and arrays, as `open_arrays` returns them."""
         self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
         self._states, self._rows = arrays["states"], arrays["rows"]
@@ -97,7 +97,7 @@ class Table:
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest name."""
+        """Number of tokens of the longest name."""
         return self.layout.longest
 
     def key(self, row: int) -> str:

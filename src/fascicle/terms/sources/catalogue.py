@@ -1,4 +1,4 @@
-"""The readers of vocabularies: one row for each, by the name that ``sources.toml`` uses."""
+"""Catalogue of the readers of vocabularies, by the name that ``sources.toml`` uses."""
 
 from __future__ import annotations
 

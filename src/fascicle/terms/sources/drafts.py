@@ -167,7 +167,7 @@ def cleaned(text: str) -> str:
 
 @dataclass(kw_only=True)
 class Draft:
-    """A record that is being put together.
+    """Record that is being assembled.
 
     Attributes:
         settings: of the source.
@@ -235,18 +235,18 @@ class Draft:
         return True
 
     def reference(self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None) -> None:
-        """Adds a reference to another vocabulary, or counts that it is none."""
+        """Adds a reference to another vocabulary, or counts an invalid one."""
         if found := curie(text, prefix):
             self.references[Cross(found, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
 
     def above(self, text: str, *, place: Place | None = None) -> None:
-        """Adds a parent, or counts that it is none."""
+        """Adds a parent, or counts an invalid one."""
         self._add(self.parents, text, place)
 
     def replaced(self, text: str, *, place: Place | None = None) -> None:
-        """Adds what took the place of the concept, or counts that it is none."""
+        """Adds the replacement of the concept, or counts an invalid one."""
         self._add(self.replaced_by, text, place)
 
     def record(self) -> ConceptRecord:

@@ -1,4 +1,4 @@
-"""MeSH in its four forms: descriptors and supplementary records as XML and as ASCII, and tables of names.
+"""MeSH in its four formats: descriptors and supplementary records as XML and as ASCII, and tables of names.
 
 Formats: https://www.nlm.nih.gov/mesh/xmlmesh.html and https://www.nlm.nih.gov/mesh/meshascii.html.
 
@@ -98,7 +98,7 @@ _ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
 
 
 def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the records of ``desc*.xml`` or ``supp*.xml``; what is above descriptors comes at the end.
+    """Streams the records of ``desc*.xml`` or ``supp*.xml``; the parents of descriptors come at the end.
 
     Permuted terms (``Acid, Docosahexaenoic``) are left out and counted, for no text has them.
 
@@ -110,7 +110,7 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
 
 
 def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the records of ``d*.bin`` or ``c*.bin``; what is above descriptors comes at the end.
+    """Streams the records of ``d*.bin`` or ``c*.bin``; the parents of descriptors come at the end.
 
     An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the XML.
 
@@ -123,7 +123,7 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
 def read_mesh_names(
     settings: SourceSettings, report: SourceReport, *, layout: Layout = MESH_NAMES
 ) -> Iterator[ConceptRecord]:
-    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, what is above them too."""
+    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents too."""
     if not settings.hierarchy:
         yield from read_table(settings, report, layout=layout)
         return
@@ -136,7 +136,7 @@ def read_mesh_names(
 
 
 class _Record(msgspec.Struct, kw_only=True):
-    """A record of MeSH before it is cleaned: names with their kinds, tree numbers, and what it is mapped to."""
+    """Record of MeSH before cleaning: names with their kinds, tree numbers, and mapped concepts."""
 
     ui: str = ""
     names: list[tuple[str, NameKind]] = []

@@ -119,7 +119,7 @@ def _whole_lines(settings: SourceSettings, report: SourceReport) -> Iterator[tup
 
 @dataclass(kw_only=True)
 class _Stanza:
-    """A term whose tags are taken one by one."""
+    """Term that is built tag by tag."""
 
     draft: Draft
     dialect: Dialect

@@ -70,7 +70,7 @@ class _Edge(msgspec.Struct):
 
 
 class _Reading:
-    """The state of reading one file: what is known of its concepts, beside the records that were given."""
+    """State of reading one file: data about its concepts, beside the records that were returned."""
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report

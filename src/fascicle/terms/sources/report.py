@@ -58,7 +58,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **PARTS, **CONCEPT
 
 
 class LostLabel(NamedTuple):
-    """A preferred name that is left out.
+    """Preferred name that is left out.
 
     Attributes:
         concept: CURIE.
@@ -103,7 +103,7 @@ class SourceReport:
             self.first[reason] = place
 
     def lose_label(self, concept: str, surface: str, reason: str) -> None:
-        """Keeps a label that is left out, if somebody asks for them; it is counted elsewhere."""
+        """Keeps a label that is left out, if labels are collected; it is counted elsewhere."""
         if self.labels is not None:
             self.labels.append(LostLabel(concept, surface, reason))
 

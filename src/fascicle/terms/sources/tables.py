@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table whose header was read.
+    """Table with its header.
 
     Attributes:
         at: column as it was asked for -> its place; the same numbers where there is no header.
@@ -281,7 +281,7 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
 
 
 class _Rows:
-    """Adds rows to drafts; where which column is was looked up before."""
+    """Adds rows to drafts; the places of the columns are known from the header."""
 
     def __init__(
         self, *, layout: Layout, settings: SourceSettings, report: SourceReport, at: Mapping[Column, int]
@@ -304,7 +304,7 @@ class _Rows:
         self._kinds: dict[tuple[str, str], NameKind] = {}
 
     def take(self, row: Row, draft: Draft) -> str:
-        """Adds what a row says; returns the reason if it says nothing.
+        """Adds the data of a row; returns the reason if it has none.
 
         One with neither a name nor a kind of name is about the concept alone.
         """
