@@ -26,7 +26,7 @@ class Answers:
     """
 
     def __init__(self, pack: Pack, *, order: Sequence[str] = (), ontology: str = "") -> None:
-        """Takes an open pack.
+        """Sets the open pack.
 
         Args:
             pack: that has the sets.

@@ -23,7 +23,7 @@ _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well 
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
 _ENDING: Final = re.compile(r"-?(?:\d{1,2}|[A-Za-z])")
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
-# What stands behind a name and is no part of it, by type.
+# Words behind a name that are no part of it, by type.
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "Gene": re.compile(r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"),
@@ -67,11 +67,11 @@ class Question(NamedTuple):
     """Strings to look up for a mention.
 
     Attributes:
-        name: the words that it stands for: the long form of a defined pair, else its own.
-        asked: what is looked up, the name first.
-        short: what is looked up where nothing is found for the long form of a pair: its short forms.
-        distinctive: whether all of these are hardly short for anything else.
-        shorter: what is looked up where nothing else is found, without first words.
+        name: the full name: the long form of an abbreviation pair, else the own words.
+        asked: strings to look up, the name first.
+        short: strings to look up if nothing is found for the long form of a pair: its short forms.
+        distinctive: whether all of these are rarely ambiguous.
+        shorter: strings to look up if nothing else is found, without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
@@ -158,7 +158,7 @@ def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
     Args:
         ways: as bits by their number in `WAYS`.
         surface: its words.
-        question: that was asked for it.
+        question: strings that were looked up for it.
     """
     is_short = key(surface, 1) != key(question.name, 1)
     several = (way for at, way in enumerate(WAYS) if ways >> at & 1)

@@ -34,7 +34,7 @@ GRAPH: Final = "dense.onnx"
 TOKENIZER: Final = "dense.tokenizer.json"
 _FILES: Final = (VECTORS, STARTS, TERMS, GRAPH, TOKENIZER)
 _BATCH: Final = 64  # names that are read together
-_LONGEST: Final = 200  # characters of a name that is asked for
+_LONGEST: Final = 200  # characters of a query
 _AGAIN: Final = "make the linker again with fascicle linker fit --dense"
 _WORDING: Final = Wording(
     broken="does not say what the vectors of a linker are",
@@ -54,7 +54,7 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
         types: whose names get vectors; all of the packs by default.
         most: names that a question finds.
         least: similarity (the cosine) of a name that is found.
-        below: mentions are asked for whose best name, by keys and trigrams, is less similar; 0 for those without any.
+        below: mentions are searched if their best name, by keys and trigrams, is less similar; 0: if they have none.
         gigabytes: that the vectors of all packs may take.
     """
 
@@ -72,7 +72,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
-        encoder: what its maker called it.
+        encoder: its name.
         pad: id of its padding token.
         width: numbers of a vector.
         types: of each, in order, how many names have vectors.
@@ -175,7 +175,7 @@ def write_dense(
         plan: see `planned`.
         encoder: that is copied.
         settings: how names will be found.
-        told: is called with what was done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
     """
     shutil.copyfile(encoder.graph, folder / GRAPH)
     shutil.copyfile(encoder.tokenizer, folder / TOKENIZER)
@@ -221,7 +221,7 @@ class DenseIndex:
     """Open vectors of the names of a pack; for one thread.
 
     Attributes:
-        manifest: what they say of themselves.
+        manifest: of the vectors.
     """
 
     def __init__(self, folder: Path, manifest: DenseManifest) -> None:

@@ -21,7 +21,7 @@ OUTPUT: Final = "vectors"
 Vectors = NDArray[np.float32]
 WIDEST: Final = 4096  # numbers of a vector
 _BLOCK: Final = 4096  # rows that are made float32 together
-_TOGETHER: Final = 64  # questions that share a pass over the array
+_TOGETHER: Final = 64  # queries that share a pass over the array
 # Twice the largest error of a product in float32 of two vectors of length 1: 2 * WIDEST * 2**-24 = 4.9e-4.
 _MARGIN: Final = 1e-3
 
@@ -103,7 +103,7 @@ def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[La
 
     Args:
         vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in memory.
-        asked: questions of a length of about 1, float32, ``[asked, width]``.
+        asked: queries of a length of about 1, float32, ``[asked, width]``.
         most: rows of each question.
         least: product of a row that is found.
 

@@ -31,7 +31,7 @@ class Reached(NamedTuple):
 
     Attributes:
         places: number of the concept that was given, ``[n]``.
-        rows: of the concepts, ``[n]``; each concept stands for itself too.
+        rows: of the concepts, ``[n]``; each concept is equivalent to itself too.
         distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by two references,
             `ABOVE` by a parent or a reference of one, `NAMESAKE` by the same label in another species, ``[n]``.
     """
@@ -161,7 +161,7 @@ class Namesakes:
     """Concepts of several species with one label; orthologous genes usually share their symbol."""
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self._pack, self._names = pack, pack.active
         self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 

@@ -47,7 +47,7 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
-_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # looked at first, which is twice as fast
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # checked first, which is twice as fast
 _WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
 _SAME: Final[Mapping[str, str]] = MappingProxyType(
     {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
@@ -124,8 +124,8 @@ def agreement(species: Species, around: Near, taxon: str, known: Collection[str]
 
     Args:
         species: of the document.
-        around: what stands around the place.
-        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary does not say.
+        around: species around the place.
+        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary states none.
         known: species that the vocabulary names; a species that it does not name agrees with any other.
 
     Returns:
@@ -196,7 +196,7 @@ class Describer:
     """Computes the features of candidates of one pack; for one thread."""
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self.pack = pack
         self._words = ConceptWords(pack)
         self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]

@@ -34,7 +34,7 @@ class Found(NamedTuple):
     """Terms that may be meant.
 
     Attributes:
-        places: number of the string that was asked for, ascending, ``[n]``.
+        places: number of the query string, ascending, ``[n]``.
         terms: rows of the active terms of the pack, ``[n]``.
         tiers: numbers in `TIERS`, ``[n]``.
         similarity: of the keys, 1 but for those that are near; of the vectors of those that are dense, ``[n]``.
@@ -57,7 +57,7 @@ class Finder:
     """
 
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
-        """Takes an open pack and its open index."""
+        """Sets an open pack and its open index."""
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
@@ -216,7 +216,7 @@ class Gathered:
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
         ways: of all names that lead to it, as bits by their number in `WAYS`.
-        distance: `ITSELF` for a name of its own, else that of a concept that it stands for, see `Reached`.
+        distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to, see `Reached`.
         names: how many terms lead to it.
         priors: of the term; 0.5 for a remembered name.
         labels: whether the term is a preferred name.
@@ -296,7 +296,7 @@ class Agreement:
         Args:
             owners: number of the unit of each candidate, ``[n]``.
             concepts: rows of the candidates, ``[n]``.
-            questions: that were asked for each, ``[n]``.
+            questions: of each candidate, ``[n]``.
 
         Returns:
             Whether its short form is distinctive and has one candidate in each species; the share of the words of its

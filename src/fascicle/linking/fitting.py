@@ -51,7 +51,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
-        lowest: type -> threshold that is not gone below, whatever F1 says. Corpora of genes annotate nearly every gene
+        lowest: type -> lowest threshold, even if another has a higher F1. Corpora of genes annotate nearly every gene
             of the species that they are about, so that the best F1 is where genes get an identifier of another species.
     """
 
@@ -282,7 +282,7 @@ def _table(
 ) -> Table:
     """Returns the candidates of the units of a type that can be used for training.
 
-    They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
+    They are in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
@@ -367,7 +367,7 @@ def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, m
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
     """Returns the probability from which answers are best by F1, rounded down; the lowest in a tie.
 
-    Where no answer lies between that and 0.5, it is 0.5: texts in which all is right say nothing against lower ones.
+    Where no answer lies between that and 0.5, it is 0.5: texts without errors are no evidence against lower ones.
     """
     if not len(scores):
         return 0.0

@@ -63,7 +63,7 @@ def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None
     """Fits the calibration by penalised maximum likelihood, with Newton's method.
 
     Args:
-        scores: probabilities of answers, each by a ranker that had not seen its document, ``[n]``.
+        scores: probabilities of answers, each by a ranker that was fitted without its document, ``[n]``.
         right: whether each is right, ``[n]``.
         mentions: scores of the mentions, ``[n]``, if they were found; one by which worse mentions have better links is
             left out.
@@ -192,7 +192,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
-        found: the same for mentions with a score, which a recogniser found; as for the others where it is not said.
+        found: the same for mentions with a score, which a recogniser found; as for the others where it is missing.
         mentions: that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -239,13 +239,13 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
-        place: of the pack: its path from this folder, or the name of a shipped pack; empty if nobody said.
+        place: of the pack: its path from this folder, or the name of a shipped pack; empty if unknown.
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
         order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
-        few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
-        hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
+        few: types whose mentions were too few for a ranker, and how many they were; missing if there are none.
+        hash: the fingerprint, so that damage is found; linkers of older releases lack it.
     """
 
     format: int = FORMAT

@@ -113,7 +113,7 @@ class Gatherer:
         """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
         Args:
-            documents: that they stand in.
+            documents: that contain the mentions.
             mentions: of each document.
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.

@@ -107,7 +107,7 @@ class Memory:
     """
 
     def __init__(self, counts: Mapping[tuple[str, str], Mapping[str, int]] | None = None) -> None:
-        """Takes the counts."""
+        """Sets the counts."""
         self.counts = dict(counts or {})
 
     @classmethod
@@ -128,7 +128,7 @@ class Memory:
         Args:
             kind: type of the mention.
             simple: key of level 1 of its words.
-            without: concepts of which one document is not counted, which is the one that asks while a linker is fitted.
+            without: concepts of which one document is not counted, which is the one to link while a linker is fitted.
         """
         known = self.counts.get((kind, simple))
         if known is None:

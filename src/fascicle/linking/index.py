@@ -67,7 +67,7 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
     Args:
         folder: that exists.
         pack: whose names are to be found.
-        told: is called with what was done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
     """
     write_array(folder / TYPES, _type_bits(pack))
     _write_sorted(folder, pack.active.keys.strings, told)
@@ -121,9 +121,9 @@ class NameIndex:
     Attributes:
         pack: that it belongs to.
         types: of each key, as bits (`type_bit`).
-        equivalents: concepts that stand for one thing.
-        reader: of keys; whoever asks for the same strings may use it.
-        manifest: what it says of itself.
+        equivalents: equal concepts of several vocabularies.
+        reader: of keys; callers with the same strings may share it.
+        manifest: of the index.
         dense: vectors of names, if the folder has some.
     """
 

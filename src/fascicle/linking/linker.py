@@ -1,6 +1,6 @@
 """Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
-Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
+Without a fitted ranker for a type, candidates are in a default order (`ordering`), and links have no probability.
 Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
@@ -145,7 +145,7 @@ class Linker(LinkStep):
         order: Sequence[str] = (),
         ontology: str = "",
     ) -> None:
-        """Takes the parts.
+        """Sets the parts of the linker.
 
         Args:
             pack: open.
@@ -159,7 +159,7 @@ class Linker(LinkStep):
                 are no candidates.
 
         Raises:
-            UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
+            UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
@@ -207,7 +207,7 @@ class Linker(LinkStep):
             documents: with mentions; those with links stay as they are.
 
         Returns:
-            Links, NIL among them, and for a document with others an event that says where these are from.
+            Links, NIL among them, and for a document with others an event with their origin.
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
@@ -264,7 +264,7 @@ class Linker(LinkStep):
         """Returns the decisions about mentions, in the order of mentions and parts, with candidates and reasons.
 
         Args:
-            documents: that they stand in.
+            documents: that contain the mentions.
             mentions: of each document.
             most: candidates of each decision; more where more are the answer.
         """

@@ -37,7 +37,7 @@ class SeveralManifest(Settings, frozen=True, kw_only=True):
 
     Attributes:
         format: version of the file.
-        parts: folder of each in this one -> SHA-256 of what it says of itself, in order.
+        parts: folder of each in this one -> SHA-256 of its manifest, in order.
     """
 
     format: int = FORMAT
@@ -188,7 +188,7 @@ class Linkers(LinkStep):
     """
 
     def __init__(self, parts: Sequence[Linker]) -> None:
-        """Takes the linkers in their order."""
+        """Sets the linkers in their order."""
         self.parts = tuple(parts)
 
     @property

@@ -61,7 +61,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
         thresholds: below which probability the answer of each unit is NIL, ``[units]``.
-        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
+        alike: how many candidates of each unit are tied with the first, ``[units]``.
     """
 
     found: Gathered

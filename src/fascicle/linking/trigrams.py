@@ -1,6 +1,6 @@
 """Search for almost equal strings, by the rare trigrams that they share.
 
-A list says which strings have a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
+A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
 only at the lists of its own, so that common trigrams cost nothing.
 """
 
@@ -28,9 +28,9 @@ _RAREST: Final = 10  # trigrams of each string
 _CHUNK: Final = 1 << 17  # strings that are read together
 _BORDER: Final = ord("\n")  # between two strings: no key has one
 _CODES: Final = 1 << 24  # three bytes
-_VISITED: Final = 50_000  # strings in the lists that one question looks at
+_VISITED: Final = 50_000  # strings in the lists that one query uses
 _COMPARED: Final = 50  # of them are compared letter by letter
-_TOGETHER: Final = 256  # questions whose strings are compared together
+_TOGETHER: Final = 256  # queries whose strings are compared together
 
 
 class Near(NamedTuple):
@@ -120,7 +120,7 @@ class Trigrams:
         self.strings, self._bits = strings, bits
         self._codes, self._counts = mapped(folder / CODES), mapped(folder / COUNTS)
         self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
-        self._counters: _Counters | None = None  # made for the first question
+        self._counters: _Counters | None = None  # made for the first query
 
     def fits(self) -> bool:
         """True if the files are consistent with each other, as far as a quick check shows."""
@@ -133,8 +133,8 @@ class Trigrams:
         are compared; those of a similarity of at least `LEAST` are found.
 
         Args:
-            asked: questions; one that is too short or too long finds nothing.
-            wanted: bits of each question, ``[asked]``; a string must share one.
+            asked: queries; one that is too short or too long finds nothing.
+            wanted: bits of each query, ``[asked]``; a string must share one.
 
         Raises:
             IndexError: a list has the number of a string that there is not.

@@ -18,7 +18,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _END: Final = "\0"  # behind the words of a concept
 _WORD_OR_END: Final = re.compile(rf"{_WORD.pattern}|{_END}")
 _MOST_NAMES: Final = 20  # of a concept
-_REMEMBERED: Final = 1 << 18  # words of all concepts that are kept at hand
+_REMEMBERED: Final = 1 << 18  # cached words of all concepts
 _BITS: Final = 32
 
 
@@ -27,11 +27,11 @@ class ConceptWords:
 
     A word has four letters or more and is not common. The words of a concept are those of its first names, of its
     definition and of the labels of its parents; of a concept that leads others, also those of their names. Those of the
-    concepts that were met are kept, up to a bound.
+    concepts are cached, up to a bound.
     """
 
     def __init__(self, pack: Pack, *, remembered: int = _REMEMBERED) -> None:
-        """Takes the open pack.
+        """Sets the open pack.
 
         Args:
             pack: that has the concepts.

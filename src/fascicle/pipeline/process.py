@@ -1,6 +1,6 @@
 """Step by an external program: in any language and environment, with one line of JSON for each batch.
 
-The program says first what it is::
+The program first writes a description of itself::
 
     {"fascicle_step": 1, "name": "shout", "needs": [], "gives": ["mentions"], "drops": [], "fingerprint": "shout 1.0"}
 
@@ -31,9 +31,9 @@ from fascicle.pipeline.workers.memory import limit_memory
 
 SCHEMA: Final = 1
 _READ: Final = 1 << 16
-_KILLED: Final = (128 + 9, 128 + 15)  # what a shell around the program says of SIGKILL and SIGTERM
-_STARTS: Final = 5  # of a program that is killed while it starts
-_SAID: Final = 1 << 20  # bytes of standard error that are kept
+_KILLED: Final = (128 + 9, 128 + 15)  # exit codes by which a shell reports SIGKILL and SIGTERM
+_STARTS: Final = 5  # tries to start a program that is killed during its start
+_SAID: Final = 1 << 20  # last bytes of standard error that are kept
 _OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
 
 
@@ -79,7 +79,7 @@ class ProcessStep:
             memory: bytes of its own that it may take, where the system can limit that.
 
         Raises:
-            PluginError: it cannot be started, or says no more than nonsense.
+            PluginError: it cannot be started, or its description is invalid.
         """
         self._command, self._seconds, self._longest, self._memory = tuple(command), seconds, longest, memory
         self._program: subprocess.Popen[bytes] | None = None
@@ -118,7 +118,7 @@ class ProcessStep:
             if self._speaks():
                 raise ProcessError("it answered with more than one line; it must answer each line with one line")
         except BaseException:
-            self.close()  # what it still says would be taken for the next answer
+            self.close()  # later output would be read as the next answer
             raise
         if answer.patches is None:
             raise ProcessError(answer.error or "the answer has neither patches nor an error")

@@ -13,7 +13,7 @@ from fascicle.core.patches import apply
 from fascicle.core.stream import answered
 from fascicle.core.wording import counted
 
-_DOCUMENTS: Final = 64  # in a batch at most, for a kill costs the batch
+_DOCUMENTS: Final = 64  # most documents in a batch, for a killed worker loses the batch
 
 Watch = Callable[[str, Sequence[Document]], None]
 
@@ -22,11 +22,11 @@ class Failure(NamedTuple):
     """Reason why a document was not processed.
 
     Attributes:
-        step: at which it failed; ``"read"`` and ``"write"`` are none of the pipeline.
+        step: name of the step that failed; ``"read"`` and ``"write"`` are not steps of the pipeline.
         error: class of the error.
         message: of the error.
         seconds: that the step took for it.
-        memory: MiB that the process held at most; 0 if nobody looked.
+        memory: peak memory of the process in MiB; 0 if not measured.
     """
 
     step: str
@@ -40,9 +40,9 @@ class Result(NamedTuple):
     """Result of one document: the document with its mentions, or a failure.
 
     Attributes:
-        given: as it came.
-        document: with what the steps found; ``None`` after a failure.
-        failure: why there is none.
+        given: the document as it was read.
+        document: with the mentions of the steps; ``None`` after a failure.
+        failure: reason of the failure, if any.
         seconds: wall time of all steps; of a batch each document has the share of its characters.
     """
 
@@ -118,9 +118,9 @@ def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Do
         watch(step.name, documents)
         try:
             patches = iter(step.run(documents))
-            # Each patch is applied as it comes: that of the shared cut is large, and its ranges are at hand then.
+            # Each patch is applied as it comes: that of the segmentation is large, and still in the CPU cache then.
             found = [_applied(document, patch, step) for document, patch in zip(documents, patches, strict=False)]
-            more = len(list(islice(patches, 1)))  # an endless generator gives no more than this
+            more = len(list(islice(patches, 1)))  # a generator without end is not read further
         except (Exception, SystemExit) as error:
             raise StepError from error
         if more or len(found) != len(documents):

@@ -200,7 +200,7 @@ class Choice:
 
     Attributes:
         name: of the step.
-        layers: sources among which is chosen, in the order of their say.
+        layers: sources to choose from, in the order of their priority.
         keep: ``"all"``, ``"nested"`` or ``"flat"``, see `fascicle.settings.steps.ChoiceStep`.
         types: type -> what is kept of it; these types compete with no other.
     """
@@ -262,7 +262,7 @@ class Own:
     sources: frozenset[str] = frozenset()
 
     def __init__(self, step: Step, *, name: str) -> None:
-        """Takes the step."""
+        """Sets the step."""
         self.name, self.step = name, step
         self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
         self.fingerprint = step.fingerprint

@@ -26,7 +26,7 @@ class PackFinder:
         """Opens the tables of the packs.
 
         Args:
-            packs: by the name under which each is told apart.
+            packs: by a unique name of each.
             overlaps: see `RecognitionSettings`.
 
         Raises:
@@ -72,7 +72,7 @@ class Together:
     """Finder that combines the results of several finders."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
-        """Takes the finders, at least one."""
+        """Sets the finders, at least one."""
         self._finders = tuple(finders)
 
     @property

@@ -22,7 +22,7 @@ _MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentenc
 class Edges:
     """Sentence boundaries of a document: its own, or else those of the segmenter.
 
-    Sentences are cut when a name is first asked for that may lie across an end; most texts have none.
+    Sentences are split at the first name that may lie across an end; most texts have none.
     """
 
     def __init__(self, document: Document, rules: Segmenter) -> None:

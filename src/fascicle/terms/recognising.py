@@ -41,7 +41,7 @@ def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
     hardly short for anything else.
 
     Args:
-        document: that they stand in.
+        document: that contains the places.
         places: of all names, in the order of the text.
     """
     at = {bracket for place in places for bracket in _brackets(document.text, place)}
@@ -86,7 +86,7 @@ def _brackets(text: str, place: Place) -> Iterator[int]:
 
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
-_REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
+_REMEMBERED: Final = 1 << 15  # keys whose names are cached
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has

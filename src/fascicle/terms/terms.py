@@ -8,7 +8,7 @@ import msgspec
 
 NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
-# Predicates that say of two concepts of two vocabularies that they are the same.
+# Predicates for equal concepts of two vocabularies.
 SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
 REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and mostly that they are the same
 
@@ -80,10 +80,10 @@ class ShortTerm(NamedTuple):
 
     Attributes:
         surface: as the sources write it.
-        concept: what tells the concept from others, such as its CURIE.
+        concept: unique key of the concept, such as its CURIE.
         case: a `keys.case.CasePolicy`.
         off: whether it is not looked for in texts.
-        prior: how probable it is that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
     """
 
     surface: str

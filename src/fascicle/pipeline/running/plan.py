@@ -25,9 +25,9 @@ from fascicle.pipeline.running.history import Entry
 from fascicle.settings.pipeline import Shards
 
 T = TypeVar("T")
-_LEAST: Final = 25  # documents of the first shards, ...
+_LEAST: Final = 25  # documents in each of the first shards, ...
 _SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
-_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
+_LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ def plan(
         shards: how much is in a shard.
         begun: how many inputs and shards the run has already.
         are_unique: whether ids are made unique, by other ids for documents whose id was there before.
-        note: is told which documents there are, as far as the plan has got.
+        note: is called with the documents that have been planned.
 
     Returns:
         The shards, and what could not be read.
@@ -300,7 +300,7 @@ class ShardReader:
                 report = ReadReport(aside=SetAside(keep_going=True))
                 yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
             except (InputError, OSError) as error:
-                self._error = error  # the plan has noted it, and the hash tells whether it is the same
+                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
 
 
 def _named(document: Document, identifier: str) -> Document:

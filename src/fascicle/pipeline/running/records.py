@@ -15,7 +15,7 @@ from fascicle.pipeline.running.plan import Shard
 from fascicle.version import VERSION
 
 SCHEMA: Final = 1
-READ: Final = "read"  # the step at which what cannot be read is quarantined
+READ: Final = "read"  # name of the step for documents that cannot be read
 WRITE: Final = "write"
 NOTHING: Final = msgspec.Raw(b"null")
 
@@ -84,7 +84,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.report.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
-        events: what was said of those that are done, as of `fascicle.formats.account.EventCounts.state`.
+        events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
         attempt: which one succeeded, from 1.

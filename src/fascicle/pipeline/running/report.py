@@ -176,10 +176,10 @@ def plan_retry(
 
 REPORT: Final = "report"
 _SIGMAS: Final = 5.0
-_EXPECTED: Final = 10.0  # mentions of a type that a shard must let expect before none of them is suspect
-_GROUPS: Final = 5  # below so many there is no usual rate
+_EXPECTED: Final = 10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
+_GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
-_CHARACTERS: Final = 2_000_000  # ... so many characters: what a few documents are about is no fault
+_CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
@@ -220,7 +220,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
         losses: what the format of the parts does not hold, by code -> number.
-        events: what was said of those that are done, by readers and steps: kind, code, number, and the first.
+        events: of the finished documents, from readers and steps: kind, code, number, and the first.
         suspects: shards with odd rates.
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.

@@ -54,8 +54,8 @@ class Progress:
     """Progress of a run.
 
     Attributes:
-        documents: that are through, with those of an interrupted run.
-        of: how many there are.
+        documents: number of finished ones, with those of an interrupted run.
+        of: number of all documents.
         characters: of their texts.
         of_characters: of all shards.
         quarantined: documents.
@@ -91,7 +91,7 @@ class Run:
     Attributes:
         inputs: paths of files and corpora.
         pipeline: file or folder of the pipeline.
-        folder: where everything goes.
+        folder: output folder.
         reading: how inputs are read.
         format: of the parts.
         workers: at a time.
@@ -124,7 +124,7 @@ class Run:
         workers: int = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
-        """Makes a run of the pipeline of a file.
+        """Creates a run of the pipeline of a file.
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
@@ -157,12 +157,12 @@ class Run:
         """Processes everything that is not done yet, and verifies that no document was lost.
 
         Args:
-            resume: go on with what is in the folder.
+            resume: continue the run that is in the folder.
             update: the inputs follow each other in time, and each document counts in its latest state. A run that has
-                the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
+                the first of these inputs is continued; only shards of which documents were replaced or withdrawn
                 are done again.
-            progress: is told how far the run is.
-            started: is given the pool.
+            progress: is called with the progress of the run.
+            started: is called with the pool.
 
         Returns:
             The account.

@@ -19,10 +19,10 @@ from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
 from fascicle.pipeline.workers.process import EndedError, Process, with_news
 from fascicle.settings.pipeline import Limits
 
-_BLAMELESS: Final = 50  # deaths of workers at one shard that no document can be blamed for
-STARTS: Final = 5  # workers in a row that die before they are ready, ...
-_KILLED: Final = 20  # ... or that others kill before
-_DIES: Final = 2  # deaths at a document alone that make it the culprit
+_BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document
+STARTS: Final = 5  # consecutive workers that die before they are ready, ...
+_KILLED: Final = 20  # ... or that are killed from outside before
+_DIES: Final = 2  # deaths at a document alone, after which it is quarantined
 _MOST: Final = 1_024
 _Message = Ready | Working | Finished | Failed
 _MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message)
@@ -139,8 +139,8 @@ class Supervisor:
         Args:
             shards: to be done.
             begun: how often each was begun before.
-            tick: is called about ten times a second, with the documents and the characters that are through of the
-                shards that are on their way.
+            tick: is called about ten times a second, with the finished documents and characters of the
+                shards in progress.
 
         Yields:
             The marker of each.

@@ -1,6 +1,6 @@
 """Workers of a run on the machines of a Ray cluster.
 
-Ray places stations on machines, and says which have died. It gets names of shards and gives markers back; documents
+Ray places stations on machines, and reports dead ones. It transfers names of shards and markers; documents
 never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a run has neither rows to move nor
 repeats that it does not count itself.
 """
@@ -31,9 +31,9 @@ from fascicle.pipeline.running.supervisor import STARTS, Supervisor
 from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.settings.pipeline import Limits
 
-_TICK: Final = 0.1  # seconds between two looks at the clock
+_TICK: Final = 0.1  # seconds between two calls of ``tick``
 _PATIENCE: Final = 10.0  # seconds for the head of a cluster to answer
-_DEATHS: Final = 10  # of stations at one shard
+_DEATHS: Final = 10  # deaths of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
 
@@ -271,7 +271,7 @@ def _installed() -> Any:
 
 def _connected(address: str) -> tuple[Any, bool]:
     """Returns Ray, and whether it was connected here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends no usage data
     ray = _installed()
     if ray.is_initialized():
         return ray, False
@@ -280,6 +280,6 @@ def _connected(address: str) -> tuple[Any, bool]:
             host, _, port = address.rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
         ray.init(address=address or None, logging_level="ERROR", log_to_driver=False)
-    except Exception as error:  # where a node does not start in time, Ray raises one of no class of its own
+    except Exception as error:  # if a node does not start in time, Ray raises a generic exception
         raise UsageError(f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}") from None
     return ray, True

@@ -2,7 +2,7 @@
 
 What happens on a kill:
 
-- A worker is killed by the system, by somebody, or by `process.Process.check`, where it takes too much time or memory.
+- A worker is killed by the system, by a user, or by `process.Process.check`, where it takes too much time or memory.
   `process.Process.receive` gives what it still sent, ends the programs of its group, and raises `process.EndedError`:
   why it ended, and the documents that it was at.
 - Who started it decides what is next. `fascicle.pipeline.running.supervisor` and `fascicle.serving.pool` start another

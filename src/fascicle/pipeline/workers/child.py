@@ -37,10 +37,10 @@ class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
     """Message: the worker starts to process documents by a step; there is none while it reads or writes.
 
     Attributes:
-        step: name.
+        step: its name.
         places: of the documents in the order.
         characters: of their texts.
-        through: documents of the order that are done or failed, ...
+        through: number of documents of the order that are done or failed, ...
         characters_through: ... and the characters of their texts.
     """
 
@@ -69,7 +69,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """Makes a message of an error; an internal fault of Fascicle is logged."""
+        """Creates a message from an error; an internal fault of Fascicle is logged."""
         if isinstance(error, FascicleError | OSError):
             return cls(message=str(error))
         log_fault(error)
@@ -80,7 +80,7 @@ class Channel:
     """Worker's end of the pipe. Messages are JSON in both directions, not pickles."""
 
     def __init__(self, pipe: Connection) -> None:
-        """Takes the pipe."""
+        """Sets the pipe."""
         self._pipe = pipe
 
     def send(self, message: msgspec.Struct) -> None:
@@ -95,7 +95,7 @@ class Channel:
             ready: the first message.
         """
         gc.collect()
-        gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
+        gc.freeze()  # loaded objects stay: the garbage collector need not scan them
         self.send(ready)
         while True:
             yield decoder.decode(self._pipe.recv_bytes())
@@ -106,7 +106,7 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 
     Args:
         pipe: of orders and messages.
-        main: does the work.
+        main: does the work in the process.
         memory: bytes of its own that the system lets a worker take which shares the machine with others.
         parent: process that it must not outlive.
     """
@@ -125,7 +125,7 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 
 
 def settle(parent: int) -> None:
-    """Gives this process its own process group, so that it ends with its child programs and with its parent.
+    """Puts this process into its own process group, so that it ends with its child programs and with its parent.
 
     An interrupt of the terminal is for the parent alone.
     """
@@ -133,7 +133,7 @@ def settle(parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # where memory is short, the system ends a worker and not its supervisor
+        with contextlib.suppress(OSError):  # if memory is short, the system kills a worker and not its supervisor
             Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above

@@ -38,7 +38,7 @@ def peak_bytes() -> int | None:
 def limit_memory(most: int, pid: int = 0) -> None:
     """Limits the private memory that a process can allocate; memory-mapped files do not count.
 
-    What asks for more gets a `MemoryError`, which costs one document and not the worker.
+    A larger allocation raises a `MemoryError`, so that one document fails, but the worker goes on.
 
     Args:
         most: bytes.

@@ -1,7 +1,7 @@
 """Supervised worker process: its current task is known, time and memory are limited, and why it ended is reported.
 
-By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which document
-of a task a worker was; loky takes the death of a worker for a broken pool.
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not report which document
+of a task a worker was processing; loky treats the death of a worker as a broken pool.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fascicle.pipeline.workers.memory import own_mebibytes
 from fascicle.settings.pipeline import Limits
 
 M = TypeVar("M")
-_TICK: Final = 0.1  # seconds between two looks at limits
+_TICK: Final = 0.1  # seconds between two checks of the limits
 _PATIENCE: Final = 5  # seconds that a process has to end by itself
 
 
@@ -32,13 +32,13 @@ class EndedError(Exception):
 
     Attributes:
         reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the like.
-        at: what it was at.
-        seconds: that it was at it.
-        memory: MiB that it was last seen to hold.
+        at: its last message about its current task, if any.
+        seconds: that it spent on this task.
+        memory: MiB that it used at the last check.
     """
 
     def __init__(self, reason: str, at: Working | None = None, *, seconds: float = 0.0, memory: int = 0) -> None:
-        """Takes what is known."""
+        """Sets the attributes."""
         super().__init__(reason)
         self.reason, self.at, self.seconds, self.memory = reason, at, seconds, memory
 
@@ -47,9 +47,9 @@ class Process(Generic[M]):
     """Running worker process; it ends with its parent.
 
     Attributes:
-        pid: its number.
-        at: what it is at, if it says so.
-        characters: that it was given, as whoever gives them counts.
+        pid: process id.
+        at: its current task, if known.
+        characters: number of characters that it got, as counted by the caller.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Process(Generic[M]):
             main: is called in the process, which it must reach by pickling: a function of a module, or a partial.
             messages: reads what it sends.
             limits: of time, memory and work; none by default.
-            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+            longest: seconds that a step may take at most, since the caller waits no longer.
             daemon: whether the end of this program ends it rather than waits for it; then it can start no other.
         """
         context = multiprocessing.get_context("spawn")
@@ -140,7 +140,7 @@ class Process(Generic[M]):
         """Kills the process with all programs that it started.
 
         Args:
-            reason: that is told of its end.
+            reason: reported as the reason of its end.
         """
         self._reason = self._reason or reason
         if self._is_over:

@@ -33,8 +33,8 @@ class Bracket(NamedTuple):
     """Pair of matching brackets.
 
     Attributes:
-        start: where the first one stands.
-        end: where the second one stands.
+        start: place of the first one.
+        end: place of the second one.
         floor: behind the nearest bracket to the left that is still open at ``start``, or behind the nearest pair to the
             left that stands alone, whichever is later; 0 if there is none.
     """
@@ -126,7 +126,7 @@ def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -
 
     Args:
         document: see `find_abbreviations`.
-        at: of those that its text defines only those whose first or second bracket stands there; all by default.
+        at: of those that its text defines only those whose first or second bracket is there; all by default.
     """
     return _defined(document, at) if document.abbreviations is None else document.abbreviations
 
@@ -253,9 +253,9 @@ class _Part:
         return start, end
 
 
-_MOST: Final = 20  # short forms of a long one; a text that defines more cannot make each mention slow
+_MOST: Final = 20  # most short forms of a long one, so that a text with more does not make each mention slow
 _CLOSING: Final = ")]}"
-_TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
+_TELLING: Final = 5  # letters and digits of a short form that is rarely ambiguous
 _TELLING_WITH_DIGIT: Final = 4
 
 
@@ -263,7 +263,7 @@ class Pair(NamedTuple):
     """Long form with its short forms.
 
     Attributes:
-        long: the words of the long form, as they stand where it is defined first.
+        long: the words of the long form, as in its first definition.
         shorts: short forms, in the order of their definitions.
     """
 
@@ -315,11 +315,11 @@ class Pairs:
     def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
         """Returns the pair of which a mention is a form, if any, and the place where the context of the mention is.
 
-        The forms of one definition stand at one place.
+        The forms of one definition are at one place.
 
         Args:
             surface: the words of the mention, with a blank between two of them.
-            spans: where it stands, in the order of the text.
+            spans: of the mention, in the order of the text.
         """
         start = spans[0][0]
         if len(spans) == 1 and (found := self._places.get(spans[0])):

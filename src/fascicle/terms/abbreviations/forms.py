@@ -23,7 +23,7 @@ FUNCTION_WORDS: Final = frozenset(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
     )
 )
-# Not "delta", which stands for a change: deltaGFR.
+# Not "delta", which means a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
 _SIGNS: Final = (("+", "positive"), ("-", "negative"))
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
@@ -88,7 +88,7 @@ def most_words(short: str) -> int:
 def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     """Returns where the long form of a short form begins; it ends at the end of the given words.
 
-    The short form as it stands comes first. Then come other spellings of it: letters for the names of Greek letters,
+    The short form as written comes first. Then come other spellings of it: letters for the names of Greek letters,
     the initial of a number word for its digit, and no subscript at the end.
 
     Args:
@@ -161,7 +161,7 @@ def _numbers(short: str, words: str) -> Iterator[str]:
 def _long_form(short: str, words: str, *, initials: bool) -> int | None:
     """Returns the place of the long form of one spelling, see `long_form`.
 
-    A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
+    A letter with a number, or without one, abbreviates the last word. Else each letter begins a word, or all letters
     stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
     ``s`` or one digit may be missing, if the others are initials.
     """

@@ -26,7 +26,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
     overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
-    best one that it has anywhere, for it may stand in a title or a heading where it is first defined. Discontinuous
+    best one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous
     mentions stay as they are.
 
     Args:

@@ -14,7 +14,7 @@ from fascicle.core.arrays import Ints, Ints32, different
 from fascicle.terms.keys.characters import BLANK, SIGN, extends, fold, folded, group
 from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, pieces_of, single_numeral
 
-BARRIER: Final = 0x110000  # stands between texts that are read together; no text can hold it
+BARRIER: Final = 0x110000  # separates texts that are read together; no text can hold it
 _GROUP_BITS: Final = 3
 GROUP: Final = (1 << _GROUP_BITS) - 1
 
@@ -55,7 +55,7 @@ class Folder:
 
     def __init__(self) -> None:
         """Starts without characters."""
-        # 0: not met yet; above: one folded character; below: the negative number of a row of what it folds to.
+        # 0: unknown yet; above: one folded character; below: the negative number of a row of what it folds to.
         self._table = np.zeros(BARRIER + 1, dtype=np.int32)
         self._table[BARRIER] = _coded(BARRIER, SIGN)
         self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]  # row 0: characters that only Python can fold

@@ -1,6 +1,6 @@
 """Fast tokenizer: tokens of texts as arrays, the same tokens as of `tokens.tokens`.
 
-Runs of characters are hashed all at once, as sums of powers. Python sees only a run that was not met before.
+Runs of characters are hashed all at once, as sums of powers. Python code handles only new runs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class TokenArrays(NamedTuple):
     Attributes:
         starts: first character of each, where texts are joined by one character, ``[n]``.
         ends: one past the last, with the marks on it, ``[n]``.
-        forms: row of what it counts as, ``[n]``.
-        opens: whether no letter or digit stands right before it, ``[n]``.
-        closes: whether none stands right after it, ``[n]``.
+        forms: row of its form, ``[n]``.
+        opens: whether no letter or digit is right before it, ``[n]``.
+        closes: whether none is right after it, ``[n]``.
         known: the forms that these are rows of.
     """
 

@@ -218,8 +218,8 @@ class Token(NamedTuple):
         start: first character in the source, in code points.
         end: one past the last, with the marks on it.
         text: in the form that counts.
-        opens: no letter or digit stands right before it in the same word, so a name may begin here.
-        closes: none stands right after it.
+        opens: no letter or digit is right before it in the same word, so a name may begin here.
+        closes: none is right after it.
     """
 
     start: int
@@ -252,8 +252,8 @@ class Piece(NamedTuple):
         start: first character in the run.
         end: one past the last.
         group: whether it is a word, a number or a sign.
-        form: what it counts as alone.
-        symbol: what it counts as before a number.
+        form: its form when it is alone.
+        symbol: its form before a number.
         hisses: whether it ends with an ``s``, as it is written or in its form.
     """
 

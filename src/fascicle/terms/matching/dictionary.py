@@ -35,10 +35,10 @@ class TsvOptions:
     Attributes:
         name_column: column of the name, from 0.
         type_column: column of the type; ``None`` if the table has none.
-        type: of all names, where no column says it; empty for phrases without a type.
+        type: of all names, if no column has it; empty for phrases without a type.
         header: whether the first row names the columns.
         encoding: of the file.
-        suspect: a column that is not read: a table where ``type`` stands in it, and others do, is refused.
+        suspect: a column that is not read: a table is refused if it has ``type`` and other types there.
         alone: a row has no column but that of the name.
     """
 

@@ -68,8 +68,8 @@ class Matcher(Annotator):
     """Dictionary as a predictor.
 
     A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
-    none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
-    that none overlap (``overlaps.best_segmentation``, which also says how ties are broken).
+    none. Among all places of phrases, those with the largest sum of squared lengths in words are chosen so
+    that none overlap (``overlaps.best_segmentation``, which also describes how ties are broken).
     """
 
     def __init__(

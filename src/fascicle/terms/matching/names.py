@@ -1,7 +1,7 @@
 """Scan table of the names of a dictionary.
 
-A rule (`MatchingRule`) says in which casings a name matches, and what never does. A dictionary of a million names takes
-some hundred megabytes.
+A rule (`MatchingRule`) defines in which casings a name matches, and what never does. A dictionary of a million names
+takes some hundred megabytes.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class ColumnWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Makes the file."""
+        """Creates the file."""
         self._path, self._dtype = path, dtype_of(path.name)
         self._values: list[int] = []
         path.write_bytes(b"")
@@ -61,7 +61,7 @@ class StringsWriter:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Makes the files."""
+        """Creates the files."""
         self._name, self._path = name, folder / f"{name}{BYTES}"
         self._offsets = ColumnWriter(folder / f"{name}{OFFSETS}")
         self._offsets.add(0)
@@ -136,7 +136,7 @@ class Strings:
     """
 
     def __init__(self, content: Array, offsets: Array) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.content, self.offsets = content, offsets
         self._view = memoryview(content.data) if len(content) else memoryview(b"")
 
@@ -194,7 +194,7 @@ class Lists:
     """
 
     def __init__(self, starts: Array, values: Array) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.starts, self.values = starts, values
 
     def __getitem__(self, row: int) -> Array:
@@ -270,13 +270,13 @@ class Lookup:
     """
 
     def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = hashes_of) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.strings, self.hashes, self.rows = strings, hashes, rows
         self._hasher = hasher
 
     @classmethod
     def write(cls, folder: Path, name: str, *, hasher: Hasher = hashes_of) -> Self:
-        """Makes the files for strings that `StringsWriter` wrote, and opens them."""
+        """Creates the files for strings that `StringsWriter` wrote, and opens them."""
         strings = Strings.open(folder, name)
         hashes = np.empty(len(strings), dtype="<u4")
         for start in range(0, len(strings), _CHUNK):

@@ -61,7 +61,7 @@ class PackSource(NamedTuple):
     Attributes:
         facts: its name is that of its terms; ``counts`` is filled by the build.
         records: begins to read.
-        losses: what the reader left out, by reason; asked for when the records are read.
+        losses: what the reader left out, by reason; called when the records are read.
         adds: whether it only adds names to concepts that other sources have.
     """
 
@@ -112,11 +112,11 @@ def build(
     """Builds a pack; the folder gets its name only when it is complete.
 
     Args:
-        sources: the first that says something of a concept counts, see `ConceptRecord`.
+        sources: the first one with a value for a field counts, see `ConceptRecord`.
         settings: name and memory.
         folder: to write.
         parts: keys, table and curation.
-        told: is called with what is being done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
         finish: is called with the folder of the pack before it has its name; it may write other files beside its own.
 

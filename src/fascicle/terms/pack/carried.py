@@ -1,6 +1,6 @@
 """Part of a term pack that is stored in a model: the data to find names and their types, and nothing else.
 
-No definitions, hierarchy, links or names that are kept out. The manifest goes along, for it says whose the names are.
+It has no definitions, hierarchy, links or excluded names. The manifest is stored too, with the source of the names.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class CarriedPack:
 
     @property
     def active(self) -> CarriedPack:
-        """The pack itself, for it has no other names."""
+        """This pack itself, for it has no other names."""
         return self
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:

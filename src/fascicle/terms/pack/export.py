@@ -34,8 +34,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         surface: of a term or mention.
         document: id of the document of a mention.
         place: first and last character of a mention, as in ``"10-15"``.
-        before: what the first pack says, as far as it differs; empty for what was added.
-        after: what the second says.
+        before: value in the first pack, as far as it differs; empty for an addition.
+        after: value in the second pack.
     """
 
     change: Kind
@@ -161,7 +161,7 @@ COLUMNS: Final = (
 def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     """Yields the terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
 
-    What is said of a concept stands with its first term, or alone if it has none; that of obsolete
+    The fields of a concept are in the row of its first term, or alone if it has none; that of obsolete
     ones is kept out.
 
     Args:

@@ -76,11 +76,11 @@ class Kept:
     """Rules that decided about the names of a pack; labels of other sources always stay searchable.
 
     Attributes:
-        rules: as the pack tells them; a rule that decided with others is one with them.
+        rules: as the pack records them; rules that decided together are one rule.
     """
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self._pack = pack
         self.rules = tuple(Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules)))
         self._own: set[tuple[str, str]] = set()

@@ -43,7 +43,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
         reader: that read it.
         url: where it is from.
         licence: of the data.
-        attribution: what the licence asks to be said.
+        attribution: text that the licence requires.
         counts: what was read, and what was left out for which reason.
     """
 
@@ -85,7 +85,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         hash: of everything that the pack holds: of this manifest with an empty hash, which has the hashes of all files.
         normaliser: version of the keys.
         sources: in the order of their rank.
-        sets: which sources say something together, as numbers of sources; terms and concepts refer to these sets.
+        sets: combinations of sources, as numbers of sources; terms and concepts refer to these sets.
         types: names of types, by number.
         languages: codes of languages, by number.
         ranks: ranks of taxa, by number; the first is empty.

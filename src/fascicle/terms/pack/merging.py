@@ -20,7 +20,7 @@ from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
-_EVERY: Final = 10_000  # records between two signs of life
+_EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(one.encode() for one in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]

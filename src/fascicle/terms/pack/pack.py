@@ -34,7 +34,7 @@ class Leads:
     """
 
     def __init__(self, column: Array) -> None:
-        """Takes the column."""
+        """Sets the column of leading concepts."""
         self.column = column
         led = np.flatnonzero(column != np.arange(len(column), dtype=column.dtype))
         order = np.argsort(column[led], kind="stable")
@@ -84,7 +84,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
         case: which case the name may have in a text.
         off: whether it is not looked for in texts.
         silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
-        prior: probability that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
         sources: that have it.
         rule: of curation that touched it; empty for none.
     """
@@ -102,7 +102,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Concept(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept.
+    """Concept of a pack.
 
     Attributes:
         curie: its identifier.
@@ -113,7 +113,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
         obsolete: such a concept never matches.
         replaced_by: CURIEs.
         definition: or empty.
-        references: to other vocabularies; those of one predicate stand together.
+        references: to other vocabularies, grouped by predicate.
         sources: that name it.
     """
 
@@ -134,7 +134,7 @@ class Pack:
 
     Attributes:
         folder: where it is.
-        manifest: what it says of itself.
+        manifest: of the pack.
         active: the terms that are found.
         silent: the terms that are kept out.
         curies: rows of concepts.
@@ -293,7 +293,7 @@ class Pack:
         """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set.
 
         Args:
-            row: of the concept, whose label stands for that of a leading concept without a name.
+            row: of the concept, whose label replaces that of a leading concept without a name.
         """
         lead, *others = self.leads.members(row)
         label = self.label_at(row if self.label_rows[lead] == layout.NONE else lead)

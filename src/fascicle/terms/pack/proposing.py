@@ -27,7 +27,7 @@ from fascicle.terms.sources.drafts import curie as curie_of
 
 LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together
-_REMEMBERED: Final = 1 << 15  # spellings whose names are kept at hand
+_REMEMBERED: Final = 1 << 15  # spellings whose names are cached
 _SOURCE: Final = "pack"
 
 

@@ -33,7 +33,7 @@ class Edge(NamedTuple):
     Attributes:
         concept: row of the first.
         other: row of the second.
-        evidence: what says so, a number in `EVIDENCE`.
+        evidence: its kind, a number in `EVIDENCE`.
         taken: whether both are in one set; else it is a conflict.
     """
 

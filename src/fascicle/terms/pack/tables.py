@@ -32,7 +32,7 @@ class Names:
         language: number in the manifest.
         flags: see `layout`.
         sources: number of the set of sources in the manifest.
-        prior: probability that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
         of_concept: the terms of each concept.
         ruled: terms that a rule of curation touched, and the number of the rule.
     """

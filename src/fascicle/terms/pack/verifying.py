@@ -135,7 +135,7 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
 
     Args:
         pack: that is open.
-        told: is called with the number of files, or of parts of the content, that are done.
+        told: progress callback, called with the number of finished files or parts of the content.
 
     Returns:
         The number of bytes.
@@ -150,7 +150,7 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
             if not is_right:
                 raise _impossible(pack, what)
             told("content", number)
-    except (ValueError, IndexError, FormatError):  # what numpy says of ranges that lead outside
+    except (ValueError, IndexError, FormatError):  # errors of numpy for ranges outside of an array
         raise _impossible(pack, f"something behind its {what}") from None
     return total
 

@@ -45,7 +45,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """Explanation of a surface in a pack.
 
     Attributes:
-        surface: that was asked for.
+        surface: the query.
         pack: full name of the pack.
         normaliser: version of the keys.
         keys: of the four levels.

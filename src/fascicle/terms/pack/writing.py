@@ -52,7 +52,7 @@ class SortedSpill:
         """Yields all rows in order, some thousand at a time; to be called after the last row.
 
         Args:
-            again: whether they are asked for once more later; the last time gives the memory and the disk free.
+            again: whether they will be read once more; the last time frees memory and disk.
         """
         if not self._runs:
             rows = self._rows
@@ -178,7 +178,7 @@ class NamesWriter:
 
         Args:
             spill: rows that `named` made.
-            told: is called with the number of names written, now and then.
+            told: progress callback, called with the number of names written, now and then.
         """
         for rows in _by_whole_keys(spill):
             self._write(rows)

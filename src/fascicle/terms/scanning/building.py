@@ -160,7 +160,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     Args:
         keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
         path: of the new file; it must not exist.
-        bits: of a hash that are kept; fewer only to test that equal hashes are told apart.
+        bits: of a hash that are kept; fewer only to test that collisions are handled.
 
     Returns:
         The number of keys.

@@ -148,7 +148,7 @@ class Table:
     def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
         """Returns the tokens that names begin with, where their states are, and names of one token.
 
-        Each distinct token is asked for once.
+        Each distinct token is looked up once.
         """
         known = tokens.known
         present = np.zeros(len(known.hashes), dtype=bool)

@@ -87,7 +87,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     Raises:
         RecipeError: settings that do not fit the reader, or that name an unknown reader or type.
         InputError: the file cannot be opened.
-        FormatError: the file is not what the reader reads, or has another hash than the settings say.
+        FormatError: the file is not what the reader reads, or has another hash than in the settings.
     """
     report = report if report is not None else SourceReport()
     reader = check_source(settings)

@@ -83,7 +83,7 @@ class SourceReport:
         obsolete: records of obsolete concepts.
         losses: reason -> how often; the reasons are those of `REASONS`.
         first: reason -> its first place.
-        labels: receives each label that is left out, with its concept and the reason; ``None`` if nobody asks.
+        labels: receives each label that is left out, with its concept and the reason; ``None`` to ignore them.
     """
 
     rows: int = 0

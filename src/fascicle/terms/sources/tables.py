@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
     Attributes:
         place: of the row.
-        cells: without blanks at their ends; those that say nothing are empty.
+        cells: without blanks at their ends; placeholders are empty.
     """
 
     place: Place
@@ -43,7 +43,7 @@ class Table:
     """Table with its header.
 
     Attributes:
-        at: column as it was asked for -> its place; the same numbers where there is no header.
+        at: column as it was requested -> its place; the same numbers where there is no header.
         rows: streams the rows, each with all cells that the table needs.
     """
 
@@ -213,7 +213,7 @@ class Layout:
         prefix: of identifiers without one.
         equal: whether its references are to equal concepts.
         entities: whether its cells have entities of HTML.
-        placeholders: names of rows that stand for nothing.
+        placeholders: names of rows without a meaning.
     """
 
     columns: ColumnSettings = field(default_factory=ColumnSettings)
@@ -227,7 +227,7 @@ class Layout:
         """Returns the layout with the settings of a source that differ from it.
 
         Raises:
-            RecipeError: nobody says which column is the identifier.
+            RecipeError: the column of the identifier is not given.
         """
         columns = _over(self.columns, settings.columns) if settings.columns != ColumnSettings() else self.columns
         if columns.id is None:
