@@ -151,7 +151,7 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
     """Returns the size of the vectors in bytes: names, times their width, times 2.
 
     Raises:
-        UsageError: they are more than is allowed, or than is free.
+        UsageError: the vectors are larger than is allowed, or than the free space.
     """
     size = names * width * 2
     said = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
@@ -270,7 +270,7 @@ class DenseIndex:
         """Verifies every file.
 
         Raises:
-            PackError: one was changed.
+            PackError: a file was changed.
         """
         for name in _FILES:
             self._check(name)

@@ -64,8 +64,8 @@ class Near(NamedTuple):
     """Species that are named around a place.
 
     Attributes:
-        nearest: species named nearest, the one before if there is a tie; empty if the text names none.
-        sentence: those of the sentence.
+        nearest: the nearest species, the one before in a tie; empty if the text names none.
+        sentence: species that the sentence names.
     """
 
     nearest: str
@@ -268,7 +268,7 @@ class Describer:
         return values
 
     def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
-        """Returns whether the document has a certain mention of the concept by another name, or of a neighbour."""
+        """Returns whether the document has a certain mention of the concept by another name, or of a parent or child."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
         names = (simple[unit.question.name] for unit in found.units)

@@ -210,7 +210,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         """Raises an error for weights of unknown features; a feature without a weight has 0.
 
         Raises:
-            ValueError: it has others.
+            ValueError: a weight is of an unknown feature.
         """
         if not set(self.weights) <= set(inputs_of(dense=True)):
             raise ValueError("the features are not those of this release")

@@ -183,7 +183,7 @@ class NameIndex:
             dense: also those of the vectors.
 
         Raises:
-            PackError: one was changed.
+            PackError: a file was changed.
         """
         for name, facts in self.manifest.files.items():
             if FileFacts.of(self.folder / name) != facts:

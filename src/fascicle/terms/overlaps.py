@@ -169,7 +169,7 @@ def best_segmentation(spans: Ints) -> Bools:
 
 
 def _best_of_group(spans: list[list[int]]) -> list[bool]:
-    """Returns the same for spans connected by overlaps, by dynamic programming over the tokens under them."""
+    """Returns the best segmentation of connected spans, by dynamic programming over the tokens under them."""
     origin = spans[0][0]
     size = max(end for _, end in spans) - origin
     starting: list[list[int]] = [[] for _ in range(size)]

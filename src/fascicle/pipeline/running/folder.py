@@ -65,7 +65,7 @@ class RunFolder:
         """Checks early that a run can be written to the folder.
 
         Raises:
-            OutputError: it is a file, or holds something else, or a run that is not to go on.
+            OutputError: the folder is a file, or holds something else, or a run that is not to be continued.
         """
         self._place.check()
         names = self._place.sizes()

@@ -41,7 +41,7 @@ class LocalPlace:
         """Checks early that files can be written there.
 
         Raises:
-            OutputError: they cannot.
+            OutputError: files cannot be written there.
         """
         path = self._path
         if path.exists() and not path.is_dir():

@@ -169,7 +169,7 @@ class Run:
 
         Raises:
             UsageError: a format that is not written to one file, or a number of workers that is not allowed.
-            OutputError: the folder holds something else, a run that is not to go on, or another run.
+            OutputError: the folder holds something else, a run that is not to be continued, or another run.
             InputError: no document can be read, or the inputs have changed.
             UsageError: an update of a run in which ids were there twice.
             FascicleError: the pipeline cannot be opened.
@@ -310,7 +310,7 @@ def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> It
     """Yields the markers, and checks that there is one for each shard.
 
     Raises:
-        UnfinishedError: there is not.
+        UnfinishedError: a shard has no marker.
         OutputError: documents are missing.
     """
     left = {shard.name: shard.count for shard in manifest.shards}

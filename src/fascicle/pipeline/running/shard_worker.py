@@ -81,7 +81,7 @@ class _Counts:
 class Saves:
     """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
 
-    They hold what the steps gave, so the part has the same bytes with and without them.
+    They hold the results of the steps, so the part has the same bytes with and without them.
     """
 
     def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:

@@ -45,7 +45,7 @@ def limit_memory(most: int, pid: int = 0) -> None:
         pid: of the process; 0 for this one.
 
     Raises:
-        ProcessLookupError: it has ended.
+        ProcessLookupError: the process has ended.
     """
     if sys.platform != "linux":
         return

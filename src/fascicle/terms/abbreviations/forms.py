@@ -232,7 +232,7 @@ def _is_sparse(letters: Sequence[str], long: str) -> bool:
 def is_allowed(long: str, short: str) -> bool:
     """True if some words may be the long form of a short form whose letters they contain.
 
-    They are longer, do not have the short form among them, do not begin with a function word, and have all brackets in
+    The words are longer, do not have the short form among them, do not begin with a function word, and have all brackets in
     pairs.
     """
     words = long.split()

@@ -150,7 +150,7 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
     """Raises an error for a pack with keys of another normaliser version.
 
     Raises:
-        PackError: it is.
+        PackError: its keys are of another version.
     """
     if manifest.normaliser != normaliser:
         raise PackError(
@@ -165,7 +165,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     """Raises an error for a pack whose manifest was changed, or whose files are missing or were changed.
 
     Raises:
-        PackError: it is such a one.
+        PackError: the manifest or a file was changed, or a file is missing.
     """
     if _content_hash(manifest) != manifest.hash:
         raise PackError(f"the manifest of {folder} was changed; {_AGAIN}", file=str(folder), code="damaged")
@@ -196,7 +196,7 @@ def looking_through(folder: Path) -> Iterator[None]:
     """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
 
     Raises:
-        PackError: it is.
+        PackError: a value leads outside the files.
     """
     try:
         yield

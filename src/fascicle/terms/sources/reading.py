@@ -190,7 +190,7 @@ def check_hash(path: str, sha256: str) -> str:
 
     Raises:
         InputError: the file cannot be opened, or is a pipe or a device.
-        FormatError: it is another one.
+        FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise InputError(

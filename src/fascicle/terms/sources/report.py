@@ -77,7 +77,7 @@ class SourceReport:
 
     Attributes:
         rows: rows, stanzas or records of the file.
-        used: those that gave something.
+        used: rows that gave a record or a part of one.
         records: records that were given out; several may be of one concept.
         names: names in them.
         obsolete: records of obsolete concepts.
