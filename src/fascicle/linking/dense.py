@@ -1,6 +1,6 @@
 """Dense retrieval of names: vectors in the folder of a linker, which find names in other words.
 
-Every active name of some types has a vector, in float16; names of one type lie together. A question is compared with
+Every active name of some types has a vector, in float16; names of one type are contiguous. A query is compared with
 all of them.
 """
 

@@ -98,8 +98,8 @@ class Largest(NamedTuple):
 def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
     """Returns the rows with the largest products, in float64.
 
-    Blocks of rows are multiplied in float32 with all questions at once; what may be among the largest by that is
-    multiplied anew in float64, each pair by itself, so that no answer depends on the other questions.
+    Blocks of rows are multiplied in float32 with all queries at once; rows that may be among the largest are
+    multiplied again in float64, each pair by itself, so that no result depends on the other queries.
 
     Args:
         vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in memory.

@@ -75,7 +75,7 @@ class Near(NamedTuple):
 class Species:
     """Species that a document names: by linked mentions of any source, and by some fifty common words.
 
-    Sentences end where the text says so, whatever sentences the document has: some ways in cut the text before, and
+    Sentences are found in the text, whatever sentences the document has: some inputs come with sentences, and
     others do not.
 
     Attributes:
@@ -268,7 +268,7 @@ class Describer:
         return values
 
     def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
-        """Returns whether the document has a certain mention of the concept by another name, or of a parent or child."""
+        """Returns whether a certain mention of the document has the concept by another name, or its parent or child."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
         names = (simple[unit.question.name] for unit in found.units)

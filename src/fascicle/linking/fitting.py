@@ -137,8 +137,8 @@ def teach(
 ) -> Taught:
     """Gathers the candidates of annotated mentions.
 
-    A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
-    their parts.
+    For a document, entries of the memory that come from it alone are ignored. Mentions with several gold concepts are
+    used for their parts only.
 
     Args:
         pack: open.

@@ -1,7 +1,7 @@
 """Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
 Without a fitted ranker for a type, candidates are in a default order (`ordering`), and links have no probability.
-Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
+If the first candidates are tied, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Search for almost equal strings, by the rare trigrams that they share.
 
-A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
-only at the lists of its own, so that common trigrams cost nothing.
+A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and a query uses
+only the lists of its own, so that common trigrams cost nothing.
 """
 
 from __future__ import annotations

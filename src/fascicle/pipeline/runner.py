@@ -86,8 +86,8 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
 def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = unwatched) -> list[Result]:
     """Runs a batch through all steps.
 
-    Where a step raises an error, the batch is halved until the document that causes it is alone; that one goes no
-    further. So does a document whose patch cannot be applied.
+    If a step raises an error, the batch is halved until the document that causes it is alone; this document fails.
+    A document whose patch cannot be applied fails too.
 
     Args:
         steps: in order.

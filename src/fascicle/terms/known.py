@@ -19,7 +19,7 @@ _REMEMBERED: Final = 1 << 15
 class KnownNames:
     """Look-up of the type of names whose meanings in a pack all have one type.
 
-    A meaning counts where the pack would find it in a text: the name is looked for, has the case of the text, and the
+    A meaning counts where the pack would find it in a text: the name is searched, has the case of the text, and the
     priors of its concepts of the type reach the threshold of recognition.
     """
 

@@ -38,7 +38,7 @@ def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
     """Returns places, where those of short forms follow their definitions in the text.
 
     A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
-    hardly short for anything else.
+    rarely ambiguous.
 
     Args:
         document: that contains the places.

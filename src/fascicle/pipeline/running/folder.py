@@ -194,8 +194,7 @@ class RunFolder:
     def answered(self, shard: Shard) -> dict[str, Document]:
         """Returns the documents of a shard as they were done before an update excluded more of them, by id.
 
-        The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
-        none.
+        The parts must be in the format that holds everything. If a part differs from its marker, none are returned.
         """
         name = f"done-{shard.name}.json"
         if not shard.left_out or name not in self._place.sizes():
@@ -283,7 +282,7 @@ def extended(
 ) -> Manifest:
     """Plans the inputs that a manifest does not have yet.
 
-    The folder gets the history of the new documents, and what of them could not be read. Neither counts before the new
+    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
     manifest is written.
 
     Args:

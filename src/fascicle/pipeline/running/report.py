@@ -292,7 +292,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
 def suspects(done: Sequence[Done]) -> list[Suspect]:
     """Returns shards in which a type is absent, or found five standard deviations off the median rate of the run.
 
-    Small shards are taken together with their neighbours. The deviation is the greater of what counts of this size have
+    Small shards are grouped with their neighbours. The deviation is the greater of what counts of this size have
     by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
 
     Args:

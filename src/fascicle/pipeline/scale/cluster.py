@@ -43,8 +43,8 @@ _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(
 class Station:
     """Processes shards by a worker of its own, under the same limits as on one machine.
 
-    A document that kills the worker does not kill the station, which knows what the worker was at. So time, memory and
-    quarantine are decided beside the worker, and only names of shards and markers go through the network.
+    A document that kills the worker does not kill the station, which knows the current documents of the worker. So
+    time, memory and quarantine are controlled beside the worker, and the network carries only shards and markers.
     """
 
     def __init__(self, open_worker: OpenWorker, limits: Limits, folder: str) -> None:

@@ -127,7 +127,7 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 def settle(parent: int) -> None:
     """Puts this process into its own process group, so that it ends with its child programs and with its parent.
 
-    An interrupt of the terminal is for the parent alone.
+    Only the parent handles an interrupt of the terminal.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setpgid"):

@@ -218,7 +218,7 @@ class _Part:
     def _ends(self, bracket: Bracket) -> Iterator[int]:
         """Yields where a long form in a bracket may end: after the first part, after more parts, at the bracket.
 
-        "and" stands in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
+        "and" occurs in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
         """
         for number, cut in enumerate(self._parts(bracket)):
             if number == 0 or not cut[0].startswith(","):
@@ -281,8 +281,8 @@ class Pairs:
     """Abbreviation pairs that a document states, or else those that its text defines.
 
     Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
-    itself a short one stands for the long form of that. A mention is a form if it is nothing else: one that has a form
-    among other words stands for itself.
+    itself a short one is replaced by the long form of that. A mention is a form only as a whole: one that has a form
+    among other words keeps its own words.
     """
 
     def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:

@@ -162,7 +162,7 @@ def _long_form(short: str, words: str, *, initials: bool) -> int | None:
     """Returns the place of the long form of one spelling, see `long_form`.
 
     A letter with a number, or without one, abbreviates the last word. Else each letter begins a word, or all letters
-    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
+    occur in the words in their order, as in the paper, and at least half of the words have one of them. A plural
     ``s`` or one digit may be missing, if the others are initials.
     """
     if _LETTER_AND_NUMBER.fullmatch(short):
@@ -232,8 +232,8 @@ def _is_sparse(letters: Sequence[str], long: str) -> bool:
 def is_allowed(long: str, short: str) -> bool:
     """True if some words may be the long form of a short form whose letters they contain.
 
-    The words are longer, do not have the short form among them, do not begin with a function word, and have all brackets in
-    pairs.
+    The words are longer, do not have the short form among them, do not begin with a function word, and have all
+    brackets in pairs.
     """
     words = long.split()
     return (

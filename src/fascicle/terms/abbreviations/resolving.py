@@ -25,7 +25,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
     """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
-    overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
+    overlaps. An added or retyped mention has the score of the mention that decided: of a long form the
     best one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous
     mentions stay as they are.
 

@@ -179,9 +179,9 @@ def fits(found: str, surface: str, policy: int) -> bool:
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
     ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
-    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
-    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most
-    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
+    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. If the
+    text has a blank in it that the name does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has
+    at most four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
 
     Args:
         found: in the text.

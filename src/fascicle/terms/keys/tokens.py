@@ -1,7 +1,7 @@
 """Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
 A token is a run of letters or a part of one (`words.parts_of`), a run of digits, or a single sign. Blanks and hyphens
-part tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
+separate tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Dictionaries as tables: one name in a row, with its type or without.
 
-Rows are streamed, so a dictionary may be of any size. Names are given out as they are written; how they are cut into
-words is the matcher's business.
+Rows are streamed, so a dictionary may be of any size. Names are returned as they are written; the matcher splits them
+into words.
 """
 
 from __future__ import annotations

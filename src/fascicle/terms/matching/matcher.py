@@ -2,7 +2,7 @@
 
 Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings`` is that of AutoNER
 (Shang et al. 2018): each name as written, in capitals and in lower case; stop words never match alone; phrases without
-a type take part in the choice, and where one of them is chosen nothing is known.
+a type take part in the choice, and the text of a chosen one is of unknown type.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PORTION: Final = 1 << 20  # characters of text that are searched together
 class WordReader:
     """Reads the words of texts as tokens for a scan; recent texts are cached for further dictionaries.
 
-    A text is cut by the segmenter, whatever words it comes with, for only then are names and texts cut alike.
+    A text is split by the segmenter, even if it has words of its own, so that names and texts are split alike.
     """
 
     def __init__(self, segmenter: str = "rules@1") -> None:

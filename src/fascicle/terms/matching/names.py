@@ -139,8 +139,8 @@ class Names:
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
     """Reads a dictionary to its end.
 
-    Names and texts are cut into words by the same rules, so blanks within a name do not matter: ``alpha - methyldopa``
-    is ``alpha-methyldopa``. Casings are made word by word.
+    Names and texts are split into words by the same rules, so blanks within a name do not matter:
+    ``alpha - methyldopa`` is ``alpha-methyldopa``. Casings are made word by word.
 
     Args:
         entries: of one dictionary, or of several; their order has no influence.

@@ -161,8 +161,8 @@ COLUMNS: Final = (
 def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     """Yields the terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
 
-    The fields of a concept are in the row of its first term, or alone if it has none; that of obsolete
-    ones is kept out.
+    The fields of a concept are in the row of its first term, or alone if it has none; obsolete
+    ones are excluded.
 
     Args:
         pack: that is open.

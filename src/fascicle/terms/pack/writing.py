@@ -285,8 +285,8 @@ def _own_case(cases: list[str]) -> Ints:
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
     """Returns the share of the concept of each row among those of its key: the weight of its strongest name there.
 
-    A name that counts as it is written has no share with one that is written otherwise: where ``ACE`` stands, no gene
-    is meant that is only called ``Ace``.
+    A name that counts as it is written has no share with one that is written otherwise: ``ACE`` in a text
+    never means a gene that is only called ``Ace``.
 
     Args:
         keys: number of the key of each row, rising.

@@ -55,7 +55,7 @@ class Table:
     """Names as sequences of tokens.
 
     The hash of each sequence that some name begins with is in one sorted array. A bit filter and an index by first bits
-    stand before it. A match is followed token by token, for all places of a text at once, and what ends a name is
+    speed up the look-up. A match is followed token by token, for all places of a text at once, and a complete name is
     compared with its key byte by byte; so no hash decides alone.
     """
 

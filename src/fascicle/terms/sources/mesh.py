@@ -3,8 +3,8 @@
 Formats: https://www.nlm.nih.gov/mesh/xmlmesh.html and https://www.nlm.nih.gov/mesh/meshascii.html.
 
 A concept here is a *record* of MeSH (``D...``, ``C...``), which annotation uses. Terms of a concept of the record that
-is not its preferred one keep their relation: narrower, broader or related. What is above a descriptor follows from its
-tree numbers; above a supplementary record are the descriptors that it is mapped to.
+is not its preferred one keep their relation: narrower, broader or related. The parents of a descriptor follow from its
+tree numbers; the parents of a supplementary record are the descriptors that it is mapped to.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def unfit(settings: SourceSettings) -> Callable[[str], str]:
 def fitting(settings: SourceSettings) -> Fits:
     """Returns a function that filters the names of a record by `max_tokens` and `without`.
 
-    It counts the others, but for labels.
+    The function counts the excluded names, except labels.
 
     Args:
         settings: of the source.
