@@ -11,13 +11,12 @@ T = TypeVar("T")
 
 
 def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
-    """Consecutive items of one key; one whose key is ``None`` is given out before the next one is read.
+    """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
 
-    An error, which has no key, belongs to a group if the items before and after it are of that one; else it stands for
-    itself.
+    An error has no key: it belongs to a group if the items before and after it do; else it is a group of its own.
 
     Args:
-        items: what was read, or why it could not be read.
+        items: what was read, or the errors of reading.
         key: of an item.
     """
     group: list[T | InputError] = []
@@ -50,7 +49,7 @@ def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iter
 
 
 def sound(group: Sequence[T | InputError]) -> list[T]:
-    """The items of a group.
+    """Returns the items of a group; raises its first error.
 
     Raises:
         InputError: the first error among them.

@@ -1,1 +1,1 @@
-"""From mentions to concepts: candidates by tier, one ranker, and the statement that no concept fits."""
+"""Entity linking, from mentions to concepts: candidates by tier, one ranker, and NIL if no concept fits."""

@@ -1,4 +1,4 @@
-"""Which identifier is the answer for a set of concepts that are one thing in several vocabularies, as a link."""
+"""Choice of the identifier that a link gives, for a set of equal concepts in several vocabularies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _DIGITS: Final = 6  # of a score, as everywhere
 
 
 class Answers:
-    """Takes concepts that lead sets to those that are answered.
+    """Maps the leading concepts of sets to the answered ones.
 
     Attributes:
         ontology: prefix of the only vocabulary that is answered; empty for any.
     """
 
     def __init__(self, pack: Pack, *, order: Sequence[str] = (), ontology: str = "") -> None:
-        """Takes an open pack.
+        """Sets the open pack.
 
         Args:
             pack: that has the sets.
@@ -49,7 +49,7 @@ class Answers:
             self._rows[pack.leads.of(rows)] = rows
 
     def told(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """CURIE, label and other CURIEs of answers.
+        """Yields CURIE, label and other CURIEs of answers.
 
         Args:
             leads: rows of the concepts that lead.
@@ -60,7 +60,7 @@ class Answers:
         return zip(curies, self._labels(rows, leads, terms), self._same(leads, rows), strict=True)
 
     def _labels(self, rows: Ints, leads: Ints, terms: Ints) -> list[str]:
-        """The labels of answers; one without has that of the concept that leads, or of the concept of the term."""
+        """Returns the labels of answers; one without has that of the leading concept, or of the concept of the term."""
         labels = self._pack.label_rows
         named = np.where(labels[rows] == layout.NONE, leads, rows)
         lacks = np.flatnonzero((labels[named] == layout.NONE) & (terms >= 0))
@@ -68,7 +68,7 @@ class Answers:
         return self._pack.labels_at(named)
 
     def _same(self, leads: Ints, rows: Ints) -> list[tuple[str, ...]]:
-        """The CURIEs of the other concepts of sets than the answers, the leading one first."""
+        """Returns the CURIEs of the other concepts of sets than the answers, the leading one first."""
         places, led = self._pack.leads.led(leads)
         found: list[tuple[str, ...]] = [()] * len(leads)
         if not len(places):
@@ -83,7 +83,7 @@ class Answers:
 
 
 def check_ontology(pack: Pack, ontology: str) -> None:
-    """Refuses a vocabulary in which a pack cannot give links; an empty one is none.
+    """Raises an error for a vocabulary in which a pack cannot give links; an empty name is allowed.
 
     Raises:
         UsageError: the pack has no concept of it, or no sets.
@@ -101,13 +101,13 @@ def check_ontology(pack: Pack, ontology: str) -> None:
 
 
 def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
-    """A link to a concept."""
+    """Returns a link to a concept."""
     prefix, _, local = curie.partition(":")
     return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
 
 
 def nil_link(score: float | None, ontology: str = "") -> Link:
-    """The statement that no concept fits, of one vocabulary or of any."""
+    """Returns a NIL link: no concept fits, of one vocabulary or of any."""
     return Link(id="", ontology=ontology, nil=True, score=_rounded(score))
 
 
@@ -116,7 +116,7 @@ def _rounded(score: float | None) -> float | None:
 
 
 def distinct(several: Sequence[Link]) -> tuple[Link, ...]:
-    """The links of a mention: each concept once, or NIL if no part has one."""
+    """Returns the links of a mention: each concept once, or NIL if no part has one."""
     if len(several) == 1:  # as of nearly all mentions
         return tuple(several)
     named = {link.curie: link for link in reversed(several) if not link.nil}

@@ -1,4 +1,4 @@
-"""What is looked up for a mention: its own words, and other ways to say or to read them."""
+"""Strings to look up for a mention: its own words, and alternative forms and readings of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well 
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
 _ENDING: Final = re.compile(r"-?(?:\d{1,2}|[A-Za-z])")
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
-# What stands behind a name and is no part of it, by type.
+# Words behind a name that are no part of it, by type.
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "Gene": re.compile(r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"),
@@ -50,7 +50,7 @@ _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
 class Asked(NamedTuple):
-    """One string to look up.
+    """String to look up.
 
     Attributes:
         surface: the string.
@@ -64,14 +64,14 @@ class Asked(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is looked up for a mention.
+    """Strings to look up for a mention.
 
     Attributes:
-        name: the words that it stands for: the long form of a defined pair, else its own.
-        asked: what is looked up, the name first.
-        short: what is looked up where nothing is found for the long form of a pair: its short forms.
-        distinctive: whether all of these are hardly short for anything else.
-        shorter: what is looked up where nothing else is found, without first words.
+        name: the full name: the long form of an abbreviation pair, else the own words.
+        asked: strings to look up, the name first.
+        short: strings to look up if nothing is found for the long form of a pair: its short forms.
+        distinctive: whether all of these are rarely ambiguous.
+        shorter: strings to look up if nothing else is found, without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
@@ -84,7 +84,7 @@ class Question(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One thing that a mention names.
+    """Unit of linking: one of the things that a mention names.
 
     Attributes:
         document: number of the document.
@@ -106,7 +106,7 @@ class Unit(NamedTuple):
 
 
 def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
-    """Each mention of each document as one thing, with all that may be looked up for it."""
+    """Returns each mention of each document as one unit, with all strings that may be looked up for it."""
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
@@ -120,7 +120,7 @@ def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]
 
 @lru_cache(maxsize=1 << 13)
 def question_of(surface: str, kind: str) -> Question:
-    """What to look up for a mention that is no form of a pair.
+    """Returns the strings to look up for a mention that is not part of an abbreviation pair.
 
     Args:
         surface: its words.
@@ -131,7 +131,7 @@ def question_of(surface: str, kind: str) -> Question:
 
 @lru_cache(maxsize=1 << 10)
 def question_of_pair(pair: Pair, kind: str) -> Question:
-    """What to look up for both forms of a defined pair.
+    """Returns the strings to look up for both forms of an abbreviation pair.
 
     Args:
         pair: of forms.
@@ -153,12 +153,12 @@ def _of_part(asked: Asked) -> Question:
 
 
 def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
-    """Ways as a mention sees them: for a short form the long form is not its own, and the short form is.
+    """Returns ways as a mention sees them: for a short form the long form is not its own, and the short form is.
 
     Args:
         ways: as bits by their number in `WAYS`.
         surface: its words.
-        question: that was asked for it.
+        question: strings that were looked up for it.
     """
     is_short = key(surface, 1) != key(question.name, 1)
     several = (way for at, way in enumerate(WAYS) if ways >> at & 1)
@@ -182,7 +182,7 @@ def _bare(surface: str, kind: str) -> Iterator[Asked]:
 
 
 def _shorter(*several: Asked) -> tuple[Asked, ...]:
-    """Names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
+    """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
     split = [(one.surface.split(" "), one.taxon) for one in several]
     return tuple(
         Asked(" ".join(words[first:]), "shorter", taxon)
@@ -192,7 +192,7 @@ def _shorter(*several: Asked) -> tuple[Asked, ...]:
 
 
 def readings(surface: str) -> tuple[tuple[str, ...], ...]:
-    """How a mention may name several things, such as ``breast and ovarian cancer``; the likeliest reading first.
+    """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
 
     Args:
         surface: its words.
@@ -208,7 +208,7 @@ def readings(surface: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _counted(parts: list[str]) -> tuple[str, ...]:
-    """``BRCA1/2`` is ``BRCA1`` and ``BRCA2``."""
+    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``."""
     first = _NUMBERED.fullmatch(parts[0])
     if first is None or not all(_ENDING.fullmatch(part) for part in parts[1:]):
         return ()
@@ -216,7 +216,7 @@ def _counted(parts: list[str]) -> tuple[str, ...]:
 
 
 def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
-    """``breast and ovarian cancer`` is ``breast cancer`` and ``ovarian cancer``."""
+    """Splits ``breast and ovarian cancer`` into ``breast cancer`` and ``ovarian cancer``."""
     words = parts[-1].split(" ")
     if len(words) < 2:
         return ()
@@ -224,7 +224,7 @@ def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
 
 
 def _with_shared_start(parts: list[str]) -> tuple[str, ...]:
-    """``vitamins A and E`` is ``vitamins A`` and ``vitamins E``."""
+    """Splits ``vitamins A and E`` into ``vitamins A`` and ``vitamins E``."""
     words = parts[0].split(" ")
     if len(words) < 2:
         return ()

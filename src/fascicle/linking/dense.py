@@ -1,6 +1,6 @@
-"""Names as vectors in the folder of a linker: what finds names that are written in other words.
+"""Dense retrieval of names: vectors in the folder of a linker, which find names in other words.
 
-Every active name of some types has a vector, in float16; names of one type lie together. A question is compared with
+Every active name of some types has a vector, in float16; names of one type are contiguous. A query is compared with
 all of them.
 """
 
@@ -34,7 +34,7 @@ GRAPH: Final = "dense.onnx"
 TOKENIZER: Final = "dense.tokenizer.json"
 _FILES: Final = (VECTORS, STARTS, TERMS, GRAPH, TOKENIZER)
 _BATCH: Final = 64  # names that are read together
-_LONGEST: Final = 200  # characters of a name that is asked for
+_LONGEST: Final = 200  # characters of a query
 _AGAIN: Final = "make the linker again with fascicle linker fit --dense"
 _WORDING: Final = Wording(
     broken="does not say what the vectors of a linker are",
@@ -47,14 +47,14 @@ Told = Callable[[str, int], None]
 
 
 class DenseSettings(Settings, frozen=True, kw_only=True):
-    """How names are found by vectors.
+    """Settings of the search for names by vectors.
 
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
         types: whose names get vectors; all of the packs by default.
         most: names that a question finds.
         least: similarity (the cosine) of a name that is found.
-        below: mentions are asked for whose best name, by keys and trigrams, is less similar; 0 for those without any.
+        below: mentions are searched if their best name, by keys and trigrams, is less similar; 0: if they have none.
         gigabytes: that the vectors of all packs may take.
     """
 
@@ -67,12 +67,12 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
 
 
 class DenseManifest(Settings, frozen=True, kw_only=True):
-    """What the vectors say of themselves.
+    """Manifest of the vectors.
 
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
-        encoder: what its maker called it.
+        encoder: its name.
         pad: id of its padding token.
         width: numbers of a vector.
         types: of each, in order, how many names have vectors.
@@ -95,7 +95,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
 
 
 class Planned(NamedTuple):
-    """The names of a pack that get vectors.
+    """Names of a pack that get vectors.
 
     Attributes:
         types: of each, in order, how many.
@@ -111,7 +111,7 @@ class Planned(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """An encoder that can be copied into linkers.
+    """Encoder that can be copied into linkers.
 
     Attributes:
         graph: file.
@@ -124,12 +124,12 @@ class Exported(NamedTuple):
     pad: int
 
     def opened(self) -> NameEncoder:
-        """Opens it, to run on all cores."""
+        """Opens the encoder, to run on all cores."""
         return NameEncoder.open(self.graph, self.tokenizer, pad=self.pad)
 
 
 def planned(pack: Pack, types: Sequence[str]) -> Planned:
-    """The names of some types, or of all: each once for a type.
+    """Returns the names of some types, or of all: each once for a type.
 
     Args:
         pack: open.
@@ -148,10 +148,10 @@ def planned(pack: Pack, types: Sequence[str]) -> Planned:
 
 
 def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
-    """The bytes of vectors: names, times their width, times 2.
+    """Returns the size of the vectors in bytes: names, times their width, times 2.
 
     Raises:
-        UsageError: they are more than is allowed, or than is free.
+        UsageError: the vectors are larger than is allowed, or than the free space.
     """
     size = names * width * 2
     said = f"the vectors of {names:,} names with {width:,} numbers take {size / 1e9:,.3f} GB"
@@ -175,7 +175,7 @@ def write_dense(
         plan: see `planned`.
         encoder: that is copied.
         settings: how names will be found.
-        told: is called with what was done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
     """
     shutil.copyfile(encoder.graph, folder / GRAPH)
     shutil.copyfile(encoder.tokenizer, folder / TOKENIZER)
@@ -218,14 +218,14 @@ def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder
 
 
 class DenseIndex:
-    """The vectors of the names of a pack, open; for one thread.
+    """Open vectors of the names of a pack; for one thread.
 
     Attributes:
-        manifest: what they say of themselves.
+        manifest: of the vectors.
     """
 
     def __init__(self, folder: Path, manifest: DenseManifest) -> None:
-        """Maps the files, which must be those of the manifest; the encoder is opened for the first question."""
+        """Maps the files, which must be those of the manifest; the encoder is opened at the first query."""
         self.folder, self.manifest = folder, manifest
         self._vectors: Array = mapped(folder / VECTORS).reshape(-1, manifest.width)
         self._terms = Lists(mapped(folder / STARTS), mapped(folder / TERMS))
@@ -263,14 +263,14 @@ class DenseIndex:
 
     @property
     def fingerprint(self) -> str:
-        """Decides what is found: the hash of all that it says of itself."""
+        """Hash of the manifest, which decides what is found."""
         return FileFacts.of(self.folder / MANIFEST).sha256
 
     def verify(self) -> None:
-        """Reads every file.
+        """Verifies every file.
 
         Raises:
-            PackError: one was changed.
+            PackError: a file was changed.
         """
         for name in _FILES:
             self._check(name)
@@ -286,7 +286,7 @@ class DenseIndex:
         return NameEncoder.open(self.folder / GRAPH, self.folder / TOKENIZER, pad=self.manifest.pad, threads=1)
 
     def near(self, names: Sequence[str], kind: str) -> list[tuple[tuple[int, float], ...]]:
-        """The terms of the names of a type whose vectors are like those of some others.
+        """Returns the terms of the names of a type whose vectors are similar to the given ones.
 
         Args:
             names: none of which has an influence on what is found for another.

@@ -1,4 +1,4 @@
-"""Names as vectors, by an encoder that was exported for it; it runs without torch."""
+"""Encoder of names as vectors, in exported form; it runs without torch."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ OUTPUT: Final = "vectors"
 Vectors = NDArray[np.float32]
 WIDEST: Final = 4096  # numbers of a vector
 _BLOCK: Final = 4096  # rows that are made float32 together
-_TOGETHER: Final = 64  # questions that share a pass over the array
+_TOGETHER: Final = 64  # queries that share a pass over the array
 # Twice the largest error of a product in float32 of two vectors of length 1: 2 * WIDEST * 2**-24 = 4.9e-4.
 _MARGIN: Final = 1e-3
 
 
 class NameEncoder:
-    """Makes vectors of names; for one thread."""
+    """Encodes names as vectors; for one thread."""
 
     def __init__(self, tokenizer: PieceTokenizer, session: OnnxSession) -> None:
-        """Takes the parts; the graph gives ``vectors`` of ``input_ids`` and ``attention_mask``."""
+        """Sets the parts; the graph computes ``vectors`` from ``input_ids`` and ``attention_mask``."""
         self._tokenizer, self._session = tokenizer, session
 
     @classmethod
@@ -50,11 +50,11 @@ class NameEncoder:
 
     @cached_property
     def width(self) -> int:
-        """Numbers of a vector."""
+        """Number of dimensions of a vector."""
         return int(self.together(["a"]).shape[1])
 
     def together(self, names: Sequence[str]) -> Vectors:
-        """The vectors of names that are read as one batch; their last digits depend on the batch.
+        """Returns the vectors of names as one batch; their last digits depend on the batch.
 
         Returns:
             Of length 1, ``[names, width]``.
@@ -75,7 +75,7 @@ class NameEncoder:
         return found
 
     def alone(self, names: Sequence[str]) -> Vectors:
-        """The vectors of names each of which is read by itself, so that none depends on the others."""
+        """Returns the vectors of names, encoded one by one, so that none depends on the others."""
         return np.concatenate([self.together([one]) for one in names])
 
     def _pieces(self, ids: list[int]) -> list[int]:
@@ -84,7 +84,7 @@ class NameEncoder:
 
 
 class Largest(NamedTuple):
-    """The rows of one question.
+    """Best rows for one query.
 
     Attributes:
         rows: by falling product, of equal ones the first, ``[n]``.
@@ -96,14 +96,14 @@ class Largest(NamedTuple):
 
 
 def largest(vectors: Array, asked: Array, *, most: int, least: float) -> list[Largest]:
-    """The rows with the largest products, in float64.
+    """Returns the rows with the largest products, in float64.
 
-    Blocks of rows are multiplied in float32 with all questions at once; what may be among the largest by that is
-    multiplied anew in float64, each pair by itself, so that no answer depends on the other questions.
+    Blocks of rows are multiplied in float32 with all queries at once; rows that may be among the largest are
+    multiplied again in float64, each pair by itself, so that no result depends on the other queries.
 
     Args:
         vectors: of a length of about 1, float16, ``[rows, width]``; one block at a time is in memory.
-        asked: questions of a length of about 1, float32, ``[asked, width]``.
+        asked: queries of a length of about 1, float32, ``[asked, width]``.
         most: rows of each question.
         least: product of a row that is found.
 

@@ -1,4 +1,4 @@
-"""Concepts of a pack that stand for one thing in several vocabularies, by the cross references of the sources."""
+"""Concepts of a pack that are equal in several vocabularies, by the cross-references of the sources."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong toget
 
 
 class Reached(NamedTuple):
-    """Concepts that stand for others.
+    """Concepts that were reached from others by references.
 
     Attributes:
         places: number of the concept that was given, ``[n]``.
-        rows: of the concepts, ``[n]``; each concept stands for itself too.
+        rows: of the concepts, ``[n]``; each concept is equivalent to itself too.
         distance: `ITSELF`, `EXACTLY` by an exact match, `REFERRED` by another reference, `TWICE` by two references,
             `ABOVE` by a parent or a reference of one, `NAMESAKE` by the same label in another species, ``[n]``.
     """
@@ -79,7 +79,7 @@ def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
 
 
 class Equivalents:
-    """Concepts that stand for one thing, open."""
+    """Cross-references between equivalent concepts, open for reading."""
 
     def __init__(self, folder: Path, parents: Lists) -> None:
         """Maps the files.
@@ -93,12 +93,12 @@ class Equivalents:
         self._edges = Lists(starts, np.arange(len(self._exact)))
 
     def fits(self, concepts: int) -> bool:
-        """Whether the files may be those of a pack with so many concepts."""
+        """True if the files may be those of a pack with so many concepts."""
         rows = self._rows.values
         return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
 
     def of(self, rows: Ints) -> Reached:
-        """What stands for each of some concepts, one reference away."""
+        """Returns the equivalents of some concepts that are one reference away."""
         places, others = self._rows.take(rows)
         _, edges = self._edges.take(rows)
         itself = np.arange(len(rows))
@@ -110,7 +110,7 @@ class Equivalents:
         return ordered(found)
 
     def within(self, rows: Ints, wanted: Bools) -> Reached:
-        """What stands for concepts in some vocabularies: what is one reference away, else two, else that of a parent.
+        """Returns equivalents in some vocabularies: one reference away, else two, else those of a parent.
 
         Args:
             rows: of concepts.
@@ -130,24 +130,24 @@ class Equivalents:
         return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
-        """What is one reference away from what was reached, at a distance that is given."""
+        """Returns the concepts one reference away from those reached, with the given distance."""
         found = self.of(rows)
         return _distinct(places[found.places], found.rows, distance)
 
 
 def both(first: Reached, second: Reached) -> Reached:
-    """One behind the other."""
+    """Concatenates two results."""
     return Reached(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
 def ordered(found: Reached) -> Reached:
-    """By place and distance."""
+    """Sorts by place and distance."""
     order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
     return Reached(*(one[order] for one in found))
 
 
 def _distinct(places: Ints, rows: Ints, distance: int) -> Reached:
-    """Each row of a place once, in order."""
+    """Returns each row of a place once, in order."""
     pairs = different(places << 32 | rows)
     return Reached(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
@@ -158,15 +158,15 @@ def _wanted(found: Reached, wanted: Bools) -> Reached:
 
 
 class Namesakes:
-    """Concepts of several species with one label, as the genes that descend from one have one symbol as a rule."""
+    """Concepts of several species with one label; orthologous genes usually share their symbol."""
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self._pack, self._names = pack, pack.active
         self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
     def of(self, rows: Ints) -> Reached:
-        """The namesakes of concepts, without themselves; of concepts of a type without species none."""
+        """Returns the namesakes of concepts, without themselves; of concepts of a type without species none."""
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
         if not len(asked):
             return NOTHING

@@ -1,4 +1,4 @@
-"""What speaks for a candidate and against it: its name, what the text says elsewhere, and its species."""
+"""Features of candidates: their name, the rest of the text, and their species."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
-_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # looked at first, which is twice as fast
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # checked first, which is twice as fast
 _WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
 _SAME: Final[Mapping[str, str]] = MappingProxyType(
     {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
@@ -56,16 +56,16 @@ _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
 def _one_taxon(taxon: str) -> str:
-    """The species that a strain, a subspecies or a genus of a laboratory stands for."""
+    """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
     return _SAME.get(taxon, taxon)
 
 
 class Near(NamedTuple):
-    """What stands around a place.
+    """Species that are named around a place.
 
     Attributes:
-        nearest: species named nearest, the one before if there is a tie; empty if the text names none.
-        sentence: those of the sentence.
+        nearest: the nearest species, the one before in a tie; empty if the text names none.
+        sentence: species that the sentence names.
     """
 
     nearest: str
@@ -73,9 +73,9 @@ class Near(NamedTuple):
 
 
 class Species:
-    """The species that a document names: by linked mentions of any source, and by some fifty common words.
+    """Species that a document names: by linked mentions of any source, and by some fifty common words.
 
-    Sentences end where the text says so, whatever sentences the document has: some ways in cut the text before, and
+    Sentences are found in the text, whatever sentences the document has: some inputs come with sentences, and
     others do not.
 
     Attributes:
@@ -97,7 +97,7 @@ class Species:
         self._ends = [found.end() for found in _STOP.finditer(document.text)]
 
     def near(self, start: int) -> Near:
-        """What stands around a place."""
+        """Returns the species that are named around a place."""
         if not self._starts:
             return Near("", frozenset())
         nearest = bisect_right(self._starts, start)
@@ -113,19 +113,19 @@ class Species:
 
 
 def likely(around: Near) -> str:
-    """The species that a gene most likely belongs to by what stands around it; human if the text names none."""
+    """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
 
 
 def agreement(species: Species, around: Near, taxon: str, known: Collection[str]) -> tuple[float, ...]:
-    """How a species of a concept agrees with the text around a place.
+    """Returns features of the agreement between the species of a concept and the text around a place.
 
     Args:
         species: of the document.
-        around: what stands around the place.
-        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary does not say.
+        around: species around the place.
+        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary states none.
         known: species that the vocabulary names; a species that it does not name agrees with any other.
 
     Returns:
@@ -187,23 +187,23 @@ _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mentio
 
 
 def of_dense(found: Gathered) -> Floats:
-    """The features that candidates of linkers with vectors have besides, ``[n, OF_DENSE]``."""
+    """Returns the additional features of candidates of linkers with vectors, ``[n, OF_DENSE]``."""
     dense = found.tiers == DENSE
     return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
 
 
 class Describer:
-    """Makes the features of candidates of one pack; for one thread."""
+    """Computes the features of candidates of one pack; for one thread."""
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self.pack = pack
         self._words = ConceptWords(pack)
         self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """The features of candidates, in two passes over each document: certain mentions first.
+        """Returns the features of candidates, in two passes over each document: certain mentions first.
 
         Args:
             found: candidates of units.
@@ -246,7 +246,7 @@ class Describer:
         ]
 
     def _case(self, found: Gathered) -> Floats:
-        """Whether the name has the case that it must have; of a name that was not found by its own words, it has."""
+        """Returns whether the name has the required case; true for a name that was not found by its own words."""
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
         terms = found.terms[own]
@@ -268,7 +268,7 @@ class Describer:
         return values
 
     def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
-        """Whether the document has a certain mention of the concept by another name, or of a concept next to it."""
+        """Returns whether a certain mention of the document has the concept by another name, or its parent or child."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
         names = (simple[unit.question.name] for unit in found.units)
@@ -295,7 +295,7 @@ class Describer:
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """The share of the words of a concept that stand in the document, where there is a choice."""
+        """Returns the share of the words of a concept that occur in the document, where there is a choice."""
         values = np.zeros(len(found.owners))
         counts = np.bincount(found.owners, minlength=len(found.units))
         chosen = np.flatnonzero(counts[found.owners] > 1)
@@ -312,7 +312,7 @@ class Describer:
         return values
 
     def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats:
-        """Agreement of species, of the candidates of units that have one with a species; of others 0."""
+        """Returns the species features of the candidates of units that have one with a species; of others 0."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_TAXON)))
         genes = different(found.owners[rows > 0])
@@ -339,7 +339,7 @@ class Describer:
 
 
 def _certain(found: Gathered, likely: Bools) -> Bools:
-    """Candidates that are the only ones at the best tier of their unit, by a name that is rarely anything else.
+    """Returns candidates that are the only ones at the best tier of their unit, by an unambiguous name.
 
     Args:
         found: candidates.

@@ -1,4 +1,4 @@
-"""The candidates of things that mentions name, and what speaks for those of short forms."""
+"""Search for candidates, and features of those that were found by short forms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Found(NamedTuple):
     """Terms that may be meant.
 
     Attributes:
-        places: number of the string that was asked for, ascending, ``[n]``.
+        places: number of the query string, ascending, ``[n]``.
         terms: rows of the active terms of the pack, ``[n]``.
         tiers: numbers in `TIERS`, ``[n]``.
         similarity: of the keys, 1 but for those that are near; of the vectors of those that are dense, ``[n]``.
@@ -57,7 +57,7 @@ class Finder:
     """
 
     def __init__(self, pack: Pack, index: NameIndex | None = None) -> None:
-        """Takes an open pack and its open index."""
+        """Sets an open pack and its open index."""
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
@@ -66,7 +66,7 @@ class Finder:
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
+        """Returns the terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
 
         Args:
             surfaces: strings.
@@ -80,7 +80,7 @@ class Finder:
         return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names have the same words in another order; nothing without an index."""
+        """Returns the terms whose names have the same words in another order; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
         places, rows = self.index.in_any_order(self.reader(surfaces))
@@ -88,7 +88,7 @@ class Finder:
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
     def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names are almost equal; nothing without an index."""
+        """Returns the terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
         pairs = list(zip(self.reader(surfaces), types, strict=True))
@@ -97,7 +97,7 @@ class Finder:
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
     def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
-        """The terms whose names have vectors like those of strings; nothing without vectors."""
+        """Returns the terms whose names have vectors like those of strings; nothing without vectors."""
         if self.dense is None or not surfaces:
             return _nothing()
         places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
@@ -112,7 +112,7 @@ class Finder:
         return found
 
     def _asked_near(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
-        """The rows of keys that are near and do not say something else, such as another number."""
+        """Returns the rows of keys that are similar and do not differ in meaning, such as by another number."""
         assert self.index is not None
         bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
         near = self.index.near([one for one, _ in asked], np.array(bits, dtype=np.uint64))
@@ -129,7 +129,7 @@ class Finder:
     def _of_rows(
         self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
     ) -> Found:
-        """The terms of rows of keys that have the type, with their tiers if their keys are equal."""
+        """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal."""
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
@@ -139,7 +139,7 @@ class Finder:
         return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
 
     def _meant(self, surfaces: Sequence[str], found: Found) -> Bools:
-        """Whether each term can be meant by its string."""
+        """Returns whether each term can be meant by its string."""
         active = self.pack.active
         names = active.surfaces.take(active.surface[found.terms])
         cases = (active.flags[found.terms] & layout.CASE).tolist()
@@ -163,7 +163,7 @@ class Finder:
 
 
 def _can_be(given: str, name: str, case: int) -> bool:
-    """Whether a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
+    """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
     if inflected(given, name):
         return False
     word = given.lower()
@@ -172,7 +172,7 @@ def _can_be(given: str, name: str, case: int) -> bool:
 
 
 def _telling(canonical: str) -> list[str]:
-    """The tokens of a key that make another name of it if they differ: numbers, letters, Greek letters, opposites."""
+    """Returns the tokens of a key that distinguish names: numbers, letters, Greek letters, opposites."""
     return sorted(
         token
         for token in canonical.split(" ")
@@ -183,7 +183,7 @@ def _telling(canonical: str) -> list[str]:
 def _remembered(
     pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
 ) -> tuple[Ints, Ints, Floats]:
-    """Places, rows and similarity of what is found; pairs that are not known are asked for and, up to a bound, kept."""
+    """Returns places, rows and similarity of matches; pairs are searched once and, up to a bound, cached."""
     missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
     if len(known) + len(missed) > _REMEMBERED:
         known.clear()
@@ -206,7 +206,7 @@ HALF: Final = 0.5  # of the words of a long form, that the names of its concept 
 
 @dataclass(frozen=True, kw_only=True)
 class Gathered:
-    """The candidates of units; each concept is there once for a unit, by the best of its names.
+    """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
     Attributes:
         units: in the order of documents, mentions and parts.
@@ -216,7 +216,7 @@ class Gathered:
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
         ways: of all names that lead to it, as bits by their number in `WAYS`.
-        distance: `ITSELF` for a name of its own, else that of a concept that it stands for, see `Reached`.
+        distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to, see `Reached`.
         names: how many terms lead to it.
         priors: of the term; 0.5 for a remembered name.
         labels: whether the term is a preferred name.
@@ -246,12 +246,12 @@ class Gathered:
 
     @property
     def dense(self) -> Floats:
-        """The similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
+        """Similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
         return np.where(self.tiers == DENSE, self.similarity, 0.0)
 
 
 def cut(found: Gathered, allowed: Bools) -> Gathered:
-    """At most `MOST` candidates of each unit, the best ones of those that are allowed."""
+    """Returns at most `MOST` candidates of each unit, the best ones of those that are allowed."""
     counts = np.bincount(found.owners[allowed], minlength=len(found.units))
     if allowed.all() and (not len(counts) or counts.max() <= MOST):
         return found
@@ -265,7 +265,7 @@ def cut(found: Gathered, allowed: Bools) -> Gathered:
 
 
 def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
-    """Whether each candidate may stay beside those of vocabularies that come before its own.
+    """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
     Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
     cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
@@ -287,16 +287,16 @@ class Agreement:
     """Compares concepts of short forms with their long forms."""
 
     def __init__(self, pack: Pack, read: KeyReader) -> None:
-        """Takes the pack of the concepts, and what makes keys."""
+        """Sets the pack of the concepts, and the reader of keys."""
         self._pack, self._read = pack, read
 
     def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Question]) -> tuple[Bools, Floats]:
-        """What speaks for candidates of short forms.
+        """Returns features of candidates that were found by short forms.
 
         Args:
             owners: number of the unit of each candidate, ``[n]``.
             concepts: rows of the candidates, ``[n]``.
-            questions: that were asked for each, ``[n]``.
+            questions: of each candidate, ``[n]``.
 
         Returns:
             Whether its short form is distinctive and has one candidate in each species; the share of the words of its
@@ -309,7 +309,7 @@ class Agreement:
         return distinctive & self._alone(owners, concepts), np.array([values[one] for one in several])
 
     def _alone(self, owners: Ints, concepts: Ints) -> Bools:
-        """Whether the unit of each candidate has one in each species at most."""
+        """Returns whether the unit of each candidate has one in each species at most."""
         taxa = self._pack.taxon_rows[concepts].astype(np.int64)
         _, first, counts = np.unique(owners << 32 | taxa, return_index=True, return_counts=True)
         found: Bools = ~np.isin(owners, owners[first[counts > 1]])

@@ -1,4 +1,4 @@
-"""Fitting a linker to annotated texts: what it remembers, one ranker for each type, thresholds, and worth of tiers."""
+"""Fit of a linker on annotated texts: memory, one ranker for each type, thresholds, and accuracy of tiers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Named = tuple[str, str]  # type, and key of level 1
 
 
 class FitSettings(Settings, frozen=True, kw_only=True):
-    """How a linker is fitted.
+    """Settings of the fit of a linker.
 
     Attributes:
         penalty: on squared weights.
@@ -51,7 +51,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a slip are found.
         dense: vectors of names, by which those in other words are found; none by default.
-        lowest: type -> threshold that is not gone below, whatever F1 says. Corpora of genes annotate nearly every gene
+        lowest: type -> lowest threshold, even if another has a higher F1. Corpora of genes annotate nearly every gene
             of the species that they are about, so that the best F1 is where genes get an identifier of another species.
     """
 
@@ -68,7 +68,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
 
 class Fitted(NamedTuple):
-    """A linker as it was fitted.
+    """Fitted linker.
 
     Attributes:
         memory: what it remembers.
@@ -82,7 +82,7 @@ class Fitted(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """What annotated texts say, from which rankers are fitted.
+    """Training data from annotated texts, on which rankers are fitted.
 
     Attributes:
         memory: what they gave to concepts.
@@ -107,7 +107,7 @@ def fit_linker(
     settings: FitSettings | None = None,
     judged: Sequence[Document] = (),
 ) -> Fitted:
-    """Fits a linker; see `teach` for what it takes."""
+    """Fits a linker; see `teach` for its input."""
     settings = settings or FitSettings()
     taught = teach(pack, index, documents, settings=settings, judged=judged)
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
@@ -137,8 +137,8 @@ def teach(
 ) -> Taught:
     """Gathers the candidates of annotated mentions.
 
-    A document does not see what the memory has from it alone. Mentions with several gold concepts teach nothing but
-    their parts.
+    For a document, entries of the memory that come from it alone are ignored. Mentions with several gold concepts are
+    used for their parts only.
 
     Args:
         pack: open.
@@ -176,7 +176,7 @@ def _found(
     kinds: Sequence[str],
     own: Mapping[int, dict[Named, set[str]]],
 ) -> dict[str, Table]:
-    """The candidates of found mentions of documents that have gold, each with the concepts of its document."""
+    """Returns the candidates of found mentions of documents that have gold, each with the concepts of its document."""
     places = {document.text: number for number, document in enumerate(documents)}
     numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
     known = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
@@ -190,7 +190,7 @@ def _found(
 
 
 def _with_concepts(document: Document) -> list[Mention]:
-    """The found mentions of a document, each with all gold links of its type."""
+    """Returns the found mentions of a document, each with all gold links of its type."""
     links: dict[str, dict[str, Link]] = defaultdict(dict)
     for mention in document.mentions:
         links[mention.type].update((link.curie, link) for link in mention.links if link.curie)
@@ -209,7 +209,7 @@ def _too_few(pack: Pack) -> InputError:
 
 
 def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> Iterable[tuple[str, str, str, str]]:
-    """Document, type, surface and concept of mentions of one concept."""
+    """Yields document, type, surface and concept of mentions of one concept."""
     for number, (document, mentions) in enumerate(zip(documents, gold, strict=True)):
         for mention in mentions:
             if len(mention.links) == 1 and mention.links[0].curie:
@@ -218,7 +218,7 @@ def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> I
 
 
 def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[Named, set[str]]]:
-    """Of each document what the memory has from it."""
+    """Returns, for each document, the entries of the memory that come from it."""
     found: dict[int, dict[Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
     for number, kind, surface, curie in seen:
         found[int(number)][kind, key(surface, 1)].add(curie)
@@ -226,7 +226,7 @@ def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]
 
 
 def _vocabularies(pack: Pack, gold: Sequence[Sequence[Mention]], rare: float) -> dict[str, tuple[str, ...]]:
-    """The vocabularies of the gold concepts of each type that has enough of them, as far as the pack has them."""
+    """Returns the vocabularies of the gold concepts of each type that has enough of them, if the pack has them."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     flat = [(one.type, link.curie) for mentions in gold for one in mentions for link in one.links if link.curie]
     for (kind, curie), row in zip(flat, pack.concept_rows([curie for _, curie in flat]).tolist(), strict=True):
@@ -246,7 +246,7 @@ def _tables(
     kinds: Sequence[str],
     own: dict[int, dict[Named, set[str]]],
 ) -> dict[str, Table]:
-    """The candidates of all mentions, portion by portion."""
+    """Returns the candidates of all mentions, portion by portion."""
     parts: dict[str, list[Table]] = defaultdict(list)
     start = 0
     for chunk in portions(documents, characters=_PORTION):
@@ -261,7 +261,7 @@ def _tables(
 
 
 def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
-    """Whether each candidate is a gold concept of its mention, or one of its set."""
+    """Returns whether each candidate is a gold concept of its mention, or one of its set."""
     gold = [
         (number, link.curie)
         for number, unit in enumerate(found.units)
@@ -280,9 +280,9 @@ def _table(
     mentions: Sequence[Sequence[Mention]],
     start: int,
 ) -> Table:
-    """The candidates of the units of a type that can teach.
+    """Returns the candidates of the units of a type that can be used for training.
 
-    They stand in the order without a ranker, in which linkers answer where candidates are equally probable.
+    They are in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
@@ -342,7 +342,7 @@ def _ranker(
 
 
 def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
-    """The correction of links of found mentions, by the probabilities of their candidates."""
+    """Returns the calibration of links of found mentions, by the probabilities of their candidates."""
     best = first(found.choices, scores)
     right = found.right[best]
     given = found.scores[found.choices.owners[best]]
@@ -358,16 +358,16 @@ def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int
 
 
 def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, mentions: int) -> float:
-    """The probability from which an answer is given: that of the settings, or the best by F1."""
+    """Returns the minimum probability of an answer: that of the settings, or the best by F1."""
     if settings.threshold is not None:
         return settings.threshold
     return max(lowest, _threshold(scores, right, mentions))
 
 
 def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
-    """The probability from which answers are best by F1, rounded down; of several, the lowest that an answer has.
+    """Returns the probability from which answers are best by F1, rounded down; the lowest in a tie.
 
-    Where no answer lies between that and 0.5, it is 0.5: texts in which all is right say nothing against lower ones.
+    Where no answer lies between that and 0.5, it is 0.5: texts without errors are no evidence against lower ones.
     """
     if not len(scores):
         return 0.0

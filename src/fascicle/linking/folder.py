@@ -1,4 +1,4 @@
-"""The folder of a linker: ``linker.json``, the names that it remembers, and the index of its pack."""
+"""Folder of a linker: ``linker.json``, the memory of annotated names, and the index of its pack."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SURE: Final = 0.01  # scores of mentions nearer to 0 and 1 count as this
 
 
 class Calibration(NamedTuple):
-    """A correction of the logarithm of odds.
+    """Linear correction of the logarithm of odds.
 
     Attributes:
         scale: that it is multiplied by; above 0.
@@ -48,7 +48,7 @@ class Calibration(NamedTuple):
     mention: float = 0.0
 
     def __call__(self, scores: Floats, mentions: Floats | None = None) -> Floats:
-        """The corrected probabilities; of mentions with one score, their order stays.
+        """Returns the calibrated probabilities; mentions with equal scores keep their order.
 
         Args:
             scores: probabilities of answers, ``[n]``.
@@ -60,10 +60,10 @@ class Calibration(NamedTuple):
 
 
 def fit_calibration(scores: Floats, right: Bools, mentions: Floats | None = None) -> Calibration:
-    """The correction of greatest likelihood, with a penalty for its size, by Newton's method.
+    """Fits the calibration by penalised maximum likelihood, with Newton's method.
 
     Args:
-        scores: probabilities of answers, each by a ranker that had not seen its document, ``[n]``.
+        scores: probabilities of answers, each by a ranker that was fitted without its document, ``[n]``.
         right: whether each is right, ``[n]``.
         mentions: scores of the mentions, ``[n]``, if they were found; one by which worse mentions have better links is
             left out.
@@ -90,7 +90,7 @@ def _weights(values: Floats, right: Bools) -> Floats:
 
 
 def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats, Floats]:
-    """The penalised negative log-likelihood, its gradient and its curvature."""
+    """Returns the penalised negative log-likelihood, its gradient and its curvature."""
     odds, distance = values @ weights, weights - _NONE[: len(weights)]
     found = _share(odds)
     loss = np.logaddexp(0.0, np.where(right, -odds, odds)).sum() + 0.5 * _PENALTY * distance @ distance
@@ -149,7 +149,7 @@ WORDING: Final = Wording(
 
 
 class TierFacts(Settings, frozen=True, kw_only=True):
-    """What links of a tier were worth on the annotated texts.
+    """Accuracy of the links of a tier on the annotated texts.
 
     Attributes:
         right: of the mentions that got concepts by it, those that got exactly those of gold.
@@ -161,7 +161,7 @@ class TierFacts(Settings, frozen=True, kw_only=True):
 
 
 class Correction(Settings, frozen=True, kw_only=True):
-    """How probabilities of links of found mentions are corrected, see `calibrating`.
+    """Calibration of the probabilities of links of found mentions, see `calibrating`.
 
     Attributes:
         scale: that the logarithm of the odds of the first candidate is multiplied by.
@@ -184,7 +184,7 @@ Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
 
 
 class Ranker(Settings, frozen=True, kw_only=True):
-    """The fitted ranker of one type.
+    """Fitted ranker of one type.
 
     Attributes:
         vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
@@ -192,7 +192,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         threshold: below this probability the answer is NIL.
         scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
         shift: that is added to it.
-        found: the same for mentions with a score, which a recogniser found; as for the others where it is not said.
+        found: the same for mentions with a score, which a recogniser found; as for the others where it is missing.
         mentions: that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
@@ -207,16 +207,16 @@ class Ranker(Settings, frozen=True, kw_only=True):
     tiers: dict[str, TierFacts] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses weights of features that there are not; one without a weight has 0.
+        """Raises an error for weights of unknown features; a feature without a weight has 0.
 
         Raises:
-            ValueError: it has others.
+            ValueError: a weight is of an unknown feature.
         """
         if not set(self.weights) <= set(inputs_of(dense=True)):
             raise ValueError("the features are not those of this release")
 
     def correction(self, given: Floats) -> Callable[[Floats], Floats]:
-        """How the probabilities of first candidates are corrected.
+        """Returns a function that calibrates the probabilities of first candidates.
 
         Args:
             given: scores of their mentions, not a number where they have none.
@@ -228,24 +228,24 @@ class Ranker(Settings, frozen=True, kw_only=True):
         return lambda scores: np.where(np.isnan(given), plain(scores), found(scores, np.nan_to_num(given)))
 
     def thresholds(self, given: Floats) -> Floats:
-        """Below which probabilities answers are NIL; see `correction`."""
+        """Returns the probabilities below which answers are NIL; see `correction`."""
         found = self.found.threshold if self.found else self.threshold
         return np.where(np.isnan(given), self.threshold, found)
 
 
 class LinkerManifest(Settings, frozen=True, kw_only=True):
-    """What a linker says of itself.
+    """Manifest of a linker.
 
     Attributes:
         format: version of the files.
         pack: full name of the pack, which has the hash of its content.
-        place: of the pack: its path from this folder, or the name of a shipped pack; empty if nobody said.
+        place: of the pack: its path from this folder, or the name of a shipped pack; empty if unknown.
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
         rankers: by type; without one, the order of tiers decides, and links have no probability.
         files: size and hash of the other files.
         order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
-        few: types whose mentions were too few for a ranker, and how many they were; not said where there are none.
-        hash: the fingerprint, so that damage is found; linkers of older releases do not say it.
+        few: types whose mentions were too few for a ranker, and how many they were; missing if there are none.
+        hash: the fingerprint, so that damage is found; linkers of older releases lack it.
     """
 
     format: int = FORMAT
@@ -260,13 +260,13 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what the linker says: it has the hashes of the pack and of what it remembers."""
+        """Hash that decides, with the release, all links: it covers the hashes of the pack and of the memory."""
         decisive = msgspec.structs.replace(self, place="", few=UNSET, hash=UNSET)
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
 def inputs_of(*, dense: bool) -> tuple[str, ...]:
-    """The names of the features of a ranker, in their order; ``dense``: whether the linker has vectors of names."""
+    """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has vectors."""
     return (*FEATURES, *(OF_DENSE if dense else ()))
 
 
@@ -280,7 +280,7 @@ def write_linker(
     order: Sequence[str] = (),
     few: Mapping[str, int] = MappingProxyType({}),
 ) -> LinkerManifest:
-    """Writes what a linker says of itself, beside the names that it remembers."""
+    """Writes the manifest of a linker, beside its memory."""
     made = LinkerManifest(
         pack=pack.full_name,
         place=place,
@@ -294,7 +294,7 @@ def write_linker(
 
 
 def place_of(pack: Pack, folder: Path) -> str:
-    """How a linker names the place of its pack.
+    """Returns the place of a pack as the manifest of a linker names it.
 
     Args:
         pack: open.
@@ -307,7 +307,7 @@ def place_of(pack: Pack, folder: Path) -> str:
 
 
 def read_manifest(folder: Path) -> LinkerManifest:
-    """Reads what a linker says of itself, whatever its pack.
+    """Reads the manifest of a linker, whatever its pack.
 
     Raises:
         PackError: no linker, or a damaged one.
@@ -326,7 +326,7 @@ def read_manifest(folder: Path) -> LinkerManifest:
 
 
 def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
-    """Reads what a linker says of itself.
+    """Reads the manifest of a linker.
 
     Raises:
         PackError: no linker, that of another pack, or a damaged one.

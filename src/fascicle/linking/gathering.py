@@ -1,4 +1,4 @@
-"""The concepts that mentions may mean, with all that names say about it."""
+"""Candidate generation: concepts that mentions may mean, with the features of their names."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class _Rows(NamedTuple):
     hinted: Ints
 
     def at(self, which: Ints) -> _Rows:
-        """Some of them, in another order."""
+        """Returns the given rows, in the given order."""
         columns: Iterable[Any] = self
         return _Rows(*(one[which] for one in columns))
 
 
 class Gatherer:
-    """Gathers candidates; for one thread.
+    """Generates candidates; for one thread.
 
     Attributes:
         finder: of the pack.
@@ -69,7 +69,7 @@ class Gatherer:
     def __init__(
         self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]], order: Sequence[str] = ()
     ) -> None:
-        """Takes what finds terms.
+        """Sets the finder and the other parts of the search.
 
         Args:
             finder: of an open pack.
@@ -91,7 +91,7 @@ class Gatherer:
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
     def _with_member(self, chosen: Bools) -> Bools:
-        """Whether the set of each concept has one that was chosen."""
+        """Returns whether the set of each concept has a chosen concept."""
         leads = self.finder.pack.leads.of(np.arange(len(chosen)))
         found = np.zeros(len(chosen), dtype=np.bool_)
         found[leads[chosen]] = True
@@ -99,7 +99,7 @@ class Gatherer:
         return wanted
 
     def _in_order(self, order: Sequence[str]) -> Ints:
-        """The place of the first vocabulary that the set of each concept is in."""
+        """Returns the rank of the first vocabulary that the set of each concept is in."""
         places = np.full(len(self.prefix_of), len(order))
         for place, prefix in reversed(list(enumerate(order))):
             if prefix in self.prefixes:
@@ -110,10 +110,10 @@ class Gatherer:
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Gathered:
-        """The candidates of mentions: by equal names, else in another order, in parts, by similar names, by vectors.
+        """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
         Args:
-            documents: that they stand in.
+            documents: that contain the mentions.
             mentions: of each document.
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.
@@ -134,7 +134,7 @@ class Gatherer:
         return self._best(units, found, without or {})
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
-        """Looks up strings for units; what is asked for a type is looked up once."""
+        """Looks up strings for units; equal strings of one type are looked up once."""
         distinct: dict[tuple[Asked, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
@@ -161,7 +161,7 @@ class Gatherer:
         )
 
     def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
-        """Looks up the short forms of pairs for whose long forms there is nothing."""
+        """Looks up the short forms of pairs whose long forms have no candidates."""
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
             paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
@@ -173,7 +173,7 @@ class Gatherer:
         return units, self._look(short, units, self.finder.find)
 
     def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
-        """Puts parts in the place of units that were not found, where each part of a reading is a name."""
+        """Replaces units without candidates by their parts, where each part of a reading is a name."""
         split = self._parts(units, _missing(units, found))
         if not split:
             return units, found
@@ -204,7 +204,7 @@ class Gatherer:
         return split
 
     def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Gathered:
-        """The candidates, by the best of the names that lead to them."""
+        """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
         rows = _Rows(*(np.concatenate(one) for one in zip(*found, seen, strict=True)))
@@ -251,7 +251,7 @@ class Gatherer:
         return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
-        """What speaks for candidates that were found by short forms: see `Gathered`."""
+        """Returns features of candidates that were found by short forms: see `Gathered`."""
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
@@ -260,7 +260,7 @@ class Gatherer:
         return distinctive, agrees
 
     def _reached(self, types: Sequence[str], found: Found) -> Reached:
-        """The concepts for which terms stand in the vocabularies of their types; places are numbers of terms."""
+        """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
         numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
         of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
@@ -293,7 +293,7 @@ class Gatherer:
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
     def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
-        """Candidates that annotated texts gave, and how many documents did so."""
+        """Returns candidates from annotated texts, and the number of documents of each."""
         simple: dict[str, str] = {}
         seen = []
         for number, unit in enumerate(units if self.memory.counts else ()):
@@ -325,7 +325,7 @@ def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
 
 
 def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
-    """The numbers of units that have no row, or only rows that are less similar than is asked for."""
+    """Returns the numbers of units that have no row, or only rows below the required similarity."""
     none = np.ones(len(units), dtype=np.bool_)
     for rows in found:
         none[rows.units[rows.similarity >= below]] = False
@@ -333,7 +333,7 @@ def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.
 
 
 def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
-    """The priors of candidates: each concept of a set has a share of the prior of a name that several of them have.
+    """Returns the priors of candidates: concepts of a set share the prior of a name that several of them have.
 
     Args:
         first: of the rows of each candidate, the best.

@@ -1,4 +1,4 @@
-"""Annotated documents in the spelling of a pack, and the names that they gave to concepts."""
+"""Gold annotations with the types and CURIEs of a pack, and the memory of annotated names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST: Final = 1 << 24  # bytes of the file
 
 
 def types_of(pack: Pack) -> Callable[[str], str]:
-    """What gives the name of a type in a pack; a type that the pack does not have stays as it is."""
+    """Returns a function that gives the name of a type in a pack; a type that the pack does not have stays as it is."""
     names = read_vocabulary()
     known: dict[str, str] = {}
 
@@ -39,7 +39,7 @@ def types_of(pack: Pack) -> Callable[[str], str]:
 def as_in_pack(
     documents: Iterable[Document], pack: Pack, *, prefixes: Mapping[str, str] | None = None
 ) -> list[Document]:
-    """Documents whose mentions have the types of a pack, and whose links have CURIEs.
+    """Returns documents whose mentions have the types of a pack, and whose links have CURIEs.
 
     An identifier without a prefix gets that of the vocabulary which has most of those of its type.
 
@@ -60,7 +60,7 @@ def as_in_pack(
 def spelt(
     document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
 ) -> Document:
-    """A document whose links have CURIEs, as far as they can have them.
+    """Returns a document with links as CURIEs where this is possible.
 
     Args:
         document: annotated.
@@ -80,7 +80,7 @@ def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
 
 
 def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
-    """For each type the prefix with which most of its bare identifiers are in the pack."""
+    """Returns, for each type, the prefix with which most of its bare identifiers are in the pack."""
     names, numbers = prefix_numbers(pack)
     bare: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, link in links:
@@ -100,19 +100,19 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
 
 
 class Memory:
-    """Which concepts a surface was annotated with.
+    """Concepts that each surface was annotated with.
 
     Attributes:
         counts: by type and key of level 1, how many documents annotate it with each concept.
     """
 
     def __init__(self, counts: Mapping[tuple[str, str], Mapping[str, int]] | None = None) -> None:
-        """Takes the counts."""
+        """Sets the counts."""
         self.counts = dict(counts or {})
 
     @classmethod
     def of(cls, seen: Iterable[tuple[str, str, str, str]]) -> Memory:
-        """Counts documents.
+        """Builds a memory of documents.
 
         Args:
             seen: document, type, surface and CURIE of annotated mentions, as often as they come.
@@ -123,12 +123,12 @@ class Memory:
         return cls(found)
 
     def of_key(self, kind: str, simple: str, without: Collection[str] = ()) -> dict[str, int]:
-        """The concepts of a surface.
+        """Returns the concepts of a surface.
 
         Args:
             kind: type of the mention.
             simple: key of level 1 of its words.
-            without: concepts of which one document is not counted, which is the one that asks while a linker is fitted.
+            without: concepts of which one document is not counted, which is the one to link while a linker is fitted.
         """
         known = self.counts.get((kind, simple))
         if known is None:
@@ -137,7 +137,7 @@ class Memory:
         return {concept: count for concept, count in sorted(found.items()) if count > 0}
 
     def table(self) -> str:
-        """The counts as a table, sorted."""
+        """Returns the counts as a table, sorted."""
         return "".join(
             f"{kind}\t{simple}\t{concept}\t{count}\n"
             for (kind, simple), counts in sorted(self.counts.items())
@@ -150,7 +150,7 @@ class Memory:
 
     @classmethod
     def read(cls, folder: Path) -> Memory:
-        """Reads what `write` wrote.
+        """Reads the table of `write`.
 
         Raises:
             ModelError: a file that is too large or no such table.

@@ -1,4 +1,4 @@
-"""What finds the names of a pack by more than its keys: names in another order, with a slip, in another vocabulary.
+"""Index for approximate search of the names of a pack: other word order, misspellings, other vocabularies.
 
 The index of a pack is made once, into a folder of its own or that of a linker; the pack stays as it is.
 """
@@ -46,7 +46,7 @@ Told = Callable[[str, int], None]
 
 
 class IndexManifest(Settings, frozen=True, kw_only=True):
-    """What an index says of itself.
+    """Manifest of an index.
 
     Attributes:
         format: version of the files.
@@ -67,7 +67,7 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
     Args:
         folder: that exists.
         pack: whose names are to be found.
-        told: is called with what was done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
     """
     write_array(folder / TYPES, _type_bits(pack))
     _write_sorted(folder, pack.active.keys.strings, told)
@@ -82,12 +82,12 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
 
 
 def type_bit(number: int) -> int:
-    """The bit of a type, by its number in the pack; the last ones share one."""
+    """Returns the bit of a type, by its number in the pack; the last ones share one."""
     return 1 << min(number, _TYPES - 1)
 
 
 def _type_bits(pack: Pack) -> Array:
-    """The types of the terms of each key, as bits."""
+    """Returns the types of the terms of each key, as bits."""
     bits = np.array([type_bit(number) for number in range(len(pack.types))], dtype=np.uint64)
     starts = pack.active.starts[:-1].astype(np.int64)
     if not len(starts):
@@ -116,14 +116,14 @@ def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
 
 
 class NameIndex:
-    """The index of a pack, open; for one thread.
+    """Open index of a pack; for one thread.
 
     Attributes:
         pack: that it belongs to.
         types: of each key, as bits (`type_bit`).
-        equivalents: concepts that stand for one thing.
-        reader: of keys; whoever asks for the same strings may use it.
-        manifest: what it says of itself.
+        equivalents: equal concepts of several vocabularies.
+        reader: of keys; callers with the same strings may share it.
+        manifest: of the index.
         dense: vectors of names, if the folder has some.
     """
 
@@ -171,19 +171,19 @@ class NameIndex:
         return found
 
     def _fits(self) -> bool:
-        """Whether the files fit to each other and to the pack, as far as it is cheap to say."""
+        """True if the files are consistent with each other and the pack, as far as a quick check shows."""
         keys = len(self.pack.active.keys.strings)
         sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
 
     def verify(self, *, dense: bool = True) -> None:
-        """Reads every file.
+        """Verifies every file.
 
         Args:
             dense: also those of the vectors.
 
         Raises:
-            PackError: one was changed.
+            PackError: a file was changed.
         """
         for name, facts in self.manifest.files.items():
             if FileFacts.of(self.folder / name) != facts:
@@ -192,7 +192,7 @@ class NameIndex:
             self.dense.verify()
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """The keys of the pack that differ from some others in the order of their tokens alone.
+        """Returns the keys of the pack that differ from the given ones in the order of their tokens alone.
 
         Args:
             keys: of level 2.
@@ -219,7 +219,7 @@ class NameIndex:
         return places[right], rows[right]
 
     def near(self, keys: Sequence[str], types: Ints) -> Near:
-        """The keys of the pack that are almost equal to some others; see `Trigrams.near`.
+        """Returns the keys of the pack that are almost equal to the given ones; see `Trigrams.near`.
 
         Args:
             keys: of level 2.

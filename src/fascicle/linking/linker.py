@@ -1,7 +1,7 @@
-"""Links for the mentions of documents: each with a probability, a tier and its reasons, or that no concept fits.
+"""Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
-Without a fitted ranker for a type, candidates stand in a stated order (`ordering`), and links have no probability.
-Where the first candidates cannot be told apart, fitted or not, the answer is *ambiguous*: each of them, with its share.
+Without a fitted ranker for a type, candidates are in a default order (`ordering`), and links have no probability.
+If the first candidates are tied, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_ALIKE: Final = 20
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept that a mention may mean.
+    """Concept that a mention may mean.
 
     Attributes:
         curie: of the concept.
@@ -66,7 +66,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of one thing that a mention names.
+    """Decision of the linker about one thing that a mention names.
 
     Attributes:
         mention: number of the mention in the document.
@@ -92,12 +92,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def link(self) -> Link:
-        """The answer as a link; of an ambiguous one the first."""
+        """Answer as a link; the first one of an ambiguous answer."""
         return self.links[0]
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The answer as links, of which an ambiguous one has several."""
+        """Answer as links; an ambiguous answer has several."""
         if not self.answer and not self.ambiguous:
             return (nil_link(self.nil),)
         first = self.candidates[: self.ambiguous or 1]
@@ -109,7 +109,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkStep:
-    """What links mentions, as a step of a pipeline."""
+    """Step of a pipeline that links mentions."""
 
     name = STEP
     needs: frozenset[str] = frozenset({"mentions"})
@@ -117,11 +117,11 @@ class LinkStep:
     drops: frozenset[str] = frozenset()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document."""
+        """Links those mentions of each document that have no links."""
         raise NotImplementedError
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`."""
+        """Returns one patch for each document, as `predict`."""
         return self.predict(documents)
 
 
@@ -145,7 +145,7 @@ class Linker(LinkStep):
         order: Sequence[str] = (),
         ontology: str = "",
     ) -> None:
-        """Takes the parts.
+        """Sets the parts of the linker.
 
         Args:
             pack: open.
@@ -159,7 +159,7 @@ class Linker(LinkStep):
                 are no candidates.
 
         Raises:
-            UsageError: the pack has no concept of the ontology, or does not say which concepts are the same.
+            UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
         self.pack, self.rankers = pack, dict(rankers or {})
         self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
@@ -174,7 +174,7 @@ class Linker(LinkStep):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
         parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
@@ -183,7 +183,7 @@ class Linker(LinkStep):
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def covers(self, kind: str) -> bool:
-        """Whether the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
+        """True if the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
         return self._type(kind) in self.pack.types
 
     @classmethod
@@ -201,13 +201,13 @@ class Linker(LinkStep):
         return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document, as far as the pack covers their types.
+        """Links those mentions of each document that have no links, if the pack covers their types.
 
         Args:
             documents: with mentions; those with links stay as they are.
 
         Returns:
-            Links, NIL among them, and for a document with others an event that says where these are from.
+            Links, NIL among them, and for a document with others an event with their origin.
         """
         patches = []
         for chunk in portions(documents, characters=_PORTION):
@@ -225,7 +225,7 @@ class Linker(LinkStep):
         return patches
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
-        """The answer of each unit: a link, or those of an ambiguous one."""
+        """Yields the answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._answering.ontology
         starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
         some = np.flatnonzero(starts < ends)
@@ -245,11 +245,11 @@ class Linker(LinkStep):
                 )
 
     def _asked(self, document: Document) -> list[int]:
-        """The numbers of the mentions that are linked."""
+        """Returns the numbers of the mentions that are linked."""
         return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """What `predict` says of documents, with candidates and reasons; see `decisions`."""
+        """Returns the decisions of `predict` for documents, with candidates and reasons; see `decisions`."""
         asked = list(map(self._asked, documents))
         mentions = [[one.mentions[at] for at in own] for one, own in zip(documents, asked, strict=True)]
         found = self.decisions(documents, mentions, most=most)
@@ -261,10 +261,10 @@ class Linker(LinkStep):
     def decisions(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, most: int = 20
     ) -> list[list[Decision]]:
-        """What is said of mentions, in the order of mentions and parts, with candidates and reasons.
+        """Returns the decisions about mentions, in the order of mentions and parts, with candidates and reasons.
 
         Args:
-            documents: that they stand in.
+            documents: that contain the mentions.
             mentions: of each document.
             most: candidates of each decision; more where more are the answer.
         """
@@ -280,7 +280,7 @@ class Linker(LinkStep):
     def ranked(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Ranked:
-        """The candidates of mentions in their order; see `Gatherer.gather`."""
+        """Returns the candidates of mentions in their order; see `Gatherer.gather`."""
         typed = [
             [
                 one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
@@ -325,7 +325,7 @@ class Linker(LinkStep):
         )
 
     def inputs(self, found: Gathered, features: Floats, rows: Ints) -> Floats:
-        """The features of some candidates, in the order of `inputs_of`."""
+        """Returns the features of some candidates, in the order of `inputs_of`."""
         return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:

@@ -1,4 +1,4 @@
-"""Linkers by the folders that they are in, with their packs, and several as one."""
+"""Loading of linkers from folders, with their packs; several linkers can be used as one."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Links = dict[MentionKey, tuple[Link, ...]]
 
 
 class SeveralManifest(Settings, frozen=True, kw_only=True):
-    """Which linkers are used as one.
+    """Manifest of several linkers that are used as one.
 
     Attributes:
         format: version of the file.
-        parts: folder of each in this one -> SHA-256 of what it says of itself, in order.
+        parts: folder of each in this one -> SHA-256 of its manifest, in order.
     """
 
     format: int = FORMAT
@@ -45,7 +45,7 @@ class SeveralManifest(Settings, frozen=True, kw_only=True):
 
 
 class Part(NamedTuple):
-    """A linker and its pack.
+    """Linker and its pack.
 
     Attributes:
         folder: of the linker.
@@ -58,14 +58,14 @@ class Part(NamedTuple):
     pack: Pack
 
     def opened(self, ontology: str) -> Linker:
-        """Opens it; a pack alone links by stated weights."""
+        """Opens the linker; a pack alone links by default weights."""
         if not (self.folder / LINKER).is_file():
             return Linker(self.pack, ontology=ontology)
         return Linker.open(self.folder, self.pack, ontology=ontology)
 
 
 class Found(NamedTuple):
-    """A linker with its packs at hand, which is opened when it is needed.
+    """Linker with its packs, which is opened when it is needed.
 
     Attributes:
         parts: one for each pack.
@@ -77,17 +77,17 @@ class Found(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         told = [part.manifest.fingerprint for part in self.parts] + ([self.ontology] if self.ontology else [])
         return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
-        """Those types of which a pack has concepts."""
+        """Returns those types of which a pack has concepts."""
         meant = [(types_of(part.pack), part.pack.types) for part in self.parts]
         return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
 
     def opened(self) -> Linking:
-        """Opens it.
+        """Opens the linker.
 
         Raises:
             PackError: a damaged linker.
@@ -101,7 +101,7 @@ def _has(pack: Pack, ontology: str) -> bool:
 
 
 def places_of(linker: Places) -> Sequence[Place]:
-    """One linker or several as several."""
+    """Returns one linker or several as a sequence."""
     return [linker] if isinstance(linker, str | os.PathLike) else linker
 
 
@@ -134,7 +134,7 @@ def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> 
 
 
 def parts_of(folder: Path) -> tuple[Path, ...]:
-    """The folders of the linkers that a folder has: itself, or one for each of several packs.
+    """Returns the folders of the linkers in a folder: itself, or one for each of several packs.
 
     Raises:
         PackError: one of several is not there, or was changed.
@@ -153,13 +153,13 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
 
 
 def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
-    """Joins linkers in folders of one folder to one."""
+    """Combines linkers in subfolders of one folder into one."""
     parts = {name: file_sha256(folder / name / LINKER) for name in names}
     return write_described(folder / SEVERAL, SeveralManifest(parts=parts))
 
 
 def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
-    """A linker with that of some packs which it needs, else with the one at the place that it names."""
+    """Opens a linker with the one of some packs that it needs, else with the pack at the place that it names."""
     if not (folder / LINKER).is_file() and is_pack(folder):
         pack = Pack.open(folder)
         return Part(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
@@ -181,27 +181,27 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
 
 
 class Linkers(LinkStep):
-    """Links each mention by the first linker that covers its type; where that one says NIL, by the next one.
+    """Links each mention by the first linker that covers its type; if that gives NIL, by the next one.
 
     Attributes:
         parts: the linkers.
     """
 
     def __init__(self, parts: Sequence[Linker]) -> None:
-        """Takes the linkers in their order."""
+        """Sets the linkers in their order."""
         self.parts = tuple(parts)
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what it says."""
+        """Fingerprint of the parts that decide, with the release, all links."""
         return hashlib.sha256(msgspec.json.encode([part.fingerprint for part in self.parts])).hexdigest()
 
     def covers(self, kind: str) -> bool:
-        """Whether a pack has concepts of a type."""
+        """True if a pack has concepts of a type."""
         return any(part.covers(kind) for part in self.parts)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Links for the mentions without links of each document; see `Linker.predict`."""
+        """Links those mentions of each document that have no links; see `Linker.predict`."""
         found: list[Links] = [{} for _ in documents]
         events: list[list[Event]] = [[] for _ in documents]
         for _, _, patches in self._said(documents, found):
@@ -210,7 +210,7 @@ class Linkers(LinkStep):
         return [Patch(links=tuple(own.items()), events=tuple(said)) for own, said in zip(found, events, strict=True)]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
-        """For each mention what the first linker says that has an answer, else the first one that covers the type."""
+        """Returns for each mention the decisions of the first linker that answers, else of the first for its type."""
         found: list[Links] = [{} for _ in documents]
         told: list[dict[int, list[Decision]]] = [{} for _ in documents]
         for part, asked, _ in self._said(documents, found):
@@ -223,7 +223,7 @@ class Linkers(LinkStep):
     def _said(
         self, documents: Sequence[Document], found: Sequence[Links]
     ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
-        """Each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
+        """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
         for part in self.parts:
             asked = [_linked(document, own) for document, own in zip(documents, found, strict=True)]
             patches = part.predict(asked)
@@ -236,7 +236,7 @@ Linking = Linker | Linkers
 
 
 def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
-    """A document without the links of some mentions; where none is left, nothing says where links are from.
+    """Returns a document without the links of some mentions; if none is left, the origin of links is dropped too.
 
     Args:
         document: with links.
@@ -258,7 +258,7 @@ def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
 
 
 def _linked(document: Document, found: Links) -> Document:
-    """The document with the links so far; mentions that are NIL have none, so that they are asked for again."""
+    """Returns the document with the links so far; NIL mentions have none, so that the next linker tries them again."""
     links = {key: several for key, several in found.items() if not _is_nil(several)}
     if not links:
         return document

@@ -1,4 +1,4 @@
-"""The ranker: a conditional logistic model of which candidate a mention means, or none of them.
+"""Ranker: a conditional logistic model of the candidate that a mention means, or none of them.
 
 The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the candidates ``x'`` of its mention
 (McFadden 1974, the conditional logit with an outside option); what is left is that of NIL.
@@ -61,7 +61,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
         thresholds: below which probability the answer of each unit is NIL, ``[units]``.
-        alike: how many candidates of each unit stand first and cannot be told apart, ``[units]``.
+        alike: how many candidates of each unit are tied with the first, ``[units]``.
     """
 
     found: Gathered
@@ -74,7 +74,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stated_scores(found: Gathered, features: Floats) -> Floats:
-    """The weighted sum of the features of each candidate, ``[n]``."""
+    """Returns the weighted sum of the features of each candidate, ``[n]``."""
     sums = np.einsum("nf,f->n", features, _WEIGHTS)
     dense = found.dense
     scores: Floats = np.round(sums + np.where(dense > 0, DENSE + dense, 0.0), _DIGITS)
@@ -82,7 +82,7 @@ def stated_scores(found: Gathered, features: Floats) -> Floats:
 
 
 def shares(scores: Floats, owners: Ints, units: int) -> Floats:
-    """The share that each candidate has of its unit, if one of them is meant, ``[n]``.
+    """Returns the share that each candidate has of its unit, if one of them is meant, ``[n]``.
 
     Args:
         scores: stated, ``[n]``.
@@ -97,7 +97,7 @@ def shares(scores: Floats, owners: Ints, units: int) -> Floats:
 
 
 def alike(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
-    """How many candidates of each unit stand first and cannot be told apart, the first among them, ``[units]``.
+    """Returns how many candidates of each unit are tied with the first, the first included, ``[units]``.
 
     Args:
         scores: by a ranker, or not a number, in the order of candidates, ``[n]``.
@@ -119,7 +119,7 @@ _DONE: Final = 1e-9  # gain of a step, relative to the loss
 
 
 class Choices(NamedTuple):
-    """The candidates of mentions.
+    """Candidates of mentions.
 
     Attributes:
         owners: number of the mention of each candidate, ascending, ``[n]``.
@@ -133,7 +133,7 @@ class Choices(NamedTuple):
 
 
 def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
-    """How probable each candidate is, and NIL for each mention.
+    """Returns the probability of each candidate, and of NIL for each mention.
 
     Args:
         choices: candidates.
@@ -153,7 +153,7 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
-    """The negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
+    """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
 
     A mention without a right candidate is right as NIL; with several, any of them is right.
 
@@ -173,7 +173,7 @@ def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> 
 
 
 def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
-    """The weights of least loss, by Newton's method with halved steps.
+    """Fits the weights of least loss, by Newton's method with halved steps.
 
     With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
     a step uses the convex part of the curvature.
@@ -206,7 +206,7 @@ def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
 
 
 def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
-    """The second derivative of the logarithm of the sum over candidates, and the penalty."""
+    """Returns the second derivative of the logarithm of the sum over candidates, and the penalty."""
     found, _ = probabilities(choices, weights)
     weighted = choices.features * found[:, None]
     means = np.zeros((choices.mentions, choices.features.shape[1]))
@@ -216,7 +216,7 @@ def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
 
 
 class Table(NamedTuple):
-    """The candidates of all mentions of a type.
+    """Candidates of all mentions of a type.
 
     Attributes:
         choices: candidates of units.
@@ -236,7 +236,7 @@ class Table(NamedTuple):
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """Several as one."""
+    """Concatenates several tables."""
     sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
     owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
     features = np.concatenate([table.choices.features for table in tables])
@@ -251,7 +251,7 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 def of_units(table: Table, kept: Bools) -> Table:
-    """The candidates of some units."""
+    """Returns the candidates of some units."""
     units = np.flatnonzero(kept)
     rows = np.flatnonzero(kept[table.choices.owners])
     owners = np.searchsorted(units, table.choices.owners[rows])
@@ -262,13 +262,13 @@ def of_units(table: Table, kept: Bools) -> Table:
 
 
 def first(choices: Choices, scores: Floats) -> Ints:
-    """The best candidate of each unit that has one."""
+    """Returns the best candidate of each unit that has one."""
     order = np.lexsort((-scores, choices.owners))
     return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
 
 
 def unseen(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
-    """The probabilities of candidates, each by weights that did not see its document.
+    """Returns cross-validated probabilities of candidates: by weights that were fitted without their document.
 
     Args:
         table: candidates.

@@ -1,4 +1,4 @@
-"""How alike strings are, for thousands of pairs at once."""
+"""String similarity, for thousands of pairs at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Letters(NamedTuple):
 
 
 def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Floats:
-    """The share of two strings that is a common subsequence: twice its length, divided by the length of both.
+    """Returns the share of two strings that is a common subsequence: twice its length, divided by the length of both.
 
     This is one minus the normalised distance of insertions and deletions. The longest common subsequence is found
     by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for all pairs side by side.
@@ -59,7 +59,7 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
 
 
 def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
-    """Strings that stand in one array of bytes.
+    """Returns the bytes of strings in one array.
 
     Args:
         content: the bytes.
@@ -73,7 +73,7 @@ def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters
 
 
 def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
-    """The length of the longest common subsequence of each pair."""
+    """Returns the length of the longest common subsequence of each pair."""
     lengths = _lengths(first)
     words = max(1, -(-int(lengths.max(initial=0)) // _WORD))
     masks = _masks(first, words)
@@ -91,7 +91,7 @@ def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
 
 
 def _step(unmatched: Words, match: Words) -> None:
-    """One letter of the second strings; the words of a number follow each other, the lowest first."""
+    """Processes one letter of the second strings; the words of a number follow each other, the lowest first."""
     carry: Bools = np.zeros(len(unmatched), dtype=np.bool_)
     for word in range(unmatched.shape[1]):
         now, hit = unmatched[:, word], match[:, word]
@@ -103,7 +103,7 @@ def _step(unmatched: Words, match: Words) -> None:
 
 
 def _masks(strings: Sequence[bytes], words: int) -> Words:
-    """For each string and byte, the places of the byte as bits, ``[256 strings, words]``."""
+    """Returns, for each string and byte, the positions of the byte as bits, ``[256 strings, words]``."""
     masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
     lengths = _lengths(strings)
     owners, places = spread(np.zeros_like(lengths), lengths)
@@ -114,7 +114,7 @@ def _masks(strings: Sequence[bytes], words: int) -> Words:
 
 
 def _zeros(numbers: Words, lengths: Ints) -> Ints:
-    """How many of the lowest bits of each number are 0."""
+    """Returns how many of the lowest bits of each number are 0."""
     bits = np.unpackbits(numbers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     inside = np.arange(bits.shape[1]) < lengths[:, None]
     found: Ints = np.count_nonzero((bits == 0) & inside, axis=1)

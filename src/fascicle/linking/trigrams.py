@@ -1,7 +1,7 @@
-"""Strings that are almost equal, by the rare trigrams that they share.
+"""Search for almost equal strings, by the rare trigrams that they share.
 
-A list says which strings have a trigram. Each string is only in the lists of its rarest trigrams, and a question looks
-only at the lists of its own, so that common trigrams cost nothing.
+A list has the strings with a trigram. Each string is only in the lists of its rarest trigrams, and a query uses
+only the lists of its own, so that common trigrams cost nothing.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _RAREST: Final = 10  # trigrams of each string
 _CHUNK: Final = 1 << 17  # strings that are read together
 _BORDER: Final = ord("\n")  # between two strings: no key has one
 _CODES: Final = 1 << 24  # three bytes
-_VISITED: Final = 50_000  # strings in the lists that one question looks at
+_VISITED: Final = 50_000  # strings in the lists that one query uses
 _COMPARED: Final = 50  # of them are compared letter by letter
-_TOGETHER: Final = 256  # questions whose strings are compared together
+_TOGETHER: Final = 256  # queries whose strings are compared together
 
 
 class Near(NamedTuple):
-    """Strings that are almost equal to those that were asked for.
+    """Strings that are almost equal to the queries.
 
     Attributes:
         owners: number of the question of each, ascending, ``[n]``.
@@ -48,7 +48,7 @@ class Near(NamedTuple):
 
 
 def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
-    """The distinct trigrams of strings, with a blank on both sides of each.
+    """Returns the distinct trigrams of strings, with a blank on both sides of each.
 
     Returns:
         The number of the string of each trigram, in order, and its three bytes as one number, ascending in a string.
@@ -81,7 +81,7 @@ def write_trigrams(folder: Path, strings: Strings) -> None:
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
-    """The rows of strings with their trigrams, many at a time."""
+    """Yields the rows of strings with their trigrams, many at a time."""
     for start in range(0, len(strings), _CHUNK):
         offsets = strings.offsets[start : start + _CHUNK + 1].astype(np.int64)
         sizes = np.diff(offsets)
@@ -93,7 +93,7 @@ def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
-    """The rarest trigrams of each row, which are in order."""
+    """Returns the rarest trigrams of each row, which are in order."""
     order = np.lexsort((codes, counts[codes], rows))
     rows, codes = rows[order], codes[order]
     firsts = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -103,7 +103,7 @@ def _rarest(rows: Ints, codes: Ints, counts: Array) -> tuple[Array, Array]:
 
 
 class Trigrams:
-    """The lists of strings, open; for one thread, as it counts in an array of its own.
+    """Trigram lists of strings, open; for one thread, as it counts in an array of its own.
 
     Attributes:
         strings: by row.
@@ -120,21 +120,21 @@ class Trigrams:
         self.strings, self._bits = strings, bits
         self._codes, self._counts = mapped(folder / CODES), mapped(folder / COUNTS)
         self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
-        self._counters: _Counters | None = None  # made for the first question
+        self._counters: _Counters | None = None  # made for the first query
 
     def fits(self) -> bool:
-        """Whether the files fit to each other, as far as it is cheap to say."""
+        """True if the files are consistent with each other, as far as a quick check shows."""
         return len(self._counts) == len(self._codes) and self._lists.fits(len(self._codes))
 
     def near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
-        """The strings that are almost equal to each of those that are asked for.
+        """Returns the strings that are almost equal to each of the given ones.
 
         Of the strings that share rare trigrams and are about as long, the 50 that share the most, and the rarest,
         are compared; those of a similarity of at least `LEAST` are found.
 
         Args:
-            asked: questions; one that is too short or too long finds nothing.
-            wanted: bits of each question, ``[asked]``; a string must share one.
+            asked: queries; one that is too short or too long finds nothing.
+            wanted: bits of each query, ``[asked]``; a string must share one.
 
         Raises:
             IndexError: a list has the number of a string that there is not.
@@ -166,7 +166,7 @@ class Trigrams:
         return Near(both[kept], found[kept], similarity[kept])
 
     def _sharing(self, codes: Ints, size: int, wanted: int) -> Ints:
-        """The rows to be compared with one question, by its trigrams and its number of bytes."""
+        """Returns the rows to be compared with one question, by its trigrams and its number of bytes."""
         if self._counters is None:
             self._counters = _Counters(self.strings, self._bits)
         sums = self._counters.sums
@@ -183,7 +183,7 @@ class Trigrams:
         return _strongest(touched, found)
 
     def _asked(self, codes: Ints) -> tuple[list[Array], list[float]]:
-        """The lists of the rarest trigrams of a question, as far as they are not too long, and what each counts."""
+        """Returns the lists of the rarest trigrams of a query that are not too long, and the weight of each."""
         places = np.searchsorted(self._codes, codes)
         places = np.minimum(places, max(len(self._codes) - 1, 0)) if len(self._codes) else places[:0]
         places = places[self._codes[places] == codes[: len(places)]]
@@ -202,7 +202,7 @@ class Trigrams:
 
 
 class _Counters:
-    """What is known and counted of each string: small arrays, most of which stay in the cache of a processor.
+    """State and counts of each string, in small arrays, most of which stay in the cache of a processor.
 
     Attributes:
         sums: of the weights of the trigrams that it shares with a question; 0 between questions, ``[strings]``.
@@ -217,7 +217,7 @@ class _Counters:
         self.sums = np.zeros(len(strings), dtype=np.float32)
 
     def fitting(self, rows: Ints, size: int, wanted: int) -> Ints:
-        """Which of some rows are of strings that share a bit, and are of a length that allows the least similarity."""
+        """Returns the rows whose strings share a bit and have a length that allows the least similarity."""
         low, high = _about_as_long(size)
         said = self._said[rows]
         long = said & 255
@@ -228,14 +228,14 @@ class _Counters:
 
 @cache
 def _about_as_long(size: int) -> tuple[int, int]:
-    """The least and the most bytes, less one, of strings whose length allows the least similarity."""
+    """Returns the least and the most bytes, less one, of strings whose length allows the least similarity."""
     sizes = np.arange(1, LONGEST + 1)
     allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
     return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
 
 
 def _byte(bits: Array) -> Array:
-    """Bits as one byte: the lowest eight if there are no others, else several share one."""
+    """Returns bits as one byte: the lowest eight if there are no others, else several share one."""
     several = bits.astype("<u8", copy=False).view(np.uint8).reshape(len(bits), 8).T
     folded: Array = np.array(several[0])
     for one in several[1:]:
@@ -244,7 +244,7 @@ def _byte(bits: Array) -> Array:
 
 
 def _strongest(rows: Ints, sums: Array) -> Ints:
-    """The rows of the largest sums, of equal ones the first; a row may be there `_RAREST` times, with one sum."""
+    """Returns the rows of the largest sums, in a tie the first; a row may occur `_RAREST` times, with one sum."""
     most = _COMPARED * _RAREST
     if len(rows) > most:
         kept = np.flatnonzero(sums >= np.partition(sums, -most)[-most])  # with all ties: the lowest rows count

@@ -1,4 +1,4 @@
-"""How many of the words of concepts stand in texts, for thousands of concepts at once."""
+"""Counts of the words of concepts that occur in texts, for thousands of concepts at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _END: Final = "\0"  # behind the words of a concept
 _WORD_OR_END: Final = re.compile(rf"{_WORD.pattern}|{_END}")
 _MOST_NAMES: Final = 20  # of a concept
-_REMEMBERED: Final = 1 << 18  # words of all concepts that are kept at hand
+_REMEMBERED: Final = 1 << 18  # cached words of all concepts
 _BITS: Final = 32
 
 
@@ -27,11 +27,11 @@ class ConceptWords:
 
     A word has four letters or more and is not common. The words of a concept are those of its first names, of its
     definition and of the labels of its parents; of a concept that leads others, also those of their names. Those of the
-    concepts that were met are kept, up to a bound.
+    concepts are cached, up to a bound.
     """
 
     def __init__(self, pack: Pack, *, remembered: int = _REMEMBERED) -> None:
-        """Takes the open pack.
+        """Sets the open pack.
 
         Args:
             pack: that has the concepts.
@@ -49,7 +49,7 @@ class ConceptWords:
     def shares(
         self, concepts: Ints, text_of: Ints, *, texts: Sequence[str], name_of: Ints, names: Sequence[str]
     ) -> Floats:
-        """The share of the words of each concept that stand in a text, but for those of the name that it has there.
+        """Returns the share of the words of each concept that occur in a text, without those of its name there.
 
         So that a concept with one word does not win by it, a share is that of three words more.
 
@@ -75,7 +75,7 @@ class ConceptWords:
         return found / (counts + 3)
 
     def _of_names(self, places: Ints, name_of: Ints, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """The words of concepts that are those of a name: the number of the concept of each, and the word."""
+        """Returns the words of the names of concepts: the number of the concept of each, and the word."""
         numbers = self._numbers
         known = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
         sizes = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
@@ -87,7 +87,7 @@ class ConceptWords:
         return owners[there], words[there]
 
     def _placed(self, concepts: Ints) -> Ints:
-        """Where the words of concepts are, which are read if they are not there yet."""
+        """Returns the places of the words of concepts; words that are not in memory yet are read."""
         distinct, inverse = np.unique(concepts, return_inverse=True)
         if len(self._keys) > self._remembered:
             self._forget()
@@ -131,14 +131,14 @@ class ConceptWords:
         self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
 
     def _above(self, rows: Ints) -> list[list[str]]:
-        """The labels of the parents of concepts."""
+        """Returns the labels of the parents of concepts."""
         owners, parents = self._pack.parent_rows.take(rows)
         labels = self._pack.labels_at(parents)
         bounds = np.searchsorted(owners, np.arange(len(rows) + 1)).tolist()
         return [labels[start:end] for start, end in pairwise(bounds)]
 
     def _present(self, texts: Sequence[str], chosen: Ints) -> Bools:
-        """Whether each word that some concept has stands in each of some texts, ``[texts, words]``."""
+        """Returns whether each word of any concept occurs in each of some texts, ``[texts, words]``."""
         numbers = self._numbers
         present = np.zeros((len(texts), len(numbers)), dtype=np.bool_)
         for number in chosen.tolist():

@@ -1,1 +1,1 @@
-"""Pipelines: steps one after the other, each of which says how documents change, and the runner that loses none."""
+"""Pipelines: steps in sequence, each of which returns patches to documents, and the runner that loses no document."""

@@ -1,4 +1,4 @@
-"""A ``pipeline.toml`` becomes a pipeline: the table of kinds of steps, and what opens each."""
+"""Loading of a ``pipeline.toml`` as a pipeline: the table of kinds of steps, and a function that opens each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from fascicle.settings.steps import (
 
 
 def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
-    """Opens a pipeline, and tries its rules and its known answers.
+    """Opens a pipeline, and checks its rules and its known answers.
 
     Args:
         path: of a ``pipeline.toml``, or of a folder with one.
@@ -45,7 +45,7 @@ def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
 
 
 def opened(settings: PipelineSettings) -> Pipeline:
-    """Opens what settings describe; see `open_pipeline`."""
+    """Opens the pipeline of settings; see `open_pipeline`."""
     steps: list[Any] = []
     try:
         for kind, step in settings.steps:

@@ -1,4 +1,4 @@
-"""A pipeline: steps that fit together, and documents through them."""
+"""Pipeline: a sequence of compatible steps, and the documents that it processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CUTS: Final = frozenset({"sentences", "words"})
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """The one cut of a text into sentences and words that all steps share."""
+    """Segmentation of a text into sentences and words, which all steps share."""
 
     parts: frozenset[str]
     segmenter: str
@@ -49,7 +49,7 @@ class _Cut:
 
 @dataclass
 class InARow:
-    """How many documents in a row a step has failed at.
+    """Counter of consecutive documents that failed at the same step.
 
     Attributes:
         most: from so many on the step is at fault.
@@ -60,7 +60,7 @@ class InARow:
     count: int = 0
 
     def see(self, result: Result) -> None:
-        """Counts.
+        """Counts the result of the next document.
 
         Raises:
             PluginError: the step is at fault.
@@ -77,7 +77,7 @@ class InARow:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Steps one after the other; it holds no state of a run.
+    """Steps in sequence; it holds no state of a run.
 
     Attributes:
         steps: objects of the protocol `fascicle.core.contracts.Step`; predictors become steps by themselves.
@@ -100,7 +100,7 @@ class Pipeline:
     limits: Limits = field(default_factory=Limits, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Makes steps of predictors, puts the cut before them, and checks that they fit together."""
+        """Turns predictors into steps, puts the segmentation first, and checks that the steps are compatible."""
         steps: tuple[Step, ...] = tuple(map(_as_step, self.steps))
         if not steps:
             raise RecipeError("a pipeline needs at least one step; give a model, a dictionary or another one")
@@ -122,21 +122,21 @@ class Pipeline:
         object.__setattr__(self, "steps", steps)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Returns the pipeline itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the pipeline."""
         self.close()
 
     def close(self) -> None:
-        """Ends the programs of steps that are programs."""
+        """Ends the external programs of steps."""
         for step in self.steps:
             if hasattr(step, "close"):
                 step.close()
 
     def made_by(self) -> dict[str, str]:
-        """What decides the mentions, by name: each step with its fingerprint."""
+        """Returns everything that decides the mentions, by name: each step with its fingerprint."""
         order = ", ".join(step.name for step in self.steps)
         return {"order of steps": order, **{f"step {step.name!r}": step.fingerprint for step in self.steps}}
 
@@ -148,7 +148,7 @@ class Pipeline:
         watch: Watch = unwatched,
         in_a_row: InARow | None = None,
     ) -> Iterator[Result]:
-        """What becomes of each document, in order, in bounded memory.
+        """Yields the result of each document, in order, in bounded memory.
 
         Args:
             documents: any number.
@@ -168,7 +168,7 @@ class Pipeline:
     def of_batch(
         self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = unwatched
     ) -> list[Result]:
-        """What becomes of documents that go through each step together; see `results`.
+        """Returns the results of documents that go through each step together; see `results`.
 
         Args:
             documents: a batch.
@@ -202,7 +202,7 @@ class Pipeline:
                 aside(error)
 
     def check(self, answers: Iterable[Answer]) -> None:
-        """Tries texts with known mentions.
+        """Annotates texts with known mentions, and compares the result.
 
         Raises:
             RecipeError: a mention is missing, or a step fails.
@@ -230,7 +230,7 @@ class Pipeline:
 
 
 def unanswered(result: Result) -> InputError:
-    """The failure of a result as one sentence that names the document."""
+    """Returns the failure of a result as one sentence that names the document."""
     failure = result.failure
     assert failure is not None
     name = result.given.id
@@ -268,7 +268,7 @@ def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> N
 
 
 def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str) -> None:
-    """Refuses names of layers that nothing adds; steps of others do not say what they add, and end the check."""
+    """Raises an error for layers that no step adds; after a step whose sources are unknown, none is checked."""
     for step in steps[1:]:
         own = getattr(step, "sources", None)
         asked = {*step.drops, *getattr(step, "layers", ())} - (own or set())

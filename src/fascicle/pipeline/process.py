@@ -1,6 +1,6 @@
-"""A step that is another program: any language, any environment, one line of JSON for each batch.
+"""Step by an external program: in any language and environment, with one line of JSON for each batch.
 
-The program says first what it is::
+The program first writes a description of itself::
 
     {"fascicle_step": 1, "name": "shout", "needs": [], "gives": ["mentions"], "drops": [], "fingerprint": "shout 1.0"}
 
@@ -31,9 +31,9 @@ from fascicle.pipeline.workers.memory import limit_memory
 
 SCHEMA: Final = 1
 _READ: Final = 1 << 16
-_KILLED: Final = (128 + 9, 128 + 15)  # what a shell around the program says of SIGKILL and SIGTERM
-_STARTS: Final = 5  # of a program that is killed while it starts
-_SAID: Final = 1 << 20  # bytes of standard error that are kept
+_KILLED: Final = (128 + 9, 128 + 15)  # exit codes by which a shell reports SIGKILL and SIGTERM
+_STARTS: Final = 5  # tries to start a program that is killed during its start
+_SAID: Final = 1 << 20  # last bytes of standard error that are kept
 _OURS: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")  # the program may be a Python of its own
 
 
@@ -47,7 +47,7 @@ class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Patch(Patch, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A misspelt field must not lose its content."""
+    """Patch of an external program; unknown fields are an error, so that a misspelt one is not lost."""
 
 
 class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,20 +56,20 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProcessError(Exception):
-    """The program failed at a batch."""
+    """Error of the program at a batch."""
 
 
 class ProcessKilledError(ProcessError):
-    """A signal ended the program."""
+    """Error of a program that was ended by a signal."""
 
 
 class ProcessStep:
-    """The program as a step. It is started anew after each failure; `close` ends it."""
+    """External program as a step. It is started anew after each failure; `close` ends it."""
 
     def __init__(
         self, name: str, command: Sequence[str], *, seconds: float, longest: int = 64 << 20, memory: int | None = None
     ) -> None:
-        """Starts the program, and hears what it is.
+        """Starts the program, and reads the description of the step.
 
         Args:
             name: of the step; of its own by default.
@@ -79,7 +79,7 @@ class ProcessStep:
             memory: bytes of its own that it may take, where the system can limit that.
 
         Raises:
-            PluginError: it cannot be started, or says no more than nonsense.
+            PluginError: it cannot be started, or its description is invalid.
         """
         self._command, self._seconds, self._longest, self._memory = tuple(command), seconds, longest, memory
         self._program: subprocess.Popen[bytes] | None = None
@@ -103,7 +103,7 @@ class ProcessStep:
         self.fingerprint = hello.fingerprint
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document.
+        """Returns one patch for each document.
 
         Raises:
             ProcessError: the program reports an error, dies, takes too long, or answers something else.
@@ -118,7 +118,7 @@ class ProcessStep:
             if self._speaks():
                 raise ProcessError("it answered with more than one line; it must answer each line with one line")
         except BaseException:
-            self.close()  # what it still says would be taken for the next answer
+            self.close()  # later output would be read as the next answer
             raise
         if answer.patches is None:
             raise ProcessError(answer.error or "the answer has neither patches nor an error")
@@ -135,7 +135,7 @@ class ProcessStep:
             self._said.close()
 
     def _start(self) -> _Hello:
-        """Starts the program; one that is killed meanwhile, by the system or by somebody, is started again."""
+        """Starts the program; one that is killed during its start is started again."""
         for _ in range(_STARTS - 1):
             with contextlib.suppress(ProcessKilledError):
                 return self._started()
@@ -163,7 +163,7 @@ class ProcessStep:
         return hello
 
     def _speaks(self) -> bool:
-        """Whether the program has said more than was taken; an answer to what was not asked fits to no document."""
+        """True if the program has unread output, which would belong to no request."""
         assert self._program is not None
         assert self._program.stdout is not None
         with selectors.DefaultSelector() as ready:
@@ -173,7 +173,7 @@ class ProcessStep:
         return bool(self._rest)
 
     def _exchange(self, request: bytes) -> bytes:
-        """Writes a request while reading the line of the answer, so that neither side can wait for ever."""
+        """Writes a request while reading the answer, so that no deadlock is possible."""
         program = self._program
         assert program is not None
         assert program.stdin is not None
@@ -217,7 +217,7 @@ class ProcessStep:
             raise self._end() from None
 
     def _end(self) -> ProcessError:
-        """How the program ended, with the last that it said."""
+        """Returns an error with the exit status of the program and the end of its standard error."""
         assert self._program is not None
         try:
             code: Any = self._program.wait(timeout=5)

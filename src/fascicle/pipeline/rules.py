@@ -26,7 +26,7 @@ _MARKED: Final = re.compile(r"\[\[(.+?)\]\]")
 
 
 class _Words(NamedTuple):
-    """A sentence as patterns see it: its words, joined by one space.
+    """Sentence as patterns match it: its words, joined by one space.
 
     Attributes:
         joined: the words; a blank within one is a middle dot.
@@ -51,11 +51,11 @@ class _Words(NamedTuple):
         return cls(" ".join(shown), starts, ends, words)
 
     def span(self, start: int, end: int) -> Span:
-        """The place in the document of a range of ``joined`` that begins and ends with words."""
+        """Returns the place in the document of a range of ``joined`` that begins and ends with words."""
         return self.words[bisect_left(self.starts, start)][0], self.words[bisect_left(self.ends, end)][1]
 
     def place(self, mention: Mention) -> Span | None:
-        """The range of ``joined`` with the words of a mention; ``None`` if it is of no words here."""
+        """Returns the range of ``joined`` with the words of a mention; ``None`` if the sentence has none of them."""
         first = bisect_right([end for _, end in self.words], mention.start)
         last = bisect_left([start for start, _ in self.words], mention.end)
         return (self.starts[first], self.ends[last - 1]) if first < last else None
@@ -63,7 +63,7 @@ class _Words(NamedTuple):
 
 @dataclass(frozen=True)
 class _Rule:
-    """One rule with its patterns compiled."""
+    """Rule with its patterns compiled."""
 
     settings: RuleSettings
 
@@ -73,7 +73,7 @@ class _Rule:
 
     @cached_property
     def _context(self) -> list[tuple[re.Pattern[str], bool, bool]]:
-        """Pattern, whether it is about what stands before, and whether it must be there."""
+        """Pattern, whether it is about the text before, and whether it must match."""
         given = self.settings
         found = [(given.before, True, True), (given.not_before, True, False)]
         found += [(given.after, False, True), (given.not_after, False, False)]
@@ -84,18 +84,18 @@ class _Rule:
         ]
 
     def compiled(self) -> None:
-        """Compiles all patterns, so that a wrong one is found early."""
+        """Compiles all patterns, so that an invalid one is found early."""
         assert self._words is not None
         assert self._context is not None
 
     def added(self, sentence: _Words, source: str) -> Iterator[Mention]:
-        """Mentions where the words stand, from the left, none over another."""
+        """Yields mentions for the matches of the words, from the left, without overlaps."""
         for found in self._words.finditer(sentence.joined):
             if found.end() > found.start() and self._fits(sentence.joined, found.start(), found.end()):
                 yield Mention((sentence.span(*found.span()),), self.settings.type, source=source)
 
     def meant(self, sentence: _Words, mention: Mention) -> bool:
-        """Whether the rule is about a mention."""
+        """True if the rule applies to a mention."""
         place = sentence.place(mention)
         if place is None:
             return False
@@ -142,7 +142,7 @@ class Rules:
             self._check(rule, number, segmenter)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document, with what all rules together change.
+        """Returns one patch for each document, with the changes of all rules together.
 
         Raises:
             RecipeError: a pattern takes seconds.
@@ -175,7 +175,7 @@ class Rules:
         return self._of(document, now, origin)
 
     def _of(self, document: Document, now: dict, origin: dict) -> Patch:  # type: ignore[type-arg]
-        """What leads from the mentions of a document to those that there are now."""
+        """Returns the patch that turns the mentions of a document into the current ones."""
         stays = {before: key for key, before in origin.items()}
         drop = [one.key for one in document.mentions if one.key not in stays]
         replace = [(before, now[key]) for before, key in stays.items() if before != key]
@@ -220,7 +220,7 @@ def _sentences(document: Document) -> list[_Words]:
 
 
 def _document_of(test: RuleTest, rule: RuleSettings, segmenter: Segmenter) -> Document:
-    """The text of a test, with the mentions that are marked in it."""
+    """Returns the text of a test, with the mentions that are marked in it."""
     mentions, parts, at, size = [], [], 0, 0
     source = rule.sources[0] if rule.sources else ""
     for found in _MARKED.finditer(test.text) if source else ():

@@ -1,4 +1,4 @@
-"""Documents through steps: an error costs the one document that causes it, and no document is lost."""
+"""Runner of documents through steps: an error affects only the document that causes it, and no document is lost."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fascicle.core.patches import apply
 from fascicle.core.stream import answered
 from fascicle.core.wording import counted
 
-_DOCUMENTS: Final = 64  # in a batch at most, for a kill costs the batch
+_DOCUMENTS: Final = 64  # most documents in a batch, for a killed worker loses the batch
 
 Watch = Callable[[str, Sequence[Document]], None]
 
 
 class Failure(NamedTuple):
-    """Why a document is not done.
+    """Reason why a document was not processed.
 
     Attributes:
-        step: at which it failed; ``"read"`` and ``"write"`` are none of the pipeline.
+        step: name of the step that failed; ``"read"`` and ``"write"`` are not steps of the pipeline.
         error: class of the error.
         message: of the error.
         seconds: that the step took for it.
-        memory: MiB that the process held at most; 0 if nobody looked.
+        memory: peak memory of the process in MiB; 0 if not measured.
     """
 
     step: str
@@ -37,12 +37,12 @@ class Failure(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of a document.
+    """Result of one document: the document with its mentions, or a failure.
 
     Attributes:
-        given: as it came.
-        document: with what the steps found; ``None`` after a failure.
-        failure: why there is none.
+        given: the document as it was read.
+        document: with the mentions of the steps; ``None`` after a failure.
+        failure: reason of the failure, if any.
         seconds: wall time of all steps; of a batch each document has the share of its characters.
     """
 
@@ -53,15 +53,15 @@ class Result(NamedTuple):
 
 
 class StepError(Exception):
-    """What a step raised. It is no error of the run, whatever its class."""
+    """Error that a step raised. It is no error of the run, whatever its class."""
 
 
 def unwatched(step: str, documents: Sequence[Document]) -> None:
-    """Nobody needs to know what is being done."""
+    """Does nothing: the default for a caller that does not follow the progress."""
 
 
 def batches(documents: Iterable[Document], *, characters: int, alone: Container[int] = ()) -> Iterator[list[Document]]:
-    """Consecutive documents that cost about the same.
+    """Yields batches of consecutive documents with about the same cost.
 
     Args:
         documents: any number.
@@ -84,10 +84,10 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
 
 
 def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = unwatched) -> list[Result]:
-    """Takes a batch through all steps.
+    """Runs a batch through all steps.
 
-    Where a step raises an error, the batch is halved until the document that causes it is alone; that one goes no
-    further. So does a document whose patch cannot be applied.
+    If a step raises an error, the batch is halved until the document that causes it is alone; this document fails.
+    A document whose patch cannot be applied fails too.
 
     Args:
         steps: in order.
@@ -112,15 +112,15 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
 
 
 def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Document | Exception]]:
-    """What a step makes of documents; a patch that cannot be applied is an error of its document alone."""
+    """Returns a function that runs a step; a patch that cannot be applied is an error of its document alone."""
 
     def run(documents: Sequence[Document]) -> list[Document | Exception]:
         watch(step.name, documents)
         try:
             patches = iter(step.run(documents))
-            # Each patch is applied as it comes: that of the shared cut is large, and its ranges are at hand then.
+            # Each patch is applied as it comes: that of the segmentation is large, and still in the CPU cache then.
             found = [_applied(document, patch, step) for document, patch in zip(documents, patches, strict=False)]
-            more = len(list(islice(patches, 1)))  # an endless generator gives no more than this
+            more = len(list(islice(patches, 1)))  # a generator without end is not read further
         except (Exception, SystemExit) as error:
             raise StepError from error
         if more or len(found) != len(documents):

@@ -1,4 +1,4 @@
-"""The steps that need no more than what is there: recognisers, combinations, filters, typers, choice, and dropping."""
+"""Built-in steps: recognisers, combinations, filters, typers, choice, and dropping."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LINKED = frozenset({"mentions", "links"})
 
 
 def fingerprint_of(*parts: object) -> str:
-    """A short text that is equal only for equal parts."""
+    """Returns a short text that is equal only for equal parts."""
     return hashlib.sha256(msgspec.json.encode([str(part) for part in parts])).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recognise:
-    """A predictor as a step: its earlier mentions in a document give way to the new ones.
+    """Predictor as a step: the new mentions replace its earlier ones in a document.
 
     Attributes:
         name: of the step.
@@ -43,16 +43,16 @@ class Recognise:
 
     @property
     def drops(self) -> frozenset[str]:
-        """The source of the predictor."""
+        """Source of the predictor."""
         return self.sources
 
     @property
     def sources(self) -> frozenset[str]:
-        """The source of the predictor."""
+        """Source of the predictor."""
         return frozenset({self.predictor.name})
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         patches = self.predictor.predict(documents)
         source = self.predictor.name
         return [_in_place_of(document.layer(source), patch) for document, patch in zip(documents, patches, strict=True)]
@@ -66,7 +66,7 @@ def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layer:
-    """A step that makes a layer of other layers; its own layer of an earlier run gives way.
+    """Step that makes a layer from other layers, and replaces its own layer of an earlier run.
 
     Attributes:
         name: of the step, and the source of its mentions.
@@ -81,23 +81,23 @@ class _Layer:
 
     @property
     def drops(self) -> frozenset[str]:
-        """Its own layer, of an earlier run."""
+        """Own layer of an earlier run."""
         return self.sources
 
     @property
     def sources(self) -> frozenset[str]:
-        """Of the mentions that it adds."""
+        """Sources of the mentions that the step adds."""
         return frozenset({self.name})
 
     def _own(self, document: Document, patch: Patch) -> Patch:
-        """A patch whose mentions are those of the step."""
+        """Returns a patch whose mentions have this step as source."""
         add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
         return _in_place_of(document.layer(self.name), msgspec.structs.replace(patch, add=add))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Combine(_Layer):
-    """A layer of what several layers agree on; its score is the mean of theirs.
+    """Layer of the mentions on which several layers agree; the score is the mean of theirs.
 
     Attributes:
         rule: which mentions are kept.
@@ -106,7 +106,7 @@ class Combine(_Layer):
     rule: Rule
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         numbered = list(enumerate(documents))
         systems = [
             System(name=layer, mentions={str(at): document.layer(layer) for at, document in numbered})
@@ -117,15 +117,15 @@ class Combine(_Layer):
 
 
 class Judge(Protocol):
-    """What the step needs of a learned filter."""
+    """Interface of a learned filter, as the step uses it."""
 
     def judge(self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]) -> list[Patch]:
-        """The mentions that are kept, with their probability as score."""
+        """Returns the kept mentions, with their probability as score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(_Layer):
-    """A layer of the mentions that a learned filter accepts.
+    """Layer of the mentions that a learned filter accepts.
 
     Attributes:
         judge: the filter.
@@ -134,22 +134,22 @@ class Filter(_Layer):
     judge: Judge
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         found = [[one for one in document.mentions if one.source in self.layers] for document in documents]
         patches = self.judge.judge(documents, found)
         return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
 
 
 class Retyper(Protocol):
-    """What the step needs of a span typer."""
+    """Interface of a span typer, as the step uses it."""
 
     def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
-        """The mentions of each document, by its id, with other types."""
+        """Returns the mentions of each document, by its id, with other types."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Type(_Layer):
-    """A layer of the mentions of other layers, each with the type that a span typer gives it.
+    """Layer of the mentions of other layers, each with the type from a span typer.
 
     Attributes:
         typer: the span typer.
@@ -158,7 +158,7 @@ class Type(_Layer):
     typer: Retyper
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
         proposed = {one.id: [mention for mention in one.mentions if mention.source in self.layers] for one in numbered}
         patches = self.typer.retype(numbered, proposed)
@@ -186,7 +186,7 @@ class Drop:
     sources: frozenset[str] = field(default=frozenset())
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         return [Patch(drop=tuple(one.key for one in document.mentions if self._goes(one))) for document in documents]
 
     def _goes(self, mention: Mention) -> bool:
@@ -196,11 +196,11 @@ class Drop:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Goes through the mentions by rank; each stays that may stand beside all that stayed before it.
+    """Resolves conflicts by rank: a mention stays if it is compatible with all that stayed before it.
 
     Attributes:
         name: of the step.
-        layers: sources among which is chosen, in the order of their say.
+        layers: sources to choose from, in the order of their priority.
         keep: ``"all"``, ``"nested"`` or ``"flat"``, see `fascicle.settings.steps.ChoiceStep`.
         types: type -> what is kept of it; these types compete with no other.
     """
@@ -216,11 +216,11 @@ class Choice:
 
     @property
     def drops(self) -> frozenset[str]:
-        """The layers."""
+        """Layers of the choice."""
         return frozenset(self.layers)
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """One patch for each document."""
+        """Returns one patch for each document."""
         return [Patch(drop=tuple(one.key for one in self._losers(document))) for document in documents]
 
     def _losers(self, document: Document) -> list[Mention]:
@@ -237,7 +237,7 @@ class Choice:
         return [mention for at, mention in enumerate(mentions) if at not in stays]
 
     def _exclude(self, first: Mention, second: Mention) -> bool:
-        """Whether two mentions that share a character may not both stay."""
+        """True if two mentions that share a character exclude each other."""
         own = {first.type, second.type} & self.types.keys()
         if own and first.type != second.type:
             return False
@@ -257,12 +257,12 @@ def _within(inner: Mention, outer: Mention) -> bool:
 
 
 class Own:
-    """A step of Fascicle that adds no mentions, under the name that a pipeline gives it."""
+    """Built-in step that adds no mentions, under the name that a pipeline gives it."""
 
     sources: frozenset[str] = frozenset()
 
     def __init__(self, step: Step, *, name: str) -> None:
-        """Takes the step."""
+        """Sets the step."""
         self.name, self.step = name, step
         self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
         self.fingerprint = step.fingerprint

@@ -1,1 +1,1 @@
-"""Vocabularies: what they say, and finding their names in texts."""
+"""Vocabularies: their concepts and names, and dictionary matching of their names in texts."""

@@ -1,4 +1,4 @@
-"""Term packs as finders: where names stand and of which types, in place of mentions of one predictor."""
+"""Term packs as finders: they return places of names with their types, rather than mentions of one predictor."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _TOGETHER: Final = 1 << 20  # characters of text that all finders read before th
 
 
 class PackFinder:
-    """The names of packs in texts: those that are probable enough, in the case that they must have."""
+    """Finder of the names of packs in texts: names above the threshold, in the case that they require."""
 
     def __init__(self, packs: Mapping[str, PackLike], *, overlaps: Overlaps) -> None:
         """Opens the tables of the packs.
 
         Args:
-            packs: by the name under which each is told apart.
+            packs: by a unique name of each.
             overlaps: see `RecognitionSettings`.
 
         Raises:
@@ -37,7 +37,7 @@ class PackFinder:
 
     @property
     def name(self) -> str:
-        """The packs by their content."""
+        """Packs by their content."""
         return self._name
 
     @property
@@ -47,11 +47,11 @@ class PackFinder:
 
     @property
     def version(self) -> str:
-        """Rule and keys: together with the packs they decide every match."""
+        """Version of matching rules and keys: together with the packs they decide every match."""
         return f"{PACK_RULE} {NORMALISER}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, in the order of the text.
+        """Yields the matches of each document, in the order of the text.
 
         Args:
             documents: read once; their mentions and words are not looked at.
@@ -62,26 +62,26 @@ class PackFinder:
 
 
 def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
-    """The places of mentions, each with all its types."""
+    """Yields the places of mentions, each with all its types."""
     ordered = sorted(mentions, key=lambda mention: mention.spans[0])
     for (start, end), of_one in groupby(ordered, key=lambda mention: mention.spans[0]):
         yield Match(start, end, tuple(sorted({mention.type for mention in of_one})))
 
 
 class Together:
-    """Finds what each of some finders finds alone."""
+    """Finder that combines the results of several finders."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
-        """Takes the finders, at least one."""
+        """Sets the finders, at least one."""
         self._finders = tuple(finders)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All types of all of them, sorted."""
+        """All types of all finders, sorted."""
         return tuple(sorted({name for finder in self._finders for name in finder.types}))
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:
-        """The matches of each document, those of a finder after those of the one before.
+        """Yields the matches of each document, those of a finder after those of the one before.
 
         Args:
             documents: read once.

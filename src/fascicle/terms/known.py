@@ -1,4 +1,4 @@
-"""Names that mean one type in a pack, wherever they stand."""
+"""Names that have exactly one type in a pack, in any context."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _REMEMBERED: Final = 1 << 15
 
 
 class KnownNames:
-    """The type of a name whose meanings in a pack are all of one type.
+    """Look-up of the type of names whose meanings in a pack all have one type.
 
-    A meaning counts where the pack would find it in a text: the name is looked for, has the case of the text, and the
+    A meaning counts where the pack would find it in a text: the name is searched, has the case of the text, and the
     priors of its concepts of the type reach the threshold of recognition.
     """
 
@@ -30,7 +30,7 @@ class KnownNames:
         self._types: dict[str, str] = {}  # empty for a name of no type or of several
 
     def __call__(self, names: Collection[str]) -> dict[str, str]:
-        """The type of each of these names, of those that have one type alone.
+        """Returns the type of each of the given names that have exactly one type.
 
         Raises:
             PackError: values of the pack lead out of its files.

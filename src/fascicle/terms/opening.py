@@ -1,4 +1,4 @@
-"""Dictionaries and term packs as predictors, by where they are."""
+"""Loading of dictionaries and term packs as predictors, by path or name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.terms.recognising import PackRecogniser
 
 
 def open_dictionary(path: Path) -> Matcher:
-    """A table of names as a predictor, whose name is that of the file.
+    """Opens a table of names as a predictor, whose name is that of the file.
 
     Raises:
         InputError: it cannot be read, or holds no name.
@@ -26,7 +26,7 @@ def open_dictionary(path: Path) -> Matcher:
 
 
 def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = None) -> PackRecogniser:
-    """Term packs as one predictor; the source of the mentions of each is its name, such as ``mine@1``.
+    """Opens term packs as one predictor; the source of the mentions of each is its name, such as ``mine@1``.
 
     Args:
         folders: of the packs.

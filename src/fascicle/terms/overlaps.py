@@ -1,4 +1,4 @@
-"""Which of the names that stand in a text are kept where they overlap."""
+"""Choice among overlapping names of a text."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentenc
 
 
 class Edges:
-    """Where the sentences of a document begin and end: its own, or else those of the segmenter.
+    """Sentence boundaries of a document: its own, or else those of the segmenter.
 
-    Sentences are cut when a name is first asked for that may lie across an end; most texts have none.
+    Sentences are split at the first name that may lie across an end; most texts have none.
     """
 
     def __init__(self, document: Document, rules: Segmenter) -> None:
-        """Takes the document, and what cuts it into sentences."""
+        """Sets the document, and the segmenter."""
         self._document, self._rules = document, rules
         self._edges: list[int] | None = None
 
     def part(self, start: int, end: int) -> bool:
-        """Whether a sentence begins or ends inside of a range."""
+        """True if a sentence begins or ends inside of a range."""
         document = self._document
         if document.sentences is None and not _MAY_END.search(document.text, start, end):
             return False
@@ -41,7 +41,7 @@ class Edges:
 
 
 def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
-    """Which of the names that stand in texts joined by one character belong to each document, and where its text is."""
+    """Yields, for each document, the slice of its names in joined texts, and the offset of its text."""
     borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
     bounds = np.searchsorted(starts, borders).tolist()
     for first, last, offset in zip(bounds, bounds[1:], borders.tolist(), strict=False):
@@ -49,7 +49,7 @@ def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[s
 
 
 class Match(NamedTuple):
-    """A name in a text.
+    """Name in a text.
 
     Attributes:
         start: first character, in code points.
@@ -63,7 +63,7 @@ class Match(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a name means at a place.
+    """Meaning of a name at a place.
 
     Attributes:
         type: of the mention.
@@ -77,7 +77,7 @@ class Meaning(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place where names stand.
+    """Place of one or several names.
 
     Attributes:
         start: first character.
@@ -91,7 +91,7 @@ class Place(NamedTuple):
 
 
 def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
-    """The meanings of places that may stand beside each other, in the order of the text.
+    """Yields the meanings of places that may stand beside each other, in the order of the text.
 
     Args:
         places: in the order of the text.
@@ -109,7 +109,7 @@ def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, M
 
 
 def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Places that hang together by their overlaps."""
+    """Yields groups of places that are connected by overlaps."""
     group: list[Place] = []
     reach = 0
     for place in places:
@@ -123,7 +123,7 @@ def _touching(places: Sequence[Place]) -> Iterator[list[Place]]:
 
 
 def _chosen(group: list[Place], *, nested: bool) -> list[Place]:
-    """The longest first, then the more probable, then the first in the text; what overlaps one of these gives way."""
+    """Selects the longest first, then the more probable, then the first in the text; overlapping others are dropped."""
     if len(group) == 1:
         return group
     kept: list[Place] = []
@@ -142,7 +142,7 @@ def _inside(one: Place, other: Place) -> bool:
 
 
 def best_segmentation(spans: Ints) -> Bools:
-    """Which spans are in the disjoint set with the largest sum of squared lengths.
+    """Selects the disjoint spans with the largest sum of squared lengths.
 
     A text is read from left to right; at each token a sum must be strictly larger to replace what was found there
     first, and parts (spans, or single tokens that are in none) are found in the order of their beginnings. So of equal
@@ -169,7 +169,7 @@ def best_segmentation(spans: Ints) -> Bools:
 
 
 def _best_of_group(spans: list[list[int]]) -> list[bool]:
-    """The same for spans that hang together, by dynamic programming over the tokens under them."""
+    """Returns the best segmentation of connected spans, by dynamic programming over the tokens under them."""
     origin = spans[0][0]
     size = max(end for _, end in spans) - origin
     starting: list[list[int]] = [[] for _ in range(size)]

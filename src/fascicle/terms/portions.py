@@ -1,4 +1,4 @@
-"""Long streams in portions that are worked on together."""
+"""Portions of long streams, for batch processing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Consecutive items, ``size`` at a time; the last batch may have fewer."""
+    """Yields consecutive items, ``size`` at a time; the last batch may have fewer."""
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch
 
 
 def portions(documents: Iterable[Document], *, characters: int) -> Iterator[list[Document]]:
-    """Consecutive documents; each portion ends with the document by which it has at least so many characters."""
+    """Yields consecutive documents; each portion ends with the document by which it has at least so many characters."""
     portion: list[Document] = []
     size = 0
     for document in documents:

@@ -1,4 +1,4 @@
-"""Term packs as a predictor: names in texts with their types, how probable they are, and links where these are sure."""
+"""Term packs as a predictor: names in texts with types and probabilities, and links if they are unambiguous."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _BRACKETS: Final = frozenset("()[]{}")
 
 
 def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
-    """Places, with those of short forms as the text defines them.
+    """Returns places, where those of short forms follow their definitions in the text.
 
     A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
-    hardly short for anything else.
+    rarely ambiguous.
 
     Args:
-        document: that they stand in.
+        document: that contains the places.
         places: of all names, in the order of the text.
     """
     at = {bracket for place in places for bracket in _brackets(document.text, place)}
@@ -62,7 +62,7 @@ def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
 
 
 def _form(text: str, place: Place, pairs: Pairs) -> tuple[str, bool]:
-    """The long form of the pair of a place, empty for none, and whether it is that."""
+    """Returns the long form of the pair of a place, empty for none, and whether it is that."""
     surface = " ".join(text[place.start : place.end].split())
     pair, _ = pairs.of(surface, (place.start, place.end))
     return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
@@ -77,7 +77,7 @@ def _meant(text: str, place: Place, long: Place | None) -> Place:
 
 
 def _brackets(text: str, place: Place) -> Iterator[int]:
-    """Where brackets stand beside a name that can be a short form."""
+    """Yields the places of brackets beside a name that can be a short form."""
     start, end = place.start, place.end
     beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
     if beside and can_be_short(text[start:end]):
@@ -86,7 +86,7 @@ def _brackets(text: str, place: Place) -> Iterator[int]:
 
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
-_REMEMBERED: Final = 1 << 15  # keys whose names are kept at hand
+_REMEMBERED: Final = 1 << 15  # keys whose names are cached
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
@@ -94,22 +94,22 @@ _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
 class NamesLike(Protocol):
-    """The terms of a pack, by the rows of their keys in its table."""
+    """Interface of the terms of a pack, by the rows of their keys in its table."""
 
     @property
     def concept(self) -> Any:
-        """The row of the concept of each term."""
+        """Row of the concept of each term."""
 
     @property
     def prior(self) -> Any:
-        """The prior of each term."""
+        """Prior of each term."""
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each term of these keys the place of its key in ``rows``, and its own row."""
+        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
 
 
 class PackLike(Protocol):
-    """What the predictor needs of an open pack."""
+    """Interface of an open pack, as the predictor uses it."""
 
     @property
     def full_name(self) -> str:
@@ -121,28 +121,28 @@ class PackLike(Protocol):
 
     @property
     def type_rows(self) -> Any:
-        """The number of the type of each concept."""
+        """Number of the type of each concept."""
 
     @property
     def table(self) -> Path:
-        """The file of the table of keys."""
+        """File of the table of keys."""
 
     @property
     def active(self) -> Any:
-        """The terms that are found, as of `NamesLike`."""
+        """Terms that are found, as of `NamesLike`."""
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """Terms by their rows."""
+        """Returns terms by their rows."""
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set."""
+        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set."""
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """What each document says of its links that are of this pack."""
+        """Returns the provenance events of each document for its links to this pack."""
 
 
 class _Name(NamedTuple):
-    """A term that may be meant."""
+    """Term that may be meant."""
 
     term: ShortTerm
     type: str
@@ -151,7 +151,7 @@ class _Name(NamedTuple):
 
 
 class _Opened:
-    """A pack with its table, and the names that were asked for."""
+    """Pack with its table, and a cache of the names that were used."""
 
     def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
@@ -161,7 +161,7 @@ class _Opened:
         self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
-        """Where keys stand that may reach the threshold: starts, ends and rows of keys, in order.
+        """Returns starts, ends and rows of the keys that may reach the threshold, in order.
 
         Raises:
             PackError: values of the pack lead out of its files.
@@ -180,7 +180,7 @@ class _Opened:
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
 
     def _learn(self, rows: Sequence[int]) -> None:
-        """Reads the names of keys that may be meant, as far as they are not at hand."""
+        """Reads the names of keys that may be meant, unless they are cached."""
         if len(self._names) + len(rows) > _REMEMBERED:
             self._names.clear()
         new = [row for row in rows if row not in self._names]
@@ -197,7 +197,7 @@ class _Opened:
         self._names.update(zip(new, map(tuple, found), strict=True))
 
     def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
-        """What a key means where it is written so: one meaning for each type, the most probable one first."""
+        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
         known = self._meanings.get((row, surface))
         if known is None:
             if len(self._meanings) >= _REMEMBERED:
@@ -223,7 +223,7 @@ class _Opened:
         return tuple(sorted(meanings, key=lambda meaning: (-meaning.score, meaning.type)))
 
     def _links(self, surface: str, names: Sequence[_Name]) -> tuple[Link, ...]:
-        """The concept whose name is nearest to what stands in the text, if there is one."""
+        """Returns the concept whose name is nearest to the surface in the text, if there is one."""
         simple = key(surface, 1)
         tiers = [0 if name.term.surface == surface else 1 if name.folded == simple else 2 for name in names]
         best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
@@ -240,7 +240,7 @@ class _Opened:
 
 
 class PackRecogniser(Annotator):
-    """Packs of terms as one predictor; the mentions of each pack have a source of their own.
+    """Term packs as one predictor; the mentions of each pack have a source of their own.
 
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
     over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
@@ -284,28 +284,28 @@ class PackRecogniser(Annotator):
 
     @property
     def name(self) -> str:
-        """The source of its mentions, if there is one pack; else the name of the predictor."""
+        """Source of its mentions, if there is one pack; else the name of the predictor."""
         return self._name
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """One for each pack."""
+        """Names of the sources, one for each pack."""
         return tuple(one.source for one in self._packs)
 
     @property
     def packs(self) -> tuple[PackLike, ...]:
-        """The packs, in order."""
+        """Packs, in order."""
         return tuple(one.pack for one in self._packs)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """All types that are looked for, sorted."""
+        """All types that are searched, sorted."""
         found = {kind for one in self._packs for kind in one.pack.types if kind}
         return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
 
     @property
     def kind(self) -> str:
-        """That it is made of packs."""
+        """Kind of the finder: one or several term packs."""
         return "term pack" if len(self._packs) == 1 else f"term packs {', '.join(self.sources)}"
 
     @property
@@ -320,7 +320,7 @@ class PackRecogniser(Annotator):
         return TagSpace(meaning="none")
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions of each document, in the order of the packs and then of the text.
+        """Returns mentions of each document, in the order of the packs and then of the text.
 
         Args:
             documents: stay as they are.
@@ -360,7 +360,7 @@ class PackRecogniser(Annotator):
 
 
 def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
-    """Whether the hyphens within the word around a place allow a name there."""
+    """True if the hyphens within the word around a place allow a name there."""
     if policy == "open":
         return True
     after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()

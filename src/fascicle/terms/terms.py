@@ -1,4 +1,4 @@
-"""What vocabularies say: concepts with their names, as readers of sources give them and as packs keep them."""
+"""Data model of vocabularies: concepts with their names, as readers of sources give them and as packs keep them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import msgspec
 
 NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
-# Predicates that say of two concepts of two vocabularies that they are the same.
+# Predicates for equal concepts of two vocabularies.
 SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
 REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and mostly that they are the same
 
 
 # ``gc=False``: no cycle can go through a name or a record, and a build makes millions of them.
 class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A name of a concept.
+    """Name of a concept.
 
     Attributes:
         surface: as the source writes it, without blanks at its ends.
@@ -30,7 +30,7 @@ class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A reference from one concept to a concept of another vocabulary.
+    """Cross-reference from a concept to a concept of another vocabulary.
 
     Attributes:
         curie: of the other concept.
@@ -43,7 +43,7 @@ class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """What one place of a source says of one concept.
+    """Record of one concept from one place of a source.
 
     Records of one concept are merged: names, parents and references are united; of the other fields the first value
     that is not empty counts, in the order of the sources.
@@ -76,14 +76,14 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
 
 
 class ShortTerm(NamedTuple):
-    """A name of a concept, as far as it is looked for in texts.
+    """Name of a concept, with the fields needed for search in texts.
 
     Attributes:
         surface: as the sources write it.
-        concept: what tells the concept from others, such as its CURIE.
+        concept: unique key of the concept, such as its CURIE.
         case: a `keys.case.CasePolicy`.
         off: whether it is not looked for in texts.
-        prior: how probable it is that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
     """
 
     surface: str

@@ -52,7 +52,7 @@ _NAMED: Final = re.compile(r"\bthe argument (\w+)")
 
 
 def with_options(text: str) -> str:
-    """A sentence of an error with options of the command line in the place of arguments of functions."""
+    """Replaces argument names of functions by options of the command line in an error message."""
     from fascicle.formats.unread import with_fields  # and with it numpy, which most commands need before they say much
 
     text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
@@ -61,6 +61,6 @@ def with_options(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """One line on standard error."""
+    """Prints one line on standard error."""
     sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()

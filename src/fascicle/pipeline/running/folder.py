@@ -1,4 +1,4 @@
-"""The manifest of a run: made before any work, and made longer by an update."""
+"""Folder of a run, and its manifest: written before any work, and extended by an update."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ T = TypeVar("T")
 
 
 class RunFolder:
-    """Where a run writes.
+    """Output folder of a run, with methods to read and write its files.
 
     Attributes:
         name: path or URL of the folder, as it was given.
     """
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
-        """Opens nothing yet.
+        """Sets the place; opens nothing yet.
 
         Raises:
             MissingExtraError: a URL, and fsspec or the package for its kind is not installed.
@@ -53,19 +53,19 @@ class RunFolder:
         self._place = place_of(self.name)
 
     def at(self, name: str) -> str:
-        """The whole path or the URL of a file."""
+        """Returns the full path or the URL of a file."""
         return self._place.at(name)
 
     @property
     def is_begun(self) -> bool:
-        """Whether a run was begun there."""
+        """True if a run was begun there."""
         return MANIFEST in self._place.sizes()
 
     def check(self, *, resume: bool) -> None:
-        """Says early whether a run can be written there.
+        """Checks early that a run can be written to the folder.
 
         Raises:
-            OutputError: it is a file, or holds something else, or a run that is not to go on.
+            OutputError: the folder is a file, or holds something else, or a run that is not to be continued.
         """
         self._place.check()
         names = self._place.sizes()
@@ -85,7 +85,7 @@ class RunFolder:
             )
 
     def held(self) -> AbstractContextManager[str]:
-        """Keeps other runs out of the folder, which is made if it is not there, and clears what a kill left.
+        """Locks the folder against other runs, makes it if needed, and removes unfinished files of a killed run.
 
         Yields:
             The mark of this run; its workers give it to `of_run`.
@@ -96,13 +96,13 @@ class RunFolder:
         return self._place.held()
 
     def of_run(self, mark: str) -> RunFolder:
-        """Itself, for a worker: nothing is written any more when another run has begun to write there."""
+        """Returns itself for a worker, which stops writing when another run has begun to write there."""
         self._place.of_run(mark)
         return self
 
     @property
     def pause(self) -> float:
-        """Seconds of work that are worth a small file."""
+        """Seconds of work after which results are saved in a small file."""
         return self._place.pause
 
     def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
@@ -110,14 +110,14 @@ class RunFolder:
         return self._place.opened(name)
 
     def content(self, name: str) -> bytes:
-        """The bytes of a small file; none if it is not there."""
+        """Returns the bytes of a small file; empty if it does not exist."""
         try:
             return next(self._place.read([name]))
         except FileNotFoundError:
             return b""
 
     def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
-        """A file that takes its name when it is complete; one of that name is replaced.
+        """Returns a file that takes its name when it is complete; one of that name is replaced.
 
         Args:
             name: of the file.
@@ -126,7 +126,7 @@ class RunFolder:
         return self._place.written(name, durable=durable)
 
     def remove(self, names: Sequence[str]) -> None:
-        """Removes files, as far as they are there."""
+        """Removes files if they exist."""
         self._place.remove(names)
 
     def write_json(self, name: str, value: object) -> None:
@@ -141,13 +141,13 @@ class RunFolder:
                 stream.write(msgspec.json.encode(record) + b"\n")
 
     def facts(self, name: str) -> FileFacts:
-        """What a marker says of a file: what is read of it where it is kept."""
+        """Returns name, size and hash of a file, read from the place where it is kept."""
         with self.opened(name) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             return FileFacts(name=name, size=stream.tell(), sha256=digest)
 
     def manifest(self, name: str = MANIFEST) -> Manifest:
-        """What the run consists of.
+        """Reads the manifest of the run.
 
         Args:
             name: of the file; a retry has one of its own.
@@ -165,7 +165,7 @@ class RunFolder:
         return found
 
     def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
-        """The markers of the shards that are done, in their order; a marker whose part is not there does not count."""
+        """Yields the markers of finished shards, in order; a marker whose part is missing does not count."""
         sizes = self._place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
         for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
@@ -174,7 +174,7 @@ class RunFolder:
                 yield done
 
     def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
-        """The markers whose files have the bytes that they vouch for; others are removed, and the proof before them."""
+        """Yields the markers whose files are intact; others are removed, and the proof before them."""
         left = iter(done)
         with ThreadPoolExecutor(_TOGETHER) as pool:
             while some := list(islice(left, _TOGETHER)):
@@ -185,17 +185,16 @@ class RunFolder:
                         self._place.remove([SUCCESS, f"done-{one.shard}.json"])
 
     def is_whole(self, done: Done) -> bool:
-        """Whether the files of a marker have the bytes that it vouches for."""
+        """True if the files of a marker have the sizes and hashes that it records."""
         try:
             return all(self.facts(one.name) == one for one in (done.part, done.quarantine) if one is not None)
         except (FileNotFoundError, InputError):
             return False  # it is not there
 
     def answered(self, shard: Shard) -> dict[str, Document]:
-        """The documents of a shard as they were done before an update left out more of them, by id.
+        """Returns the documents of a shard as they were done before an update excluded more of them, by id.
 
-        The parts must be in the format that holds everything. Of a part that is not the one of its marker, there are
-        none.
+        The parts must be in the format that holds everything. If a part differs from its marker, none are returned.
         """
         name = f"done-{shard.name}.json"
         if not shard.left_out or name not in self._place.sizes():
@@ -210,11 +209,11 @@ class RunFolder:
         return {document.id: document for document in map(codec.decode, lines)}
 
     def retries(self) -> list[Done]:
-        """The markers of what was tried again, in order."""
+        """Returns the markers of retries, in order."""
         return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
 
     def history(self, plans: int) -> Iterator[Entry]:
-        """Which documents the run was planned with.
+        """Yields the entries of the documents that the run was planned with.
 
         Args:
             plans: how many plans there are.
@@ -225,15 +224,15 @@ class RunFolder:
                     yield msgspec.json.decode(line, type=Entry)
 
     def reopen(self) -> None:
-        """Removes the proof, and what was tried again: its documents are in quarantine once more."""
+        """Removes the proof and all retries, so that the retried documents are in quarantine again."""
         self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
 
     def sweep(self) -> None:
-        """Removes what was saved of shards that have their markers now."""
+        """Removes the saved results of shards that have their markers now."""
         self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
-        """The records of a file."""
+        """Yields the records of a file."""
         with self.opened(name) as stream:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)
@@ -257,7 +256,7 @@ class RunFolder:
 
 
 def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
-    """Refuses to go on with the run of another pipeline, other inputs or other options.
+    """Raises an error if the run has another pipeline, other inputs or other options.
 
     Args:
         folder: of the run.
@@ -283,7 +282,7 @@ def extended(
 ) -> Manifest:
     """Plans the inputs that a manifest does not have yet.
 
-    The folder gets the history of the new documents, and what of them could not be read. Neither counts before the new
+    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
     manifest is written.
 
     Args:

@@ -1,4 +1,4 @@
-"""Which documents a run was planned with, and which of them a later file replaced or withdrew."""
+"""Documents that a run was planned with, and those that a later file replaced or withdrew."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fascicle.formats.seen import Seen
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Consecutive documents of one input in one shard, or what that input withdraws.
+    """Consecutive documents of one input in one shard, or the ids that the input withdraws.
 
     Attributes:
         input: its number among all inputs of the run.
@@ -32,13 +32,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     withdrawn: tuple[str, ...] = ()
 
     def documents(self) -> Iterator[tuple[str, _State]]:
-        """Each id, and where the document is."""
+        """Yields each document id with the place of the document."""
         for at, identifier in enumerate(self.ids):
             yield identifier, _State(self.input, self.versions.get(at, 1), self.shard, self.first + at)
 
 
 class _State(NamedTuple):
-    """One state of a document, and where it is."""
+    """One version of a document, and its place."""
 
     input: int
     version: int
@@ -47,7 +47,7 @@ class _State(NamedTuple):
 
 
 def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
-    """The documents that are not in their latest state, or were withdrawn.
+    """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
     highest counts, and of equal ones the last, as in `fascicle.formats.updates.latest`. Memory holds the hashes of all
@@ -80,5 +80,5 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
 
 
 def _known(entry: Entry, seen: Seen) -> Iterator[str]:
-    """Ids of an entry that were there before, or are withdrawn."""
+    """Yields ids of an entry that earlier entries have, or that are withdrawn."""
     return chain((one for one in entry.ids if not seen.add(one)), entry.withdrawn)

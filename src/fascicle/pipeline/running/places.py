@@ -1,4 +1,4 @@
-"""Where the files of a run are: a folder of this machine, or of an object store."""
+"""Storage of the files of a run: a local folder, or a folder of an object store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEMPORARY: Final = ".fascicle-run-*.tmp"
 
 
 class LocalPlace:
-    """A folder of this machine, or one that it shares with others, whose files appear whole or not at all.
+    """Local or shared folder, in which files appear completely or not at all.
 
     Attributes:
         pause: seconds of work that are worth a small file.
@@ -30,18 +30,18 @@ class LocalPlace:
     pause = 0.0
 
     def __init__(self, path: Path) -> None:
-        """Looks at nothing yet."""
+        """Sets the path; reads nothing yet."""
         self._path, self._mark = path, ""
 
     def at(self, name: str) -> str:
-        """The whole path of a file, or its URL."""
+        """Returns the full path of a file, or its URL."""
         return str((self._path / name).absolute())
 
     def check(self) -> None:
-        """Says early whether files can be written there.
+        """Checks early that files can be written there.
 
         Raises:
-            OutputError: they cannot.
+            OutputError: files cannot be written there.
         """
         path = self._path
         if path.exists() and not path.is_dir():
@@ -55,7 +55,7 @@ class LocalPlace:
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """Keeps other runs out, as far as the place can, and clears what a kill left.
+        """Locks the place against other runs if it supports locks, and removes unfinished files of a killed run.
 
         Yields:
             The mark of this run, see `of_run`; empty where the place has no locks.
@@ -71,11 +71,11 @@ class LocalPlace:
                 self._clear()
 
     def of_run(self, mark: str) -> None:
-        """Gives files their names from now on only while the run of this mark holds the place."""
+        """From now on, completes files only while the run with this mark holds the lock."""
         self._mark = mark
 
     def sizes(self) -> dict[str, int]:
-        """Names and sizes of all files."""
+        """Returns names and sizes of all files."""
         found = {}
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(self._path) as entries:
             for entry in entries:
@@ -84,7 +84,7 @@ class LocalPlace:
         return found
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
-        """The contents of files, in order.
+        """Yields the contents of files, in order.
 
         Raises:
             OSError: one cannot be read.
@@ -96,14 +96,14 @@ class LocalPlace:
         return (self._path / name).open("rb")
 
     def remove(self, names: Sequence[str]) -> None:
-        """Removes files that a run wrote, as far as they are there."""
+        """Removes files of a run if they exist."""
         for name in names:
             (self._path / name).unlink(missing_ok=True)
         sync_folder(self._path)
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """A file that takes its name when it is complete; one of that name is replaced.
+        """Opens a file that takes its name when it is complete; one of that name is replaced.
 
         Args:
             name: of the file.
@@ -127,38 +127,38 @@ class LocalPlace:
                 sync_folder(self._path)
 
     def _check_run(self) -> None:
-        """Ends a worker that outlived its run, such as one on another machine."""
+        """Raises an error in a worker that outlived its run, such as one on another machine."""
         if self._mark and (self._path / _LOCK).read_text(encoding="ascii") != self._mark:
             raise OutputError(f"another run has begun to write into {self._path}", file=str(self._path))
 
     def _clear(self) -> None:
-        """Removes what was not finished."""
+        """Removes unfinished files."""
         for file in self._path.glob(_TEMPORARY):
             file.unlink(missing_ok=True)
 
 
 class RemotePlace(RemoteFolder):
-    """A folder of an object store, which has no locks: two runs at once do the same work twice, to the same bytes."""
+    """Folder of an object store, which has no locks: two runs at once do the same work twice, with the same bytes."""
 
     pause = 2.0
 
     def check(self) -> None:
-        """See `LocalPlace`: whether it can be reached."""
+        """Checks that the object store can be reached; see `LocalPlace`."""
         self.sizes()
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """See `LocalPlace`."""
+        """Yields an empty mark, since there is no lock; see `LocalPlace`."""
         self.make()
         with _locked(Path(self.near)) if self.near else contextlib.nullcontext():
             yield ""
 
     def of_run(self, mark: str) -> None:
-        """See `LocalPlace`."""
+        """Does nothing, since there is no lock; see `LocalPlace`."""
 
     @contextmanager
     def written(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
-        """See `LocalPlace`; what was sent is kept."""
+        """Opens a file for writing, as `LocalPlace`; a sent file is kept."""
         with super().written(name) as stream:
             yield stream
 
@@ -167,13 +167,13 @@ Place = LocalPlace | RemotePlace
 
 
 def place_of(path: str) -> Place:
-    """The place that a path or a URL names."""
+    """Returns the place for a path or a URL."""
     return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
-    """The lock of a folder, which is made if it is not there; nothing else is touched before the lock is had."""
+    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
     with place_errors(path):
         path.mkdir(exist_ok=True)
         lock = (path / _LOCK).open("ab")
@@ -189,5 +189,5 @@ def _locked(path: Path) -> Iterator[str]:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file is one that a run writes before its manifest, or for a moment."""
+    """True if a file is one that a run writes before its manifest, or for a moment."""
     return name.startswith(".fascicle-run")

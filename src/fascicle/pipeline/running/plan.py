@@ -1,4 +1,4 @@
-"""What a run consists of: shards of documents, which are the unit of work and of commit."""
+"""Plan of a run: shards of documents, which are the unit of work and of commit."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from fascicle.pipeline.running.history import Entry
 from fascicle.settings.pipeline import Shards
 
 T = TypeVar("T")
-_LEAST: Final = 25  # documents of the first shards, ...
+_LEAST: Final = 25  # documents in each of the first shards, ...
 _SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
-_LINE: Final = 1 << 24  # bytes of a line that could not be read which are kept
+_LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,11 +65,11 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """Of documents, without those that are left out."""
+        """Number of documents, without those that are left out."""
         return sum(piece.count for piece in self.pieces) - len(self.left_out)
 
     def kept(self, of_all: Sequence[T]) -> list[T]:
-        """Without what belongs to documents that are left out.
+        """Returns the items without those of documents that are left out.
 
         Args:
             of_all: something of each document.
@@ -79,12 +79,12 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def inputs(self) -> list[str]:
-        """The input of each document that is not left out."""
+        """Input of each document that is not left out."""
         return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
 class Unread(NamedTuple):
-    """What could not be read.
+    """Document or input that could not be read.
 
     Attributes:
         error: that was raised.
@@ -97,14 +97,14 @@ class Unread(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Aside(SetAside):
-    """Keeps every error of reading, to be quarantined; errors about a copy are about the URL of its file."""
+    """Collects every reading error for the quarantine; errors about a local copy name the URL of its file."""
 
     keep_going: bool = True
     all: list[Unread] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
 
     def add(self, error: InputError) -> None:
-        """Keeps the error."""
+        """Adds the error."""
         self.count += 1
         raw, said = _line_of(error), str(error)
         for near, url in self.copies.items():
@@ -123,7 +123,7 @@ def plan(
     are_unique: bool = True,
     note: Callable[[Entry], None] = lambda entry: None,
 ) -> tuple[list[Shard], list[Unread]]:
-    """Reads all inputs once, and cuts them into shards.
+    """Reads all inputs once, and splits them into shards.
 
     Args:
         inputs: paths and URLs.
@@ -131,7 +131,7 @@ def plan(
         shards: how much is in a shard.
         begun: how many inputs and shards the run has already.
         are_unique: whether ids are made unique, by other ids for documents whose id was there before.
-        note: is told which documents there are, as far as the plan has got.
+        note: is called with the documents that have been planned.
 
     Returns:
         The shards, and what could not be read.
@@ -159,7 +159,7 @@ def plan(
 
 
 def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
-    """The inputs, with copies in place of URLs, each as long as it is read."""
+    """Yields the inputs, with a local copy for each URL while it is read."""
     for path in inputs:
         with fetched(path) as near:
             copies.clear()
@@ -169,7 +169,7 @@ def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
 
 
 def _line_of(error: InputError) -> bytes | None:
-    """The bytes of the line that an error names, if it is one of a file of lines."""
+    """Returns the bytes of the line that an error names, if it is one of a file of lines."""
     if not error.file or not error.line or not Path(error.file).is_file():
         return None
     with Source(path=error.file).open() as stream:
@@ -178,7 +178,7 @@ def _line_of(error: InputError) -> bytes | None:
 
 
 class _Building:
-    """The shard that is being planned."""
+    """Shard that is being planned."""
 
     def __init__(self, settings: Shards, begun: tuple[int, int], note: Callable[[Entry], None]) -> None:
         self._settings, self._note = settings, note
@@ -250,7 +250,7 @@ class _Building:
 
 
 class ShardReader:
-    """Reads the documents of shards; shards of one input that come in order are read in one go."""
+    """Reads the documents of shards; consecutive shards of one input are read in one pass."""
 
     def __init__(self, reading: ReadRequest) -> None:
         """Opens nothing yet.
@@ -264,7 +264,7 @@ class ShardReader:
         self._error: Exception | None = None
 
     def read(self, shard: Shard) -> list[Document]:
-        """The documents of a shard.
+        """Returns the documents of a shard.
 
         Raises:
             InputError: they are not those that the run was planned with.
@@ -300,18 +300,18 @@ class ShardReader:
                 report = ReadReport(aside=SetAside(keep_going=True))
                 yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
             except (InputError, OSError) as error:
-                self._error = error  # the plan has noted it, and the hash tells whether it is the same
+                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
 
 
 def _named(document: Document, identifier: str) -> Document:
-    """A document under the id that the plan gave it: once among those of its file, and once among those of all."""
+    """Returns a document under its planned id, which is unique in its file and among all files."""
     for mark in identifier.removeprefix(document.id).split("#")[1:]:
         document = named_again(document, f"{document.id}#{mark}")
     return document
 
 
 def sha256_of(documents: Iterable[Document]) -> str:
-    """Hash of documents, one after the other."""
+    """Returns the SHA-256 of documents, one after the other."""
     digest = hashlib.sha256()
     for document in documents:
         digest.update(codec.encode(document))
@@ -319,7 +319,7 @@ def sha256_of(documents: Iterable[Document]) -> str:
 
 
 def states_of_inputs(paths: Sequence[str]) -> list[str]:
-    """What tells whether the inputs of a run are still the same: the name, size and time of each, as a line.
+    """Returns a line for each input with its name, size and time, to detect whether an input has changed.
 
     Raises:
         InputError: standard input, which cannot be read again.

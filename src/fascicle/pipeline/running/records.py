@@ -1,4 +1,4 @@
-"""What is written of a run beside its documents: manifest, markers, quarantine."""
+"""Records of a run beside its documents: manifest, markers, quarantine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fascicle.pipeline.running.plan import Shard
 from fascicle.version import VERSION
 
 SCHEMA: Final = 1
-READ: Final = "read"  # the step at which what cannot be read is quarantined
+READ: Final = "read"  # name of the step for documents that cannot be read
 WRITE: Final = "write"
 NOTHING: Final = msgspec.Raw(b"null")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run consists of; only an update changes it.
+    """Manifest of a run: pipeline, options, inputs and shards; only an update changes it.
 
     Attributes:
         fascicle_run: version of the form of the folder.
@@ -49,12 +49,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def documents(self) -> int:
-        """That came in, with those that could not be read."""
+        """Number of documents of the input, with those that could not be read."""
         return self.unread + sum(shard.count for shard in self.shards)
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that a marker vouches for.
+    """Name, size and hash of a file in a marker.
 
     Attributes:
         name: in the folder of the run.
@@ -68,7 +68,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """The marker of a shard that is done.
+    """Marker of a finished shard.
 
     Attributes:
         shard: its name.
@@ -84,7 +84,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.report.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
-        events: what was said of those that are done, as of `fascicle.formats.account.EventCounts.state`.
+        events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
         attempt: which one succeeded, from 1.
@@ -114,7 +114,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
-    """A document that is not done.
+    """Document that was not processed.
 
     Attributes:
         id: of the document; of what could not be read, the place in its file.
@@ -149,7 +149,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
     raw: bytes | None = None
 
     def restored(self) -> Document | None:
-        """The document as it came; ``None`` of what could not be read."""
+        """Returns the document as it was read; ``None`` if it could not be read."""
         return None if self.document == NOTHING else codec.decode(bytes(self.document))
 
 
@@ -157,7 +157,7 @@ VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
 
 
 def refuse_unnamed(path: str) -> None:
-    """Refuses a path that JSON cannot hold.
+    """Raises an error for a path that JSON cannot hold.
 
     Raises:
         UsageError: it is not Unicode.

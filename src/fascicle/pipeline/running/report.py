@@ -1,4 +1,4 @@
-"""The account of a run: where all documents went, and what looks odd; as JSON and as one page."""
+"""Report of a run: the state of all documents, and suspicious shards; as JSON and as one page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are m
 
 
 def hashed(identifiers: Iterable[str]) -> bytes:
-    """A set of concepts: the hash of each, 8 bytes long, one after the other in order.
+    """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
 
     Args:
         identifiers: of concepts; one that is there twice counts once.
@@ -69,7 +69,7 @@ class Distinct:
                 self._merge(kind)
 
     def counts(self) -> dict[str, int]:
-        """Type -> number of its distinct concepts."""
+        """Returns type -> number of its distinct concepts."""
         for kind in self._waiting:
             self._merge(kind)
         return {kind: len(self._merged[kind]) for kind in sorted(self._merged)}
@@ -85,7 +85,7 @@ _RETRY: Final = "retry-{:04d}"
 
 
 def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
-    """The records of all that is in quarantine, by id: without those that a later try was good for.
+    """Returns the records of all documents in quarantine, by id, without those that a later retry has processed.
 
     Args:
         folder: of the run.
@@ -107,13 +107,13 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
 
 
 def tried(folder: RunFolder, name: str) -> list[str]:
-    """The ids of the documents that were tried again together."""
+    """Returns the ids of the documents that were retried together."""
     with folder.opened(f"{name}.jsonl") as stream:
         return [codec.decode(line).id for line in stream]
 
 
 def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
-    """The record of one document.
+    """Returns the record of one document.
 
     Raises:
         InputError: it is not in quarantine.
@@ -131,7 +131,7 @@ def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantine
 def plan_retry(
     folder: RunFolder, manifest: Manifest, *, only: Collection[str], made_by: dict[str, str], pipeline: str
 ) -> Manifest | None:
-    """Writes the documents that are tried again as the input of a shard of their own.
+    """Writes the documents to retry as the input of a shard of their own.
 
     Args:
         folder: of the run.
@@ -176,10 +176,10 @@ def plan_retry(
 
 REPORT: Final = "report"
 _SIGMAS: Final = 5.0
-_EXPECTED: Final = 10.0  # mentions of a type that a shard must let expect before none of them is suspect
-_GROUPS: Final = 5  # below so many there is no usual rate
+_EXPECTED: Final = 10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
+_GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
-_CHARACTERS: Final = 2_000_000  # ... so many characters: what a few documents are about is no fault
+_CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
@@ -190,7 +190,7 @@ _STYLE: Final = (
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
-    """Neighbouring shards with a type that is found too rarely or too often in them.
+    """Neighbouring shards in which a type is found too rarely or too often.
 
     Attributes:
         shard: name of the first of them.
@@ -208,7 +208,7 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """The account.
+    """Totals of a run.
 
     Attributes:
         documents: that came in, with those that cannot be read.
@@ -220,7 +220,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
         losses: what the format of the parts does not hold, by code -> number.
-        events: what was said of those that are done, by readers and steps: kind, code, number, and the first.
+        events: of the finished documents, from readers and steps: kind, code, number, and the first.
         suspects: shards with odd rates.
         slowest: ids of documents, with the seconds of each; of a batch each has the share of its characters.
         names: the most frequent words of mentions; a name that is in no shard among the first 50 can be missing.
@@ -250,7 +250,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
-    """Sums up; of each marker only the numbers stay in memory.
+    """Sums the markers; only numbers of each marker stay in memory.
 
     Args:
         folder: of the run.
@@ -290,9 +290,9 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
 
 
 def suspects(done: Sequence[Done]) -> list[Suspect]:
-    """Shards in which a type is absent, or found five standard deviations off the median rate of the run.
+    """Returns shards in which a type is absent, or found five standard deviations off the median rate of the run.
 
-    Small shards are taken together with their neighbours. The deviation is the greater of what counts of this size have
+    Small shards are grouped with their neighbours. The deviation is the greater of what counts of this size have
     by chance (Poisson), and of the spread of the rates (1.4826 times the median absolute deviation).
 
     Args:
@@ -326,7 +326,7 @@ class _Group(NamedTuple):
 
 
 def _groups(done: Iterable[Done]) -> Iterator[_Group]:
-    """Neighbours that are much together; what is left at the end is judged if there is text in it."""
+    """Yields groups of neighbours with enough text together; a rest with any text is judged too."""
     some: list[Done] = []
     for one in chain(done, (None,)):
         some += [] if one is None else [one]
@@ -344,7 +344,7 @@ def write_report(folder: RunFolder, totals: Totals) -> None:
 
 
 def page(totals: Totals) -> str:
-    """The report as one page without outside resources."""
+    """Returns the report as one page without outside resources."""
     rate = totals.characters / totals.seconds if totals.seconds else 0.0
     facts = {
         "documents": totals.documents,

@@ -1,4 +1,4 @@
-"""A run: planned once, done by workers, gone on with after any end, and proved at its end."""
+"""Run of a pipeline: planned once, processed by workers, resumable after any interruption, and verified at its end."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _INPUTS: Final = "set of inputs"
 
 
 class Pool(Protocol):
-    """Whoever does shards, on one machine or on many; a context manager that ends all workers."""
+    """Interface of a pool of workers, on one machine or on many; a context manager that ends all workers."""
 
     def __enter__(self) -> Pool:
-        """Itself."""
+        """Returns the pool itself."""
         ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -42,7 +42,7 @@ class Pool(Protocol):
         ...
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
-        """Does all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
+        """Processes all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
         ...
 
 
@@ -51,11 +51,11 @@ StartPool = Callable[..., Pool]  # takes `open_worker`, `limits` and `workers`, 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        documents: that are through, with those of an interrupted run.
-        of: how many there are.
+        documents: number of finished ones, with those of an interrupted run.
+        of: number of all documents.
         characters: of their texts.
         of_characters: of all shards.
         quarantined: documents.
@@ -72,7 +72,7 @@ class Progress:
 
 @dataclass(kw_only=True)
 class _Counted:
-    """What is through; markers themselves would fill the memory of a long run."""
+    """Counts of finished documents; the markers themselves would fill the memory of a long run."""
 
     characters: int = 0
     documents: int = 0
@@ -86,12 +86,12 @@ class _Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What is done, by what, and where the result goes.
+    """Run of a pipeline over inputs: inputs, pipeline, output folder and options.
 
     Attributes:
         inputs: paths of files and corpora.
         pipeline: file or folder of the pipeline.
-        folder: where everything goes.
+        folder: output folder.
         reading: how inputs are read.
         format: of the parts.
         workers: at a time.
@@ -124,7 +124,7 @@ class Run:
         workers: int = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
-        """A run of the pipeline of a file.
+        """Creates a run of the pipeline of a file.
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
@@ -154,22 +154,22 @@ class Run:
         progress: Callable[[Progress], None] = lambda progress: None,
         started: Callable[[Any], None] = lambda pool: None,
     ) -> Totals:
-        """Does what is not done yet, and proves that nothing was lost.
+        """Processes everything that is not done yet, and verifies that no document was lost.
 
         Args:
-            resume: go on with what is in the folder.
+            resume: continue the run that is in the folder.
             update: the inputs follow each other in time, and each document counts in its latest state. A run that has
-                the first of these inputs is gone on with; only shards of which documents were replaced or withdrawn
+                the first of these inputs is continued; only shards of which documents were replaced or withdrawn
                 are done again.
-            progress: is told how far the run is.
-            started: is given the pool.
+            progress: is called with the progress of the run.
+            started: is called with the pool.
 
         Returns:
             The account.
 
         Raises:
             UsageError: a format that is not written to one file, or a number of workers that is not allowed.
-            OutputError: the folder holds something else, a run that is not to go on, or another run.
+            OutputError: the folder holds something else, a run that is not to be continued, or another run.
             InputError: no document can be read, or the inputs have changed.
             UsageError: an update of a run in which ids were there twice.
             FascicleError: the pipeline cannot be opened.
@@ -221,7 +221,7 @@ class Run:
         tell()
 
     def _made_by(self) -> dict[str, str]:
-        """What decides the bytes of the parts; opening the pipeline tries its answers before any text is read."""
+        """Returns all that decides the bytes of the parts; opens the pipeline to check it early."""
         with self.open_pipeline() as pipeline:
             steps = pipeline.made_by()
         options = msgspec.json.encode([self.format, asdict(self.reading), self.shards], order="deterministic")
@@ -257,11 +257,11 @@ class Run:
 
 
 class UnfinishedError(OutputError):
-    """Shards are not done, or their files are no longer those that were written."""
+    """Error: shards are not done, or their files are no longer those that were written."""
 
 
 def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: str = "") -> ShardWorker:
-    """Opens what does shards, in a worker.
+    """Opens the processor of shards, in a worker.
 
     Args:
         open_pipeline: opens the pipeline.
@@ -285,7 +285,7 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
-    """Compares the markers with the manifest and with the bytes of the parts, writes the report, and then the proof.
+    """Verifies the markers against the manifest and the bytes of the parts; writes the report, and then the proof.
 
     Raises:
         UnfinishedError: a shard is not done, or its files were changed, so that its marker was removed.
@@ -307,10 +307,10 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
 
 
 def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
-    """The markers, if there is one for each shard.
+    """Yields the markers, and checks that there is one for each shard.
 
     Raises:
-        UnfinishedError: there is not.
+        UnfinishedError: a shard has no marker.
         OutputError: documents are missing.
     """
     left = {shard.name: shard.count for shard in manifest.shards}

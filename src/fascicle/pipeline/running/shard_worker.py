@@ -1,4 +1,4 @@
-"""One shard: read, taken through the pipeline, written, and marked as done; the same on one machine and on many."""
+"""Processing of one shard: it is read, run through the pipeline, written, and marked as done."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller sha
 
 @dataclass(kw_only=True)
 class _Unwritten(SetAside):
-    """Notes which document the writer refuses: the last that it was given."""
+    """Collects the documents that the writer refuses: each time the last document that the writer got."""
 
     keep_going: bool = True
     last: Result | None = None
     refused: list[tuple[Result, InputError]] = field(default_factory=list)
 
     def add(self, error: InputError) -> None:
-        """Notes it."""
+        """Adds the last document to the refused ones."""
         assert self.last is not None
         self.refused.append((self.last, error))
 
 
 @dataclass(kw_only=True)
 class _Counts:
-    """What a marker says of the documents that are done."""
+    """Counts for the marker of a shard, over the documents that are done."""
 
     characters: int = 0
     mentions: Counter[str] = field(default_factory=Counter)
@@ -79,9 +79,9 @@ class _Counts:
 
 
 class Saves:
-    """What is done of a shard before its marker is there, in small files: so a kill costs few documents, not a shard.
+    """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
 
-    They hold what the steps gave, so the part has the same bytes with and without them.
+    They hold the results of the steps, so the part has the same bytes with and without them.
     """
 
     def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
@@ -99,7 +99,7 @@ class Saves:
         self._since = time.monotonic()
 
     def documents(self) -> dict[str, Document]:
-        """What an attempt that was ended has done, by id."""
+        """Returns the documents that an earlier, killed attempt has finished, by id."""
         found: dict[str, Document] = {}
         while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
             digest, _, lines = content.partition(b"\n")
@@ -110,7 +110,7 @@ class Saves:
         return found
 
     def add(self, document: Document) -> None:
-        """Keeps a document, at the latest with some that come after it."""
+        """Saves a document, at the latest together with some later ones."""
         if not self._is_worth:
             return
         self._lines.append(codec.encode(document) + b"\n")
@@ -123,7 +123,7 @@ class Saves:
             self._since = time.monotonic()
 
     def remove(self) -> None:
-        """Removes them, when the shard has its marker."""
+        """Removes the saved results, when the shard has its marker."""
         self._folder.remove([self._name.format(number) for number in range(self._files)])
 
 
@@ -132,7 +132,7 @@ def _digest(content: bytes) -> bytes:
 
 
 class ShardWorker:
-    """Does shards, one after the other; what it wrote of a shard counts when its marker is there.
+    """Processes shards one after the other; the output of a shard is valid once its marker is written.
 
     Attributes:
         pipeline: is run.
@@ -143,7 +143,7 @@ class ShardWorker:
     """
 
     def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
-        """Takes what it needs.
+        """Sets pipeline, manifest and folder.
 
         Args:
             pipeline: see above.
@@ -166,7 +166,7 @@ class ShardWorker:
         killed: Mapping[int, Failure] | None = None,
         watch: Watch = unwatched,
     ) -> Done:
-        """Does one shard; doing it again gives the same part.
+        """Processes one shard; a second attempt gives the same part.
 
         Args:
             shard: of the manifest.
@@ -202,7 +202,7 @@ class ShardWorker:
         return done
 
     def _answered(self, shard: Shard) -> dict[str, Document]:
-        """What was done before an update stays done."""
+        """Returns the documents that were finished before an update, by id."""
         return self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
 
     def _results(
@@ -215,7 +215,7 @@ class ShardWorker:
         watch: Watch,
         saves: Saves,
     ) -> Iterator[Result]:
-        """What becomes of each document that is not known yet, and those that are."""
+        """Yields the result of each document: computed, or already known."""
         left = [at for at in range(len(documents)) if at not in killed]
         new = [at for at in left if documents[at].id not in known]
         suspects = {at for at, place in enumerate(new) if place in alone}
@@ -317,7 +317,7 @@ def _most(counts: Counter[str]) -> dict[str, int]:
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A shard to be done; see `ShardWorker.process`."""
+    """Order to process a shard; see `ShardWorker.process`."""
 
     shard: str
     attempt: int
@@ -326,7 +326,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
-    """A shard is done."""
+    """Message: a shard is done."""
 
     done: Done
 
@@ -335,7 +335,7 @@ OpenWorker = Callable[[], ShardWorker]
 
 
 def do_shards(open_worker: OpenWorker, channel: Channel) -> None:
-    """Does the shards that are ordered, in a process of its own.
+    """Processes the shards that are ordered, in a worker process.
 
     Args:
         open_worker: loads the pipeline.

@@ -1,4 +1,4 @@
-"""Shards done by workers: what was in flight when one died is tried again, and what it died at is set aside."""
+"""Supervisor of worker processes: after a worker dies, its shard is tried again, and suspect documents are isolated."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
 from fascicle.pipeline.workers.process import EndedError, Process, with_news
 from fascicle.settings.pipeline import Limits
 
-_BLAMELESS: Final = 50  # deaths of workers at one shard that no document can be blamed for
-STARTS: Final = 5  # workers in a row that die before they are ready, ...
-_KILLED: Final = 20  # ... or that others kill before
-_DIES: Final = 2  # deaths at a document alone that make it the culprit
+_BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document
+STARTS: Final = 5  # consecutive workers that die before they are ready, ...
+_KILLED: Final = 20  # ... or that are killed from outside before
+_DIES: Final = 2  # deaths at a document alone, after which it is quarantined
 _MOST: Final = 1_024
 _Message = Ready | Working | Finished | Failed
 _MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message)
@@ -30,7 +30,7 @@ _MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message
 
 @dataclass(kw_only=True)
 class _Task:
-    """A shard on its way.
+    """Shard in progress.
 
     Attributes:
         shard: that is to be done.
@@ -58,7 +58,7 @@ class _Task:
         )
 
     def blame(self, ended: EndedError) -> None:
-        """Takes note of a death, and of the documents that the worker was at."""
+        """Records a death, and the documents that the worker was processing."""
         at = ended.at
         if at is None or not at.places:
             self.blameless += 1
@@ -80,7 +80,7 @@ class _Task:
 
 @dataclass(kw_only=True, eq=False)
 class _Worker:
-    """A worker, its shard, and whether it has loaded the pipeline."""
+    """Worker, its shard, and whether it has loaded the pipeline."""
 
     process: Process[_Message]
     task: _Task | None = None
@@ -88,7 +88,7 @@ class _Worker:
 
 
 class Supervisor:
-    """Does shards by workers; a context manager that ends them."""
+    """Processes shards by worker processes; a context manager that ends them."""
 
     def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int) -> None:
         """Starts nothing yet.
@@ -110,11 +110,11 @@ class Supervisor:
         self._bad_starts = 0
 
     def __enter__(self) -> Supervisor:
-        """Itself."""
+        """Returns the supervisor itself."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Lets all workers end by themselves; after an error it ends them at once."""
+        """Lets all workers end by themselves; after an error it kills them at once."""
         for worker in self._workers if kind else ():
             worker.process.kill()
         while self._workers:
@@ -122,25 +122,25 @@ class Supervisor:
 
     @property
     def pids(self) -> list[int]:
-        """Of the workers that run."""
+        """Process ids of the running workers."""
         return [worker.process.pid for worker in self._workers]
 
     @property
     def _through(self) -> tuple[int, int]:
-        """Documents and characters that are through, of the shards that are on their way."""
+        """Documents and characters that are finished, of the shards in progress."""
         at = [worker.process.at for worker in self._workers if worker.process.at is not None]
         return sum(one.through for one in at), sum(one.characters_through for one in at)
 
     def run(
         self, shards: Sequence[Shard], *, begun: int = 0, tick: Callable[[int, int], None] = lambda *_: None
     ) -> Iterator[Done]:
-        """Does all shards, in any order; workers stay for the next call.
+        """Processes all shards, in any order; workers stay for the next call.
 
         Args:
             shards: to be done.
             begun: how often each was begun before.
-            tick: is called about ten times a second, with the documents and the characters that are through of the
-                shards that are on their way.
+            tick: is called about ten times a second, with the finished documents and characters of the
+                shards in progress.
 
         Yields:
             The marker of each.
@@ -164,7 +164,7 @@ class Supervisor:
                 worker.process.check()
 
     def _fill(self, left: int) -> None:
-        """Starts workers that are missing, and gives shards to those without."""
+        """Starts missing workers, and gives shards to idle ones."""
         while len(self._workers) < min(self._count, left):
             process = Process(partial(do_shards, self._open), _MESSAGES, limits=self._limits)
             self._workers.append(_Worker(process=process))
@@ -174,7 +174,7 @@ class Supervisor:
                 worker.process.send(worker.task.order(), seconds=self._limits.start)
 
     def _received(self, worker: _Worker) -> Iterator[Done]:
-        """What a worker sent, as far as it is there."""
+        """Handles the messages of a worker that have arrived; yields the markers of finished shards."""
         try:
             while worker in self._workers and (message := worker.process.receive(0)):
                 match message:
@@ -193,7 +193,7 @@ class Supervisor:
             self._replace(worker, ended)
 
     def _replace(self, worker: _Worker, ended: EndedError) -> None:
-        """A worker has died: its shard is tried again, and what it was at becomes suspect."""
+        """Replaces a dead worker: its shard is tried again, and the documents it was processing become suspect."""
         self._workers.remove(worker)
         if worker.task is not None:
             worker.task.blame(ended)

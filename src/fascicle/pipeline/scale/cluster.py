@@ -1,6 +1,6 @@
-"""The workers of a run on the machines of a Ray cluster.
+"""Workers of a run on the machines of a Ray cluster.
 
-Ray places stations on machines, and says which have died. It gets names of shards and gives markers back; documents
+Ray places stations on machines, and reports dead ones. It transfers names of shards and markers; documents
 never pass through it. Ray Data is not used: it moves and repeats blocks of rows, and a run has neither rows to move nor
 repeats that it does not count itself.
 """
@@ -31,9 +31,9 @@ from fascicle.pipeline.running.supervisor import STARTS, Supervisor
 from fascicle.pipeline.workers.child import Failed, WorkersError
 from fascicle.settings.pipeline import Limits
 
-_TICK: Final = 0.1  # seconds between two looks at the clock
+_TICK: Final = 0.1  # seconds between two calls of ``tick``
 _PATIENCE: Final = 10.0  # seconds for the head of a cluster to answer
-_DEATHS: Final = 10  # of stations at one shard
+_DEATHS: Final = 10  # deaths of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
 
@@ -41,10 +41,10 @@ _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(
 
 
 class Station:
-    """Does shards by a worker of its own, under the same limits as on one machine.
+    """Processes shards by a worker of its own, under the same limits as on one machine.
 
-    A document that kills the worker does not kill the station, which knows what the worker was at. So time, memory and
-    quarantine are decided beside the worker, and only names of shards and markers go through the network.
+    A document that kills the worker does not kill the station, which knows the current documents of the worker. So
+    time, memory and quarantine are controlled beside the worker, and the network carries only shards and markers.
     """
 
     def __init__(self, open_worker: OpenWorker, limits: Limits, folder: str) -> None:
@@ -60,11 +60,11 @@ class Station:
         self._pool = Supervisor(open_worker, limits=limits, workers=1)
 
     def ready(self) -> int:
-        """The number of its process, when it runs."""
+        """Returns the process id of the station, once it runs."""
         return os.getpid()
 
     def do(self, shard: bytes, begun: int) -> bytes:
-        """Does one shard.
+        """Processes one shard.
 
         Args:
             shard: as JSON.
@@ -84,7 +84,7 @@ class Station:
 
 @dataclass(kw_only=True)
 class _Placed:
-    """A station, as far as it is known here.
+    """State of a station, as known to the driver.
 
     Attributes:
         actor: by which Ray reaches it.
@@ -98,7 +98,7 @@ class _Placed:
 
 
 def pool_on(address: str) -> StartPool:
-    """Gives workers on the machines of a cluster.
+    """Returns a function that makes a pool of workers on the machines of a cluster.
 
     Args:
         address: ``HOST:PORT`` of a cluster, ``"auto"`` for the one that this machine belongs to, ``"local"`` for a new
@@ -118,10 +118,10 @@ def pool_on(address: str) -> StartPool:
 
 
 class Cluster:
-    """Does shards by stations on many machines; a context manager that ends them."""
+    """Processes shards by stations on many machines; a context manager that ends them."""
 
     def __init__(self, open_worker: OpenWorker, *, limits: Limits, workers: int, address: str = "") -> None:
-        """Reaches nothing yet.
+        """Connects to nothing yet.
 
         Args:
             open_worker: as for `fascicle.pipeline.running.supervisor.Supervisor`; its module must be installed on all
@@ -163,7 +163,7 @@ class Cluster:
             self._ray.shutdown()
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None) -> Iterator[Done]:
-        """Does all shards, in any order.
+        """Processes all shards, in any order.
 
         Args:
             shards: to be done.
@@ -191,7 +191,7 @@ class Cluster:
                     yield done
 
     def _fill(self, left: int) -> None:
-        """Asks for stations that are missing."""
+        """Requests missing stations."""
         kind = self._ray.remote(Station).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
         )
@@ -200,7 +200,7 @@ class Cluster:
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
     def _received(self, answer: Any) -> Done | None:
-        """What a station answers; it gets its next shard."""
+        """Handles the answer of a station, which then gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
             said = self._ray.get(answer)
@@ -228,7 +228,7 @@ class Cluster:
         self._stations[order] = station
 
     def _replace(self, station: _Placed, reason: str) -> None:
-        """A station, or its machine, has died: its shard is tried again elsewhere."""
+        """Replaces a dead station: its shard is tried again elsewhere."""
         if station.shard is None:
             self._bad_starts += 1
             if self._bad_starts >= STARTS:
@@ -247,7 +247,7 @@ class Cluster:
         self._left.appendleft(station.shard)
 
     def _check_places(self) -> None:
-        """Ends a run whose stations find no machine."""
+        """Ends a run if no machine has room for its stations."""
         if any(station.is_ready for station in self._stations.values()):
             self._since = time.monotonic()
         elif time.monotonic() - self._since > self._limits.start:
@@ -270,8 +270,8 @@ def _installed() -> Any:
 
 
 def _connected(address: str) -> tuple[Any, bool]:
-    """Ray, and whether it was connected here."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends nothing to anyone
+    """Returns Ray, and whether it was connected here."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that is started here sends no usage data
     ray = _installed()
     if ray.is_initialized():
         return ray, False
@@ -280,6 +280,6 @@ def _connected(address: str) -> tuple[Any, bool]:
             host, _, port = address.rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
         ray.init(address=address or None, logging_level="ERROR", log_to_driver=False)
-    except Exception as error:  # where a node does not start in time, Ray raises one of no class of its own
+    except Exception as error:  # if a node does not start in time, Ray raises a generic exception
         raise UsageError(f"the Ray cluster {address or 'of this machine'} cannot be reached: {error}") from None
     return ray, True

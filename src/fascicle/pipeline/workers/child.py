@@ -1,4 +1,4 @@
-"""What runs in a supervised process: it has a group of its own, takes orders, and sends what it is at."""
+"""Worker side of a supervised process: it has its own process group, takes orders, and reports its progress."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
 
 
 class WorkersError(FascicleError):
-    """Workers fail or end before any document can be blamed."""
+    """Error of workers that fail or end before a document is known to be the cause."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """The worker has loaded what it needs, and takes orders."""
+    """Message: the worker has loaded everything, and takes orders."""
 
 
 class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
-    """The worker is about to take documents through a step; none, when it reads or writes.
+    """Message: the worker starts to process documents by a step; there is none while it reads or writes.
 
     Attributes:
-        step: name.
+        step: its name.
         places: of the documents in the order.
         characters: of their texts.
-        through: documents of the order that are done or failed, ...
+        through: number of documents of the order that are done or failed, ...
         characters_through: ... and the characters of their texts.
     """
 
@@ -52,7 +52,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """The worker cannot go on, and no document is at fault.
+    """Message: the worker cannot go on, and no document is the cause.
 
     Attributes:
         message: for people.
@@ -64,12 +64,12 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
     @property
     def error(self) -> Exception:
-        """The error to raise where the worker was started."""
+        """Error to raise in the parent process."""
         return RuntimeError(self.message) if self.internal else WorkersError(self.message)
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """Makes one of an error; a fault of Fascicle is logged."""
+        """Creates a message from an error; an internal fault of Fascicle is logged."""
         if isinstance(error, FascicleError | OSError):
             return cls(message=str(error))
         log_fault(error)
@@ -77,36 +77,36 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class Channel:
-    """The end of the pipe in the worker. Messages are JSON in both directions, and no pickles."""
+    """Worker's end of the pipe. Messages are JSON in both directions, not pickles."""
 
     def __init__(self, pipe: Connection) -> None:
-        """Takes the pipe."""
+        """Sets the pipe."""
         self._pipe = pipe
 
     def send(self, message: msgspec.Struct) -> None:
-        """Sends a message to the process that started this one."""
+        """Sends a message to the parent process."""
         self._pipe.send_bytes(msgspec.json.encode(message))
 
     def orders(self, decoder: msgspec.json.Decoder[T], *, ready: msgspec.Struct) -> Iterator[T]:
-        """Sends that the worker is ready, and yields its orders until the pipe is closed.
+        """Sends the ready message, and yields orders until the pipe is closed.
 
         Args:
             decoder: reads orders.
             ready: the first message.
         """
         gc.collect()
-        gc.freeze()  # what is loaded stays: nothing needs to look through it again and again
+        gc.freeze()  # loaded objects stay: the garbage collector need not scan them
         self.send(ready)
         while True:
             yield decoder.decode(self._pipe.recv_bytes())
 
 
 def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, parent: int) -> None:
-    """The target of each process.
+    """Runs ``main`` in the started process; the target of each worker process.
 
     Args:
         pipe: of orders and messages.
-        main: does the work.
+        main: does the work in the process.
         memory: bytes of its own that the system lets a worker take which shares the machine with others.
         parent: process that it must not outlive.
     """
@@ -125,15 +125,15 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
 
 
 def settle(parent: int) -> None:
-    """Gives this process a group of its own, so that it ends with its programs and with its parent.
+    """Puts this process into its own process group, so that it ends with its child programs and with its parent.
 
-    An interrupt of the terminal is for the parent alone.
+    Only the parent handles an interrupt of the terminal.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # where memory is short, the system ends a worker and not its supervisor
+        with contextlib.suppress(OSError):  # if memory is short, the system kills a worker and not its supervisor
             Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != parent:  # it died before the line above
@@ -150,11 +150,11 @@ def _end_with_parent() -> None:
 
 
 def places_of(error: BaseException) -> list[str]:
-    """Where an error was raised: modules, lines and functions, the innermost last."""
+    """Returns the places in the code that led to an error: modules, lines and functions, the innermost last."""
     found = traceback.extract_tb(error.__traceback__)[-8:]
     return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
 
 
 def log_fault(error: BaseException) -> None:
-    """Writes to standard error which fault there was and where: no message, which may hold text or names of files."""
+    """Logs class and place of an error to standard error, without its message, which may hold text or file names."""
     sys.stderr.write(f"{type(error).__name__} at {', '.join(places_of(error))}\n")

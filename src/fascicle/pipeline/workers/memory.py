@@ -1,4 +1,4 @@
-"""What processes hold of memory, as far as the system says, and its limit."""
+"""Memory use of processes, as the system reports it, and its limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4_096
 
 
 def own_mebibytes(pid: int) -> int:
-    """MiB in memory that a process shares with no file; 0 where the system does not say, or it has ended."""
+    """Returns the MiB of private memory of a process; 0 if the system does not report it or the process has ended."""
     try:
         resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
     except (OSError, ValueError):
@@ -21,7 +21,7 @@ def own_mebibytes(pid: int) -> int:
 
 
 def peak_bytes() -> int | None:
-    """The most memory that this process ever had in use; ``None`` where the system does not say."""
+    """Returns the peak memory use of this process; ``None`` where the system does not report it."""
     # ru_maxrss would also count the process that this one was started from, before it became a program of its own.
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
@@ -36,16 +36,16 @@ def peak_bytes() -> int | None:
 
 
 def limit_memory(most: int, pid: int = 0) -> None:
-    """Lets the system refuse a process more memory of its own; maps of files do not count.
+    """Limits the private memory that a process can allocate; memory-mapped files do not count.
 
-    What asks for more gets a `MemoryError`, which costs one document and not the worker.
+    A larger allocation raises a `MemoryError`, so that one document fails, but the worker goes on.
 
     Args:
         most: bytes.
         pid: of the process; 0 for this one.
 
     Raises:
-        ProcessLookupError: it has ended.
+        ProcessLookupError: the process has ended.
     """
     if sys.platform != "linux":
         return

@@ -1,7 +1,7 @@
-"""A process under supervision: what it is at is known, its time and memory are capped, and its end is told with why.
+"""Supervised worker process: its current task is known, time and memory are limited, and why it ended is reported.
 
-By their documentation, Pebble kills a task that takes too long, but limits no memory and does not say at which document
-of a task a worker was; loky takes the death of a worker for a broken pool.
+By their documentation, Pebble kills a task that takes too long, but limits no memory and does not report which document
+of a task a worker was processing; loky treats the death of a worker as a broken pool.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from fascicle.pipeline.workers.memory import own_mebibytes
 from fascicle.settings.pipeline import Limits
 
 M = TypeVar("M")
-_TICK: Final = 0.1  # seconds between two looks at limits
+_TICK: Final = 0.1  # seconds between two checks of the limits
 _PATIENCE: Final = 5  # seconds that a process has to end by itself
 
 
 class EndedError(Exception):
-    """A worker has ended before its order was done.
+    """Error of a worker that ended before its order was done.
 
     Attributes:
         reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the like.
-        at: what it was at.
-        seconds: that it was at it.
-        memory: MiB that it was last seen to hold.
+        at: its last message about its current task, if any.
+        seconds: that it spent on this task.
+        memory: MiB that it used at the last check.
     """
 
     def __init__(self, reason: str, at: Working | None = None, *, seconds: float = 0.0, memory: int = 0) -> None:
-        """Takes what is known."""
+        """Sets the attributes."""
         super().__init__(reason)
         self.reason, self.at, self.seconds, self.memory = reason, at, seconds, memory
 
 
 class Process(Generic[M]):
-    """A process that was started; it ends with its parent.
+    """Running worker process; it ends with its parent.
 
     Attributes:
-        pid: its number.
-        at: what it is at, if it says so.
-        characters: that it was given, as whoever gives them counts.
+        pid: process id.
+        at: its current task, if known.
+        characters: number of characters that it got, as counted by the caller.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class Process(Generic[M]):
         longest: float = math.inf,
         daemon: bool = False,
     ) -> None:
-        """Starts it.
+        """Starts the process.
 
         Args:
             main: is called in the process, which it must reach by pickling: a function of a module, or a partial.
             messages: reads what it sends.
             limits: of time, memory and work; none by default.
-            longest: seconds that it may be at a step at most, since nobody waits longer for it.
+            longest: seconds that a step may take at most, since the caller waits no longer.
             daemon: whether the end of this program ends it rather than waits for it; then it can start no other.
         """
         context = multiprocessing.get_context("spawn")
@@ -88,16 +88,16 @@ class Process(Generic[M]):
         self._deadline = self._since + seconds
 
     def send(self, order: msgspec.Struct, *, seconds: float) -> None:
-        """Gives it an order, and so much time until its first message."""
+        """Sends an order to the process, and sets the time limit until its first message."""
         self._expect(min(seconds, self._longest), None)
         with contextlib.suppress(OSError):  # its end is seen by `receive`
             self._pipe.send_bytes(msgspec.json.encode(order))
 
     def receive(self, seconds: float = _TICK) -> M | None:
-        """The next message; ``None`` if there is none so soon.
+        """Returns the next message; ``None`` if there is none within the given seconds.
 
         Raises:
-            EndedError: it has ended, and there is no other message.
+            EndedError: the process has ended, and there is no other message.
         """
         ready = wait([self._pipe, self._process.sentinel], seconds)
         if self._pipe in ready:
@@ -111,7 +111,7 @@ class Process(Generic[M]):
         raise EndedError(self._reap(), at, seconds=time.monotonic() - since, memory=self._memory)
 
     def _note(self, message: M) -> None:
-        """Takes note of what it is at, and until when; after other messages than `Working` it has nothing to do."""
+        """Records the current task and its deadline; after other messages than `Working` the process is idle."""
         limits = self._limits
         if not isinstance(message, Working) or limits is None:
             return self._expect(math.inf, None)
@@ -119,7 +119,7 @@ class Process(Generic[M]):
         return self._expect(min(allowed if message.places else limits.start, self._longest), message)
 
     def check(self) -> None:
-        """Kills it if it takes too much time or memory for what it is at."""
+        """Kills the process if its current task takes too much time or memory."""
         if self._limits is None or math.isinf(self._deadline) or self._reason:
             return
         self._memory = own_mebibytes(self.pid)
@@ -130,17 +130,17 @@ class Process(Generic[M]):
 
     @property
     def is_spent(self) -> bool:
-        """Whether it is to be replaced: it has done much, or holds much more than when this was first asked."""
+        """True if the process is to be replaced: it has done much, or uses much more memory than at the first check."""
         assert self._limits is not None
         memory = own_mebibytes(self.pid)
         self._first_memory = self._first_memory or memory
         return memory - self._first_memory > self._limits.growth or self.characters > self._limits.recycle * 1_000_000
 
     def kill(self, reason: str = "") -> None:
-        """Ends it with all programs that it started.
+        """Kills the process with all programs that it started.
 
         Args:
-            reason: that is told of its end.
+            reason: reported as the reason of its end.
         """
         self._reason = self._reason or reason
         if self._is_over:
@@ -151,12 +151,12 @@ class Process(Generic[M]):
         self._process.kill()
 
     def close(self) -> None:
-        """Lets it end by itself, and ends it if it does not."""
+        """Closes the pipe so that the process ends by itself, and kills it if it does not."""
         self._pipe.close()
         self._reap()
 
     def _reap(self) -> str:
-        """Waits until it has ended, with its programs; returns why."""
+        """Waits until the process and its programs have ended; returns the reason."""
         if not self._is_over:
             self._process.join(_PATIENCE)
             self.kill()
@@ -168,7 +168,7 @@ class Process(Generic[M]):
 
 
 def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = _TICK) -> list[Process[Any]]:
-    """The processes that sent something or have ended, as soon as there are some.
+    """Returns the processes that sent a message or have ended; waits until there are some.
 
     Args:
         processes: to wait for.
@@ -181,7 +181,7 @@ def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = _TIC
 
 
 def _reason_of(code: int) -> str:
-    """How a process ended, by its exit code."""
+    """Returns how a process ended, by its exit code."""
     if code >= 0:
         return f"exit:{code}"
     with contextlib.suppress(ValueError):

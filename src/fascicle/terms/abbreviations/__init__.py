@@ -1,1 +1,1 @@
-"""Abbreviations that a text defines: where short forms get their long forms."""
+"""Abbreviations that a text defines: pairs of short form and long form."""

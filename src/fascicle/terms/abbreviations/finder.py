@@ -35,11 +35,11 @@ _TOKEN: Final = re.compile(r"\S+")
 
 
 class Bracket(NamedTuple):
-    """Two brackets that belong together.
+    """Pair of matching brackets.
 
     Attributes:
-        start: where the first one stands.
-        end: where the second one stands.
+        start: place of the first one.
+        end: place of the second one.
         floor: behind the nearest bracket to the left that is still open at ``start``, or behind the nearest pair to the
             left that stands alone, whichever is later; 0 if there is none.
     """
@@ -50,7 +50,7 @@ class Bracket(NamedTuple):
 
 
 def brackets(text: str) -> Iterator[Bracket]:
-    """The pairs of a text, inner pairs before outer ones, in linear time.
+    """Yields the bracket pairs of a text, inner pairs before outer ones, in linear time.
 
     A closing bracket without a partner counts as an ordinary character. One that closes an outer bracket leaves the
     inner ones without partners. A pair stands alone if no letter or digit touches it from outside and no hyphen comes
@@ -83,7 +83,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 class AbbreviationFinder:
-    """A step that notes where documents define short forms."""
+    """Step that records where documents define short forms."""
 
     name = "abbreviations"
     needs: frozenset[str] = frozenset()
@@ -92,12 +92,12 @@ class AbbreviationFinder:
     fingerprint = "abbreviations@3"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """The definitions of each document, beside those that it has."""
+        """Returns one patch for each document with the definitions of its text, beside those that it has."""
         return [Patch(abbreviations=find_abbreviations(document)) for document in documents]
 
 
 def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
-    """Where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
+    """Finds where a text defines short forms: ``long form (SF)``, ``SF (long form)`` and ``(long form, SF)``.
 
     The algorithm is that of Schwartz and Hearst (PSB 2003), with repairs.
 
@@ -127,28 +127,28 @@ def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abb
 
 
 def abbreviations_of(document: Document, *, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
-    """Those that a document states, else those that its text defines.
+    """Returns the abbreviations that a document states, else those that its text defines.
 
     Args:
         document: see `find_abbreviations`.
-        at: of those that its text defines only those whose first or second bracket stands there; all by default.
+        at: of those that its text defines only those whose first or second bracket is there; all by default.
     """
     return _defined(document, at) if document.abbreviations is None else document.abbreviations
 
 
 class _Part:
-    """A part of a text in which definitions are looked for."""
+    """Part of a text in which definitions are searched."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def folded(self) -> str:
-        """Letters that may stand for one another are equal."""
+        """Text of the part in which interchangeable letters are equal."""
         return foldable(self.text)
 
     def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
-        """The ranges of short and long forms; inner brackets come before outer ones."""
+        """Yields the ranges of short and long forms; inner brackets come before outer ones."""
         for bracket in brackets(self.text):
             if bracket.end - bracket.start > _REACH or not (at is None or bracket.start in at or bracket.end in at):
                 continue
@@ -157,7 +157,7 @@ class _Part:
                 yield found
 
     def _before(self, bracket: Bracket) -> Abbreviation | None:
-        """``long form (SF)``, and ``long form (SF, more)``."""
+        """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if there is one."""
         short = self._trimmed(bracket.start + 1, self._first_part(bracket))
         if not can_be_short(self.text[slice(*short)]):
             return None
@@ -168,7 +168,7 @@ class _Part:
         return short, long
 
     def _behind(self, bracket: Bracket) -> Abbreviation | None:
-        """``SF (long form)``, with a short form of two words if the first one does not begin with a small letter."""
+        """Returns the definition ``SF (long form)``, if any; SF has two words if it starts with no small letter."""
         if self._is_glued(bracket):
             return None
         end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
@@ -187,7 +187,7 @@ class _Part:
         return None
 
     def _is_defined(self, short: Span, long: Span) -> bool:
-        """Whether a range can be a short form, and another one is its long form as a whole."""
+        """True if a range can be a short form, and another one is its long form as a whole."""
         form = self.text[slice(*short)]
         words = len(self.text[slice(*long)].split())
         if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
@@ -195,7 +195,7 @@ class _Part:
         return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
 
     def _within(self, bracket: Bracket) -> Abbreviation | None:
-        """``(long form, SF)``."""
+        """Returns the definition of the form ``(long form, SF)``, if there is one."""
         parts = list(self._parts(bracket))
         if not parts:
             return None
@@ -204,7 +204,7 @@ class _Part:
         return (short, long) if can_be_short(self.text[slice(*short)]) and self._long(short, long) == long else None
 
     def _long(self, short: Span, window: Span) -> Span | None:
-        """The tail of a window that is the long form of a short form; it begins with a word."""
+        """Returns the tail of a window that is the long form of a short form; it begins with a word."""
         form = self.text[slice(*short)]
         at = long_form(self.folded[slice(*short)], self.folded[slice(*window)], initials=form.islower())
         if at is None:
@@ -217,13 +217,13 @@ class _Part:
         return not before.isspace() and before not in _QUOTES
 
     def _parts(self, bracket: Bracket) -> Iterator[re.Match[str]]:
-        """What separates the parts of the words in a bracket."""
+        """Yields the separators between the parts of the words in a bracket."""
         return _PART.finditer(self.text, bracket.start + 1, bracket.end)
 
     def _ends(self, bracket: Bracket) -> Iterator[int]:
-        """Where a long form in a bracket may end: the first part, more parts, all of it.
+        """Yields where a long form in a bracket may end: after the first part, after more parts, at the bracket.
 
-        "and" stands in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
+        "and" occurs in FDA (Food and Drug Administration), and between two long forms. A list ends with its bracket.
         """
         for number, cut in enumerate(self._parts(bracket)):
             if number == 0 or not cut[0].startswith(","):
@@ -234,7 +234,7 @@ class _Part:
         return next((cut.start() for cut in self._parts(bracket)), bracket.end)
 
     def _floor(self, bracket: Bracket, most: int) -> int:
-        """Where the words begin in which a long form is looked for: in the same sentence, and at most so many."""
+        """Returns where the search for a long form begins: in the same sentence, and at most so many words before."""
         floor = max(bracket.floor, bracket.start - _REACH)
         for stop in _STOP.finditer(self.text, floor, bracket.start):
             if not _NO_STOP.search(self.text, max(floor, stop.start() - 8), stop.start()):
@@ -250,7 +250,7 @@ class _Part:
         return start if dash < 0 else dash + 2
 
     def _trimmed(self, start: int, end: int) -> Span:
-        """A range without white space, quotation marks and commas at its ends."""
+        """Returns a range without white space, quotation marks and commas at its ends."""
         while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
             start += 1
         while end > start and (self.text[end - 1].isspace() or self.text[end - 1] in _AROUND):

@@ -1,4 +1,4 @@
-"""Which rules for abbreviations are on: chosen on development documents, with none as a possible choice."""
+"""Selection of the rules for abbreviations on development documents; no rule at all is one of the choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Found = Mapping[str, tuple[Mention, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class FittedRules:
-    """What was chosen.
+    """Result of the selection of rules.
 
     Attributes:
         rules: for the decision of the model.
@@ -32,23 +32,23 @@ class FittedRules:
     definitions: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What a run keeps: the rules, the merit without and with them, and on how many definitions they were tried."""
+        """Returns what a run stores: the rules, F1 without and with them, and the number of definitions."""
         rules = {name: getattr(self.rules, name) for name in AbbreviationRules.__struct_fields__}
         return {**rules, "dev_f1": self.after, "dev_f1_without": self.before, "definitions": self.definitions}
 
     @property
     def before(self) -> float:
-        """The merit without rules."""
+        """F1 without rules."""
         return self.tried[0][1]
 
     @property
     def after(self) -> float:
-        """The merit of what was chosen."""
+        """F1 with the selected rules."""
         return max(merit for _, merit in self.tried)
 
 
 def candidates() -> Iterator[AbbreviationRules]:
-    """All rules, those with fewer changes first."""
+    """Yields all sets of rules, those with fewer changes first."""
     spreads: tuple[Spread, ...] = get_args(Spread)
     every = (
         AbbreviationRules(spread=spread, drop=drop, one_type=one_type)
@@ -60,7 +60,7 @@ def candidates() -> Iterator[AbbreviationRules]:
 def fit_rules(
     documents: Sequence[Document], found: Found, *, merit: Callable[[Found], float], chosen_on: str
 ) -> FittedRules:
-    """Tries all rules on development documents and keeps the best; of equally good ones, those with fewer changes.
+    """Tries all rules on development documents and returns the best; in a tie, those with fewer changes.
 
     Args:
         documents: development documents.

@@ -1,4 +1,4 @@
-"""What can be a short form, and which words are its long form: Schwartz and Hearst (PSB 2003), with repairs."""
+"""Short forms and their long forms, by the algorithm of Schwartz and Hearst (PSB 2003), with repairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FUNCTION_WORDS: Final = frozenset(
         "a an and as at but by de for from in into is of on or that the their this to was were which with within"
     )
 )
-# Not "delta", which stands for a change: deltaGFR.
+# Not "delta", which means a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
 _SIGNS: Final = (("+", "positive"), ("-", "negative"))
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
@@ -40,7 +40,7 @@ _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
 
 
 def foldable(text: str) -> str:
-    """A text in which letters that may stand for one another are equal; as long as the text.
+    """Returns a text in which interchangeable letters are equal; it has the same length as the text.
 
     Args:
         text: any.
@@ -55,7 +55,7 @@ def foldable(text: str) -> str:
 
 
 def can_be_short(form: str) -> bool:
-    """Whether some characters can be a short form.
+    """True if some characters can be a short form.
 
     As in the paper (section 2.1): at least one letter, and a letter or digit in front. Besides, they are at most three
     words, and no quantity, no comparison and no Roman numeral; one character alone is a capital.
@@ -76,19 +76,19 @@ def can_be_short(form: str) -> bool:
 
 
 def _is_joined(form: str) -> bool:
-    """Whether some characters are one word with a hyphen that has no ordinary word."""
+    """True if some characters are one word with a hyphen and no ordinary word in it."""
     return len(form) <= _LONGEST_JOINED and "-" in form and len(form.split()) == 1 and not _ORDINARY.search(form)
 
 
 def most_words(short: str) -> int:
-    """How many words the long form of a short form may have (section 2.1 of the paper)."""
+    """Returns how many words the long form of a short form may have (section 2.1 of the paper)."""
     return min(len(short) + 5, 2 * len(short))
 
 
 def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
-    """Where the long form of a short form begins, which ends where some words end.
+    """Returns where the long form of a short form begins; it ends at the end of the given words.
 
-    The short form as it stands comes first. Then come other spellings of it: letters for the names of Greek letters,
+    The short form as written comes first. Then come other spellings of it: letters for the names of Greek letters,
     the initial of a number word for its digit, and no subscript at the end.
 
     Args:
@@ -107,7 +107,7 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
 
 
 def _by_any_initials(short: str, words: str) -> int | None:
-    """Where as many last words begin as a short form has letters, if these are their initials in another order.
+    """Returns where as many last words begin as a short form has letters, if their initials are the same letters.
 
     As DM of myotonic dystrophy, and QTc of corrected QT. Function words between them may have none.
     """
@@ -127,7 +127,7 @@ def _by_any_initials(short: str, words: str) -> int | None:
 
 
 def _spellings(short: str, words: str) -> Iterator[str]:
-    """Other spellings of a short form, each of at least two letters."""
+    """Yields other spellings of a short form, each of at least two letters."""
     greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
     if greek != short and len(greek) > 1:
         yield greek
@@ -143,7 +143,7 @@ def _spellings(short: str, words: str) -> Iterator[str]:
 
 
 def _numbers(short: str, words: str) -> Iterator[str]:
-    """Spellings of the number in a short form: as a Roman numeral, as a prefix behind it, and in front."""
+    """Yields spellings of the number in a short form: as a Roman numeral, as a prefix behind it, and in front."""
     number = _NUMBER.fullmatch(short)
     if number is None:
         return
@@ -159,10 +159,10 @@ def _numbers(short: str, words: str) -> Iterator[str]:
 
 
 def _long_form(short: str, words: str, *, initials: bool) -> int | None:
-    """The place of the long form of one spelling, see `long_form`.
+    """Returns the place of the long form of one spelling, see `long_form`.
 
-    A letter with a number, or without one, stands for the last word. Else each letter begins a word, or all letters
-    stand in the words in their order, as in the paper, and at least half of the words have one of them. A plural
+    A letter with a number, or without one, abbreviates the last word. Else each letter begins a word, or all letters
+    occur in the words in their order, as in the paper, and at least half of the words have one of them. A plural
     ``s`` or one digit may be missing, if the others are initials.
     """
     if _LETTER_AND_NUMBER.fullmatch(short):
@@ -179,13 +179,13 @@ def _long_form(short: str, words: str, *, initials: bool) -> int | None:
 
 
 def _without_digit(letters: Sequence[str], words: str) -> int | None:
-    """The long form of N2O, by the initials that are left without its digit."""
+    """Returns the long form of N2O, by the initials that are left without its digit."""
     rest = [letter for letter in letters if letter.isalpha()]
     return by_initials(rest, words) if len(letters) - len(rest) == 1 < len(rest) else None
 
 
 def by_initials(letters: Sequence[str], words: str) -> int | None:
-    """Where the last words begin whose initials are some letters.
+    """Returns where the last words begin whose initials are the given letters.
 
     Args:
         letters: at least one.
@@ -204,7 +204,7 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
 
 
 def by_letters(letters: Sequence[str], words: str) -> int | None:
-    """Where the shortest tail begins that has some letters in their order, the first one at the start of a word.
+    """Returns where the shortest tail begins that has the letters in order, the first one at the start of a word.
 
     This is the algorithm of the paper (section 2.2).
     """
@@ -219,7 +219,7 @@ def by_letters(letters: Sequence[str], words: str) -> int | None:
 
 
 def _is_sparse(letters: Sequence[str], long: str) -> bool:
-    """Whether several words of a long form, and more than half of those that are no function words, have no letter."""
+    """True if several words of a long form, and more than half of its content words, contribute no letter."""
     words = [match for match in _TOKEN.finditer(long) if match[0] not in FUNCTION_WORDS]
     places, at = [0], len(long)
     for letter in reversed(letters[1:]):
@@ -230,10 +230,10 @@ def _is_sparse(letters: Sequence[str], long: str) -> bool:
 
 
 def is_allowed(long: str, short: str) -> bool:
-    """Whether some words may be the long form of a short form whose letters they have.
+    """True if some words may be the long form of a short form whose letters they contain.
 
-    They are longer, do not have the short form among them, do not begin with a function word, and have all brackets in
-    pairs.
+    The words are longer, do not have the short form among them, do not begin with a function word, and have all
+    brackets in pairs.
     """
     words = long.split()
     return (
@@ -245,7 +245,7 @@ def is_allowed(long: str, short: str) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether a word stands in a text with no letter or digit before or after it."""
+    """True if a word occurs in a text with no letter or digit before or after it."""
     at = -1
     while (at := text.find(word, at + 1)) >= 0:
         if not text[at - 1 : at].isalnum() and not text[at + len(word) : at + len(word) + 1].isalnum():

@@ -19,10 +19,10 @@ _TELLING_WITH_DIGIT: Final = 4
 
 
 class Pair(NamedTuple):
-    """A long form with its short forms.
+    """Long form with its short forms.
 
     Attributes:
-        long: the words of the long form, as they stand where it is defined first.
+        long: the words of the long form, as in its first definition.
         shorts: short forms, in the order of their definitions.
     """
 
@@ -37,11 +37,11 @@ class _Definition(NamedTuple):
 
 
 class Pairs:
-    """The pairs that a document states, or else those that its text defines.
+    """Abbreviation pairs that a document states, or else those that its text defines.
 
     Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
-    itself a short one stands for the long form of that. A mention is a form if it is nothing else: one that has a form
-    among other words stands for itself.
+    itself a short one is replaced by the long form of that. A mention is a form only as a whole: one that has a form
+    among other words keeps its own words.
     """
 
     def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
@@ -68,17 +68,17 @@ class Pairs:
         self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Returns the number of pairs."""
         return len(self._pairs)
 
     def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
-        """The pair of which a mention is a form, if there is one, and where to look for what stands around it.
+        """Returns the pair of which a mention is a form, if any, and the place where the context of the mention is.
 
-        The forms of one definition stand at one place.
+        The forms of one definition are at one place.
 
         Args:
             surface: the words of the mention, with a blank between two of them.
-            spans: where it stands, in the order of the text.
+            spans: of the mention, in the order of the text.
         """
         start = spans[0][0]
         if len(spans) == 1 and (found := self._places.get(spans[0])):
@@ -94,7 +94,7 @@ class Pairs:
         return _Definition(min(start for start, _ in places), short, long) if short and long else None
 
     def _root(self, definition: _Definition) -> str:
-        """The long form that is no short form itself; each step leads to a longer one, so that there is an end."""
+        """Returns the long form that is no short form itself; each step leads to a longer one, so the loop ends."""
         found = definition.long
         while several := self._of_short.get(_singular(found)):
             above = _last(several, definition.begins).long
@@ -104,13 +104,13 @@ class Pairs:
         return found
 
     def _whole(self, short: Span, long: Span) -> Span:
-        """Both forms of a definition with the bracket of the second one."""
+        """Returns both forms of a definition with the bracket of the second one."""
         end = max(short[1], long[1])
         return min(short[0], long[0]), end + (self._text[end : end + 1] in _CLOSING)
 
 
 def is_distinctive(short: str) -> bool:
-    """Whether a short form is hardly short for anything else: it has five letters or digits, or four with a digit."""
+    """True if a short form is rarely ambiguous: it has five letters or digits, or four with a digit."""
     solid = [one for one in short if one.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
 
@@ -120,10 +120,10 @@ def _words(text: str) -> str:
 
 
 def _singular(short: str) -> str:
-    """A short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
+    """Returns a short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
     return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
 
 
 def _last(several: Sequence[_Definition], place: int) -> _Definition:
-    """The last definition that begins before a place or there, or else the first one."""
+    """Returns the last definition that begins at or before a place, or else the first one."""
     return several[max(0, bisect_right(several, place, key=lambda one: one.begins) - 1)]

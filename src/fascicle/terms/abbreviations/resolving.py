@@ -1,4 +1,4 @@
-"""What short forms and long forms of a document say about its mentions: some are added, retyped or dropped."""
+"""Abbreviation step: adds, retypes or drops mentions by the short forms and long forms of a document."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Types = frozenset[str]
 
 
 def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patch:
-    """The answer of a predictor under rules for abbreviations; an event tells of each mention that changes.
+    """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
-    overlaps. What is added, and what gets another type, has the score of the mention that decided: of a long form the
-    best one that it has anywhere, for it may stand in a title or a heading where it is first defined. Discontinuous
+    overlaps. An added or retyped mention has the score of the mention that decided: of a long form the
+    best one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous
     mentions stay as they are.
 
     Args:
@@ -50,7 +50,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
 
 
 class _Layer:
-    """The mentions of one answer, by their places."""
+    """Mentions of one source, by their places."""
 
     def __init__(self, text: str, mentions: Sequence[Mention]) -> None:
         self.text = text
@@ -73,7 +73,7 @@ class _Layer:
 
     @cached_property
     def _best(self) -> Mapping[tuple[str, str], float]:
-        """The best score of each name of each type, whether a sentence begins with it or not."""
+        """Best score of each name of each type, whether it begins a sentence or not."""
         found: dict[tuple[str, str], float] = {}
         for span, mentions in self.at.items():
             for one in mentions:
@@ -86,7 +86,7 @@ class _Layer:
         return name[:1].lower() + name[1:]
 
     def at_best(self, span: Span) -> tuple[Mention, ...]:
-        """The mentions at a place with the best scores that their name has."""
+        """Returns the mentions at a place with the best scores that their name has."""
         return tuple(
             one if one.score is None else msgspec.structs.replace(one, score=self._best[one.type, self._name(span)])
             for one in self.at.get(span, ())
@@ -96,7 +96,7 @@ class _Layer:
         return frozenset(mention.type for mention in self.at.get(span, ()))
 
     def set_types(self, span: Span, like: Sequence[Mention], why: str) -> None:
-        """The mentions at a place become like others; they begin to exist where nothing overlaps."""
+        """Gives the mentions at a place new types; adds mentions where nothing overlaps."""
         if span not in self.at and self.overlaps(span):
             return
         kept = "retyped" if span in self.at else "added"
@@ -117,7 +117,7 @@ class _Layer:
 
 
 class _Long:
-    """The long form of a definition, and what the mentions said of it before anything was changed."""
+    """Long form of a definition, with its mentions before any change."""
 
     def __init__(self, layer: _Layer, short: Span, long: Span, rules: AbbreviationRules) -> None:
         self.begins = min(short[0], long[0])
@@ -151,7 +151,7 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
 
 
 def _unify(layer: _Layer) -> None:
-    """Gives each string the types that it has most often, by the sum of the scores."""
+    """Gives each string its most frequent types, weighted by score."""
     groups: dict[str, list[Span]] = defaultdict(list)
     for span in layer.at:
         groups[layer.text[slice(*span)]].append(span)

@@ -1,1 +1,1 @@
-"""Corrections of vocabularies by hand: rules in a table, which are appended and never edited."""
+"""Manual corrections of vocabularies: rules in a table, which are appended and never edited."""

@@ -1,4 +1,4 @@
-"""What is wrong with rules: those that do nothing, that contradict each other, or that name what is not there."""
+"""Lint of curation rules: rules without effect, contradictory rules, and unknown names, concepts or sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unkn
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong with one rule.
+    """Problem of one rule.
 
     Attributes:
         number: of the rule, from 0.
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 class Seen:
-    """Of the names that go into a build, those that rules look at; so neither lint nor the build looks for them again.
+    """Names of a build that rules are about, collected so that neither lint nor the build searches them again.
 
     Attributes:
         rows: names that a rule fits, or that have the surface of one.
@@ -36,7 +36,7 @@ class Seen:
     """
 
     def __init__(self, curation: Curation) -> None:
-        """Has seen no name."""
+        """Starts without names."""
         self.rows: dict[NameRow, None] = {}
         self.concepts: set[str] = set()
         self._curation = curation
@@ -44,7 +44,7 @@ class Seen:
         self._meant = {rule.concept for rule in curation.rules}
 
     def see(self, source: str, record: ConceptRecord) -> None:
-        """Looks at one record of a source."""
+        """Collects the names and concepts of one record of a source."""
         if record.curie in self._meant:
             self.concepts.add(record.curie)
         for name in record.names:
@@ -58,19 +58,19 @@ class Seen:
         return self._curation.rules
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name that was seen, or that a rule adds; see `Curation.decide`."""
+        """Returns the decision about a name that was seen, or that a rule adds; see `Curation.decide`."""
         looked = row in self.rows or row.surface in self._named
         return self._curation.decide(row) if looked else UNTOUCHED
 
     def findings(self, sources: Iterable[str]) -> list[Finding]:
-        """What is wrong with the rules beside all that was seen; see `lint`."""
+        """Returns the problems of the rules, given all names and concepts that were seen; see `lint`."""
         return lint(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
 
 
 def lint(
     rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()
 ) -> list[Finding]:
-    """Everything that is wrong with the rules, in their order.
+    """Returns all problems of the rules, in their order.
 
     Args:
         rows: surface, source and concept of each name of the vocabularies, before curation.
@@ -93,7 +93,7 @@ def _names(curation: Curation, known: Callable[[str], bool], sources: frozenset[
 
 
 def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
-    """Rules that look at exactly the same names as an earlier one, and decide the same thing."""
+    """Yields rules with exactly the same names and the same field to decide as an earlier one."""
     before: dict[tuple[str, ...], int] = {}
     for number, rule in enumerate(rules):
         what = rule.action if rule.action in ("case", "prefer") else "presence"
@@ -110,7 +110,7 @@ def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
 
 
 def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
-    """Rules without which nothing changes, the earlier ones first: what stays does the same as all do together."""
+    """Yields rules without effect, the earlier ones first: the remaining rules have the same result as all together."""
     near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)  # surface -> names that a rule looks at
     looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
     named = {rule.surface for rule in curation.rules}
@@ -140,7 +140,7 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
 def _outcome(
     near: Mapping[str, Iterable[NameRow]], surface: str, curation: Curation, gone: Collection[int]
 ) -> set[tuple[NameRow, bool, str, bool]]:
-    """The names of a surface that are kept, with all that was decided.
+    """Returns the names of a surface that are kept, with the decision for each.
 
     A preference counts among one concept too: the word may be common, and other surfaces may have its key.
     """

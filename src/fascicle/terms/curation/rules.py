@@ -1,4 +1,4 @@
-"""What rules make of the names of a pack."""
+"""Curation rules: they block, add or change names of a pack."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CURATION: Final = "curation"  # the source of names that rules add, if they name
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule.
+    """Curation rule.
 
     Attributes:
         action: what it does.
@@ -61,7 +61,7 @@ def read_rules(paths: Iterable[str]) -> list[Rule]:
 
 
 def written(rules: Iterable[Rule]) -> str:
-    """Rules as a table that `read_rules` reads."""
+    """Returns rules as a table that `read_rules` can read."""
     rows = ["\t".join(HEADER)]
     rows += ["\t".join(str(getattr(rule, column)) for column in HEADER) for rule in rules]
     return "\n".join(rows) + "\n"
@@ -126,7 +126,7 @@ Key = Callable[[str], str]
 
 
 class NameRow(NamedTuple):
-    """A name as rules see it.
+    """Name with its source and concept, as input of the rules.
 
     Attributes:
         surface: of the name.
@@ -140,7 +140,7 @@ class NameRow(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of one name; the numbers are those of rules, ``None`` where none decided.
+    """Decision of the rules about one name; numbers are those of rules, ``None`` where no rule decided.
 
     Attributes:
         keep: whether the pack has it.
@@ -165,10 +165,10 @@ UNTOUCHED = Decision()
 
 
 class Curation:
-    """Rules that are ready to decide about names, in any order and as many as there are."""
+    """Set of rules that decides about names, in any order and number."""
 
     def __init__(self, rules: Sequence[Rule], *, key: Key = str.casefold) -> None:
-        """Sorts the rules by what they look at.
+        """Indexes the rules by surface.
 
         Args:
             rules: the last one wins.
@@ -188,7 +188,7 @@ class Curation:
                 self._by_concept[rule.concept].append(number)
 
     def decide(self, row: NameRow, *, without: Collection[int] = ()) -> Decision:
-        """What becomes of one name of a vocabulary, or of one that a rule adds.
+        """Returns the decision about one name of a vocabulary, or about one that a rule adds.
 
         Args:
             row: the name.
@@ -220,12 +220,12 @@ class Curation:
         )
 
     def fitting(self, row: NameRow) -> list[int]:
-        """The numbers of the rules that look at a name, in their order; a ``prefer`` looks at all concepts."""
+        """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is about all concepts."""
         near = self._near(row)
         return [number for number in near if _fits(self.rules[number], row)] if near else near
 
     def added(self, *, without: Collection[int] = ()) -> dict[tuple[str, str], NameRow]:
-        """Surface and concept -> the name that rules add, each once; its source is that of the last such rule."""
+        """Returns surface and concept -> name that rules add, each once; its source is that of the last such rule."""
         return {
             (rule.surface, rule.concept): NameRow(rule.surface, rule.source or CURATION, rule.concept)
             for number, rule in enumerate(self.rules)
@@ -233,7 +233,7 @@ class Curation:
         }
 
     def _near(self, row: NameRow) -> list[int]:
-        """Numbers of the rules that may fit, in their order."""
+        """Returns numbers of the rules that may fit, in their order."""
         near = self._by_surface.get(row.surface, [])
         if self._by_key and (more := self._by_key.get(self._key(row.surface))):
             near = near + more
@@ -245,7 +245,7 @@ class Curation:
 def apply(
     rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
 ) -> Iterator[tuple[NameRow, Decision]]:
-    """What becomes of each name; behind them, the names that rules add and no source has.
+    """Yields each name with its decision, and then the names that rules add and no source has.
 
     Args:
         rows: surface, source and concept of each name.

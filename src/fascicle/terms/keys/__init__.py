@@ -1,1 +1,1 @@
-"""Keys of names: what of their spelling does not count, the same for names and for texts."""
+"""Keys of names: normalised spelling, the same for names and for texts."""

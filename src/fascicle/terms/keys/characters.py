@@ -1,4 +1,4 @@
-"""Whether a name has the case in a text that it must have."""
+"""Characters in their normalised form, and the case that a name must have in a text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _POINTS: Final = range(
 
 @lru_cache(maxsize=1 << 14)
 def folded(letter: str) -> str:
-    """What a character counts as, alone or with the marks on it: none, one or several characters.
+    """Returns the folded form of a character, alone or with its marks: none, one or several characters.
 
     Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
     as ``'``, any decimal digit as that of ASCII. White space counts as a blank. Accents, invisible characters and the
@@ -52,12 +52,12 @@ def folded(letter: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def extends(character: str) -> bool:
-    """Whether a character belongs to the one before it: a mark, or one that does not count."""
+    """True if a character belongs to the one before it: a combining mark, or a character that is ignored."""
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
 
 
 def group(character: str) -> int:
-    """Whether a folded character is a letter, a digit, a sign or a blank."""
+    """Returns the class of a folded character: letter, digit, sign or blank."""
     if character.isalpha():
         return LETTER
     if character.isnumeric():
@@ -68,7 +68,7 @@ def group(character: str) -> int:
 
 
 def _parts(character: str) -> str:
-    """What a character counts as, whatever stands before it."""
+    """Returns the folded form of a character, whatever precedes it."""
     if character in _MARKS_OF_OWNERS:
         return ""
     now, before = unicodedata.normalize("NFD", character), ""
@@ -81,7 +81,7 @@ def _parts(character: str) -> str:
 
 
 def _part(character: str) -> str:
-    """What a character counts as that is decomposed and in lower case already."""
+    """Returns the folded form of a character that is already decomposed and in lower case."""
     category = unicodedata.category(character)
     if character in GREEK or character in _LATIN:
         return GREEK.get(character) or _LATIN[character]
@@ -102,7 +102,7 @@ def _takes_marks(letter: str) -> bool:
 
 
 def _diacritic(character: str, category: str) -> bool:
-    """Marks that change how a letter is written or sounds, but not which one it is; vowel signs are letters."""
+    """True if a mark changes how a letter is written or sounds, but not which one it is; vowel signs are letters."""
     kind = unicodedata.combining(character)
     return category == "Me" or kind == 1 or kind in _POINTS or kind >= 200
 
@@ -113,7 +113,7 @@ def _invisible(character: str) -> bool:
 
 
 def _selects(code: int) -> bool:
-    """Variation selectors."""
+    """True if a character is a variation selector."""
     return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
 
 
@@ -121,7 +121,7 @@ _CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
 
 
 class Folded(NamedTuple):
-    """A folded text with a map to its source.
+    """Folded text with a map to its source.
 
     Attributes:
         text: folded.
@@ -163,7 +163,7 @@ _SHORT: Final = 4
 
 
 class CasePolicy(IntEnum):
-    """Which case counts as that of a name: any, its own but for the first letter, or exactly its own.
+    """Case policy of a name: any case, its own except for the first letter, or exactly its own.
 
     A ``symbol`` has exactly its own case too, and neither the ``s`` of a plural nor a blank that it does not have.
     """
@@ -175,13 +175,13 @@ class CasePolicy(IntEnum):
 
 
 def fits(found: str, surface: str, policy: int) -> bool:
-    """Whether what stands in a text has the case of a name.
+    """True if the surface in a text has the case of a name.
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
     ``CATS`` does not. A symbol is a name of at most six letters and digits without a small one. Of letters alone, it is
-    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. Where a
-    blank stands in it that it does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has at most
-    four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
+    neither a plural nor a number, whatever case it may have: ``did`` does not fit ``DIDS``, nor ``8`` ``VIII``. If the
+    text has a blank in it that the name does not have, its case counts: ``was 1`` does not fit ``WAS1``; and if it has
+    at most four letters and digits, it is not there: ``CI 30`` does not fit ``CI30``, nor ``per 1`` ``Per1``.
 
     Args:
         found: in the text.
@@ -208,7 +208,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
 
 
 def inflected(found: str, surface: str) -> bool:
-    """Whether what has the key of a name is another form of it, and the name is a symbol, which has no other forms.
+    """True if a surface with the key of a name is another form of it; only a symbol allows no such forms.
 
     ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
 
@@ -223,7 +223,7 @@ def inflected(found: str, surface: str) -> bool:
 
 
 def cased(text: str) -> str:
-    """The folded letters and digits of a text in their case."""
+    """Returns the folded letters and digits of a text in their case."""
     if text.isascii():
         return "".join(filter(str.isalnum, text))
     folded = fold(text)

@@ -1,4 +1,4 @@
-"""The distinct tokens that a reader has met, as rows of arrays: so that Python looks at each of them once."""
+"""Distinct tokens in array form, so that Python code handles each of them once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fascicle.core.arrays import Ints, Ints32, different
 from fascicle.terms.keys.characters import BLANK, SIGN, extends, fold, folded, group
 from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, pieces_of, single_numeral
 
-BARRIER: Final = 0x110000  # stands between texts that are read together; no text can hold it
+BARRIER: Final = 0x110000  # separates texts that are read together; no text can hold it
 _GROUP_BITS: Final = 3
 GROUP: Final = (1 << _GROUP_BITS) - 1
 
@@ -34,7 +34,7 @@ class Codes(NamedTuple):
 
 
 def points_of(texts: Sequence[str]) -> Ints32:
-    """The code points of texts with a barrier between each two."""
+    """Returns the code points of texts with a barrier between each two."""
     if not texts:
         return np.zeros(0, dtype=np.int32)
     if len(texts) == 1:
@@ -46,16 +46,16 @@ def points_of(texts: Sequence[str]) -> Ints32:
 
 
 def text_of(points: Ints32) -> str:
-    """Code points as a text."""
+    """Returns code points as a text."""
     return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 class Folder:
-    """Folds code points by a table that it fills with the characters that it meets; so it is for one thread."""
+    """Folds code points by a table that it extends with each new character; so it is for one thread."""
 
     def __init__(self) -> None:
-        """Knows no character."""
-        # 0: not met yet; above: one folded character; below: the negative number of a row of what it folds to.
+        """Starts without characters."""
+        # 0: unknown yet; above: one folded character; below: the negative number of a row of what it folds to.
         self._table = np.zeros(BARRIER + 1, dtype=np.int32)
         self._table[BARRIER] = _coded(BARRIER, SIGN)
         self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]  # row 0: characters that only Python can fold
@@ -93,7 +93,7 @@ class Folder:
                 self._rows.append(np.array([_code(one) for one in found], dtype=np.int32))
 
     def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> Codes:
-        """Puts what several, or no, characters come from one in the place of that."""
+        """Replaces characters that fold to several characters, or to none."""
         parts = [self._rows[row - 1] for row in rows.tolist()]
         lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
         counts = np.ones(len(codes), dtype=np.int64)
@@ -114,7 +114,7 @@ _SLOW: Final = 1
 
 
 def _slowly(points: Ints32) -> Codes:
-    """As Python does it, text by text."""
+    """Folds texts one by one in Python."""
     codes: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -140,7 +140,7 @@ def _coded(point: int, kind: int) -> int:
 
 
 def _vanishes(character: str) -> bool:
-    """Whether a mark counts as nothing wherever it stands."""
+    """True if a combining mark is ignored in every context."""
     return folded("中" + character) == folded("中") and folded(character) == ""
 
 
@@ -153,12 +153,12 @@ BREAK: Final = "\n"  # the token between two texts: no key holds it
 
 
 def token_hash(text: str) -> int:
-    """The 64-bit hash of a token; it is the same everywhere and stays in files."""
+    """Returns the 64-bit hash of a token; it is the same everywhere and stays in files."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 class Column:
-    """An array that grows at its end; values are gathered in a list until the array is asked for."""
+    """Array that grows at its end; values are collected in a list until the array is requested."""
 
     def __init__(self, dtype: Any) -> None:
         """Starts empty.
@@ -173,12 +173,12 @@ class Column:
         self.extend = self._new.extend
 
     def __len__(self) -> int:
-        """How many values there are."""
+        """Returns the number of values."""
         return self._size + len(self._new)
 
     @property
     def values(self) -> NDArray[Any]:
-        """All values; those that come later are not among them, and arrays handed out before stay as they are."""
+        """All values; later values are not among them, and arrays returned before stay as they are."""
         if self._new:
             end = len(self)
             if end > len(self._values):
@@ -192,7 +192,7 @@ class Column:
 
 
 class Forms:
-    """What tokens count as: rows of forms, with their hashes and their text in UTF-8.
+    """Folded forms of tokens, in rows, with their hashes and their text in UTF-8.
 
     Attributes:
         texts: of all forms.
@@ -203,7 +203,7 @@ class Forms:
     """
 
     def __init__(self, *, hash_of: Callable[[str], int] = token_hash) -> None:
-        """Knows no form but the break between texts; the hashes are those of the tables that it is looked up in."""
+        """Starts with the break between texts as the only form; hashes are those of the tables for look-up."""
         self._hash_of = hash_of
         self.texts: list[str] = []
         self._rows: dict[str, int] = {}
@@ -219,11 +219,11 @@ class Forms:
         self.s = self.row("s")
 
     def __len__(self) -> int:
-        """How many forms there are."""
+        """Returns the number of forms."""
         return len(self._rows)
 
     def row(self, text: str) -> int:
-        """The row of a form."""
+        """Returns the row of a form."""
         known = self._rows.get(text)
         if known is not None:
             return known
@@ -236,22 +236,22 @@ class Forms:
 
     @property
     def hashes(self) -> Hashes:
-        """The hash of each form."""
+        """Hash of each form."""
         return self._hashes.values
 
     @property
     def starts(self) -> Ints:
-        """Where the bytes of each form start, and one past the last."""
+        """Starts of the bytes of each form, and one past the last."""
         return self._starts.values
 
     @property
     def bytes(self) -> NDArray[np.uint8]:
-        """The text of all forms."""
+        """Text of all forms."""
         return self._bytes.values
 
 
 class Runs:
-    """Runs of folded characters that were met, found by a hash, and the parts that each of them falls into.
+    """Distinct runs of folded characters, found by a hash, with the parts of each.
 
     Attributes:
         forms: of all parts.
@@ -266,7 +266,7 @@ class Runs:
     """
 
     def __init__(self) -> None:
-        """Knows no run."""
+        """Starts without runs."""
         self.forms = Forms()
         self.first, self.count = Column(np.int32), Column(np.int32)
         self.start, self.end = Column(np.int32), Column(np.int32)
@@ -278,11 +278,11 @@ class Runs:
         self._known = Column(np.uint64)
 
     def __len__(self) -> int:
-        """How many runs there are."""
+        """Returns the number of runs."""
         return len(self._known)
 
     def find(self, hashes: Hashes) -> Ints32:
-        """The row of each run, -1 for one that was not met, ``[n]``."""
+        """Returns the row of each run, -1 for an unknown one, ``[n]``."""
         at = self._slot(hashes)
         found = np.where(self._keys[at] == hashes, self._ids[at], -1)
         open_ = np.flatnonzero((found < 0) & (self._ids[at] >= 0))
@@ -295,7 +295,7 @@ class Runs:
         return found
 
     def add(self, hashes: Hashes, codes: list[Ints32]) -> None:
-        """Adds runs that were not met before.
+        """Adds new runs.
 
         Args:
             hashes: distinct, ``[n]``.

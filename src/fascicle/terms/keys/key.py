@@ -1,4 +1,4 @@
-"""The four keys of a name, from its exact spelling to the bag of its tokens."""
+"""Four keys of a name, from its exact spelling to the bag of its tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNORDERED: Final = frozenset(',;:()[]{}"/.')  # signs that only part words, onc
 
 
 def key(surface: str, level: Level) -> str:
-    """What a name counts as; names with equal keys match.
+    """Returns the key of a name; names with equal keys match.
 
     Args:
         surface: the name.
@@ -41,7 +41,7 @@ def key(surface: str, level: Level) -> str:
 
 
 def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str]]) -> list[str]:
-    """The keys of level 3 of names.
+    """Returns the keys of level 3 of names.
 
     Args:
         keys: of level 2.

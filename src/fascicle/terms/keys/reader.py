@@ -1,6 +1,6 @@
-"""The tokens of texts as arrays, read at many megabytes a second; the same ones as of `tokens.tokens`.
+"""Fast tokenizer: tokens of texts as arrays, the same tokens as of `tokens.tokens`.
 
-Runs of characters are hashed all at once, as sums of powers. Python sees only a run that was not met before.
+Runs of characters are hashed all at once, as sums of powers. Python code handles only new runs.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _BLANK_POINT: Final = ord(" ")
 
 
 class TokenArrays(NamedTuple):
-    """The tokens of texts, one after the other, with a token of `forms.BREAK` between each two texts.
+    """Tokens of texts, concatenated, with a token of `forms.BREAK` between each two texts.
 
     Attributes:
         starts: first character of each, where texts are joined by one character, ``[n]``.
         ends: one past the last, with the marks on it, ``[n]``.
-        forms: row of what it counts as, ``[n]``.
-        opens: whether no letter or digit stands right before it, ``[n]``.
-        closes: whether none stands right after it, ``[n]``.
+        forms: row of its form, ``[n]``.
+        opens: whether no letter or digit is right before it, ``[n]``.
+        closes: whether none is right after it, ``[n]``.
         known: the forms that these are rows of.
     """
 
@@ -49,10 +49,10 @@ class _Parts(NamedTuple):
 
 
 class TokenReader:
-    """Reads tokens, and remembers the words that it met, up to a bound; so it is for one thread."""
+    """Reads tokens, and caches known words up to a bound; so it is for one thread."""
 
     def __init__(self, *, remembered: int = REMEMBERED, chunk: int = _CHUNK) -> None:
-        """Knows no word.
+        """Starts without words.
 
         Args:
             remembered: how many distinct runs are kept from one call to the next.
@@ -66,7 +66,7 @@ class TokenReader:
         self._inverses = _powers(pow(_BASE, -1, 1 << 64), chunk)
 
     def read(self, texts: Sequence[str]) -> TokenArrays:
-        """The tokens of texts."""
+        """Returns the tokens of texts."""
         if len(self._runs) > self._remembered:
             self._runs = Runs()
         points = points_of(texts)
@@ -77,7 +77,7 @@ class TokenReader:
         return self._in_context(self._without_possessives(joined))
 
     def _read(self, points: Ints32, offset: int) -> _Parts:
-        """The parts of all runs of a chunk, whatever stands around them."""
+        """Returns the parts of all runs of a chunk, whatever their context is."""
         folded = self._folder.fold(points)
         starts, ends, signs = _runs(folded.codes)
         rows = self._rows(folded.codes, starts, ends)
@@ -97,7 +97,7 @@ class TokenReader:
         return _Parts(starts + offset, ends + offset, parts, opens, closes)
 
     def _rows(self, codes: Ints32, starts: Ints, ends: Ints) -> Ints32:
-        """The row of each run."""
+        """Returns the row of each run."""
         if len(codes) > len(self._powers):
             self._powers = _powers(_BASE, 2 * len(codes))
             self._inverses = _powers(pow(_BASE, -1, 1 << 64), 2 * len(codes))
@@ -137,7 +137,7 @@ class TokenReader:
         return at
 
     def _in_context(self, found: _Parts) -> TokenArrays:
-        """What each part counts as beside its neighbours."""
+        """Returns the form of each part, given its neighbours."""
         runs = self._runs
         forms = runs.form.values[found.parts]
         before_number = np.flatnonzero(runs.group.values[found.parts[1:]] == DIGIT)
@@ -160,7 +160,7 @@ def _joined(found: list[_Parts]) -> _Parts:
 
 
 def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
-    """Where runs start and end, and which are signs."""
+    """Returns where runs start and end, and which are signs."""
     if not len(codes):
         none = np.zeros(0, dtype=np.int64)
         return none, none, np.zeros(0, dtype=bool)
@@ -179,7 +179,7 @@ def _in_source(folded: Codes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:
-    """Chunks that end before a blank or a barrier; a longer one where there is none."""
+    """Yields chunks that end before a blank or a barrier; a longer one where there is none."""
     start = 0
     while start < len(points):
         end = min(start + size, len(points))

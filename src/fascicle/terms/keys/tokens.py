@@ -1,7 +1,7 @@
-"""The tokens that a text counts as, each with its place: keys and scans are both made of these.
+"""Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
 A token is a run of letters or a part of one (`words.parts_of`), a run of digits, or a single sign. Blanks and hyphens
-part tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
+separate tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _REGULAR: Final = frozenset(_OSES.split() + _USES.split())
 
 
 def singular(word: str) -> str:
-    """The singular of a folded word, or the word itself."""
+    """Returns the singular of a folded word, or the word itself."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.endswith("omata"):
@@ -119,7 +119,7 @@ _BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=Tru
 
 
 class Part(NamedTuple):
-    """A token within a run of letters.
+    """Token within a run of letters.
 
     Attributes:
         start: first character in the run.
@@ -133,7 +133,7 @@ class Part(NamedTuple):
 
 
 def parts_of(run: str) -> tuple[Part, ...]:
-    """The tokens of a run of folded letters.
+    """Returns the tokens of a run of folded letters.
 
     Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three letters before its
     end: ``tnfalpha``, ``alphasyn``, ``nfkappab``. In ``betaine`` and its like there is none. ``non`` and ``anti`` are
@@ -145,7 +145,7 @@ def parts_of(run: str) -> tuple[Part, ...]:
 
 
 def canonical(word: str) -> str:
-    """A word in the singular, in American spelling, or as a number if it is a Roman numeral of two letters or more."""
+    """Returns a word as singular, in American spelling, or as a number for a Roman numeral of two or more letters."""
     roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
         tens, ones = roman.groups()
@@ -154,12 +154,12 @@ def canonical(word: str) -> str:
 
 
 def _american(word: str) -> str:
-    """British stems as Americans spell them."""
+    """Returns a word with British stems in American spelling."""
     return _BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word)
 
 
 def single_numeral(word: str) -> str:
-    """A Roman numeral of one letter as digits, empty for any other word."""
+    """Returns a Roman numeral of one letter as digits, empty for any other word."""
     return str(_VALUES[word]) if word in _VALUES else ""
 
 
@@ -171,7 +171,7 @@ def _small(ones: str) -> int:
 
 
 def _settled(word: str) -> str:
-    """The canonical form if that is its own, else the word itself; so a form never has another form."""
+    """Returns the canonical form if it is its own canonical form, else the word; so a form never has another form."""
     now = canonical(word)
     if now == word or now.isdigit():
         return now
@@ -183,7 +183,7 @@ def _settled(word: str) -> str:
 
 
 def _cuts(run: str, at: int) -> Iterator[tuple[int, int]]:
-    """Where the tokens of a run are; the place of the run is added."""
+    """Yields start and end of the tokens of a run; the place of the run is added."""
     where = 0 if run in _GREEK or _WHOLE.search(run) else _cut(run)
     if not where:
         yield at, at + len(run)
@@ -193,7 +193,7 @@ def _cuts(run: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(run: str) -> int:
-    """Where a run falls in two, 0 if it does not."""
+    """Returns where a run is split in two; 0 if it is not."""
     for pattern in (_LAST, _FIRST, _INNER):
         found = pattern.match(run)
         if found and 0 < found.end() < len(run):
@@ -212,14 +212,14 @@ _PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a fold
 
 
 class Token(NamedTuple):
-    """A token of a text.
+    """Token of a text.
 
     Attributes:
         start: first character in the source, in code points.
         end: one past the last, with the marks on it.
         text: in the form that counts.
-        opens: no letter or digit stands right before it in the same word, so a name may begin here.
-        closes: none stands right after it.
+        opens: no letter or digit is right before it in the same word, so a name may begin here.
+        closes: none is right after it.
     """
 
     start: int
@@ -230,7 +230,7 @@ class Token(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Letters, or digits, that stand together, or a sign.
+    """Sequence of letters or of digits, or a sign.
 
     Attributes:
         start: first character in the folded text.
@@ -246,14 +246,14 @@ class Run(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a run, or a part of it, counts as.
+    """Run of characters, or a part of one, with its folded forms.
 
     Attributes:
         start: first character in the run.
         end: one past the last.
         group: whether it is a word, a number or a sign.
-        form: what it counts as alone.
-        symbol: what it counts as before a number.
+        form: its form when it is alone.
+        symbol: its form before a number.
         hisses: whether it ends with an ``s``, as it is written or in its form.
     """
 
@@ -274,7 +274,7 @@ class _Placed(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text in their order."""
+    """Returns the tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
     placed = _without_possessives(_placed(runs_of(folded.text)))
@@ -287,7 +287,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def runs_of(folded: str) -> list[Run]:
-    """The runs of a folded text; blanks and hyphens are in none."""
+    """Returns the runs of a folded text; blanks and hyphens are in none."""
     if folded.isascii():
         return [
             Run(found.start(), found.end(), (SIGN, LETTER, DIGIT)[found.lastindex or 0], found.group())
@@ -304,7 +304,7 @@ def runs_of(folded: str) -> list[Run]:
 
 
 def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
-    """What a run counts as, whatever stands around it.
+    """Returns the pieces of a run, whatever its neighbours are.
 
     Args:
         run: folded.
@@ -326,7 +326,7 @@ _known_pieces = lru_cache(maxsize=1 << 14)(pieces_of)
 
 
 def _placed(runs: list[Run]) -> list[_Placed]:
-    """The pieces of all runs."""
+    """Returns the pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):
         opens = not (place and _joined(runs[place - 1], run))

@@ -1,7 +1,7 @@
 """Dictionaries as tables: one name in a row, with its type or without.
 
-Rows are streamed, so a dictionary may be of any size. Names are given out as they are written; how they are cut into
-words is the matcher's business.
+Rows are streamed, so a dictionary may be of any size. Names are returned as they are written; the matcher splits them
+into words.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TsvOptions:
-    """What the columns of a table are; by default ``type TAB name``.
+    """Meaning of the columns of a table; by default ``type TAB name``.
 
     Attributes:
         name_column: column of the name, from 0.
         type_column: column of the type; ``None`` if the table has none.
-        type: of all names, where no column says it; empty for phrases without a type.
+        type: of all names, if no column has it; empty for phrases without a type.
         header: whether the first row names the columns.
         encoding: of the file.
-        suspect: a column that is not read: a table where ``type`` stands in it, and others do, is refused.
+        suspect: a column that is not read: a table is refused if it has ``type`` and other types there.
         alone: a row has no column but that of the name.
     """
 
@@ -51,7 +51,7 @@ class TsvOptions:
     alone: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses columns that cannot be.
+        """Raises an error for invalid columns.
 
         Raises:
             UsageError: a negative column, one column for both, or a type beside a column of types.
@@ -73,7 +73,7 @@ PHRASES = TsvOptions(name_column=0, type_column=None)
 
 @dataclass(kw_only=True)
 class DictionaryReport:
-    """What reading a dictionary met; complete when the entries are used up.
+    """Counts of what was read from a dictionary; complete when all entries have been read.
 
     Attributes:
         entries: names given out.
@@ -86,7 +86,7 @@ class DictionaryReport:
     first_empty: str = ""
 
     def lines(self) -> list[str]:
-        """The report as sentences, for a person."""
+        """Returns the report as sentences, for a person."""
         said = [counted(self.entries, "name")]
         if self.empty:
             rows = counted(self.empty, "row without a name was", "rows without a name were")
@@ -151,7 +151,7 @@ def read_dictionary(
 
 
 def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, perhaps under a row that says just that.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, with or without that header row.
 
     Args:
         path: the file; packed or not.
@@ -167,7 +167,7 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
 
 
 def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
-    """A dictionary as it goes with a model: one packed file, whose content depends on the names alone.
+    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on the names alone.
 
     Args:
         entries: names with their types, in any order, repeated or not.

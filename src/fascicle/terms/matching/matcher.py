@@ -1,8 +1,8 @@
-"""Finding the names of a dictionary in texts, word by word: exact, disjoint, and the same for any order of the names.
+"""Dictionary matcher: finds names in texts, word by word; exact, disjoint, independent of the order of names.
 
 Two rules have names (``RULES``). ``raw`` takes typed names as they are written. ``three-casings`` is that of AutoNER
 (Shang et al. 2018): each name as written, in capitals and in lower case; stop words never match alone; phrases without
-a type take part in the choice, and where one of them is chosen nothing is known.
+a type take part in the choice, and the text of a chosen one is of unknown type.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ PORTION: Final = 1 << 20  # characters of text that are searched together
 
 
 class WordReader:
-    """Reads the words of texts as tokens of a scan; texts that are asked for again, by another dictionary, are at hand.
+    """Reads the words of texts as tokens for a scan; recent texts are cached for further dictionaries.
 
-    A text is cut by the segmenter, whatever words it comes with, for only then are names and texts cut alike.
+    A text is split by the segmenter, even if it has words of its own, so that names and texts are split alike.
     """
 
     def __init__(self, segmenter: str = "rules@1") -> None:
-        """Takes the name of the segmenter.
+        """Sets the segmenter, by its name.
 
         Raises:
             InputError: no such segmenter.
@@ -44,7 +44,7 @@ class WordReader:
         self._last: tuple[list[str], TokenArrays] | None = None
 
     def read(self, texts: list[str]) -> TokenArrays:
-        """The words of texts, as of `keys.reader.TokenArrays`."""
+        """Returns the words of texts, as of `keys.reader.TokenArrays`."""
         if self._last is not None and self._last[0] == texts:
             return self._last[1]
         forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
@@ -65,11 +65,11 @@ class WordReader:
 
 
 class Matcher(Annotator):
-    """A dictionary as a predictor.
+    """Dictionary as a predictor.
 
     A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
-    none. Among all places where phrases stand, those with the largest sum of squared lengths in words are chosen so
-    that none overlap (``overlaps.best_segmentation``, which also says how ties are broken).
+    none. Among all places of phrases, those with the largest sum of squared lengths in words are chosen so
+    that none overlap (``overlaps.best_segmentation``, which also describes how ties are broken).
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Matcher(Annotator):
 
     @property
     def counts(self) -> NameCounts:
-        """What became of the entries."""
+        """Counts of the entries, by what was done with them."""
         return self._names.counts
 
     @property
     def name(self) -> str:
-        """The source of its mentions."""
+        """Source of its mentions."""
         return self._name
 
     @property
@@ -117,22 +117,22 @@ class Matcher(Annotator):
 
     @property
     def version(self) -> str:
-        """Rule and segmenter: together with the dictionary they decide every match."""
+        """Version of rule and segmenter: together with the dictionary they decide every match."""
         return f"{self.rule.name} {self.segmenter}"
 
     @property
     def kind(self) -> str:
-        """That it is a dictionary."""
+        """Kind of the finder: a dictionary."""
         return "dictionary"
 
     @property
     def segmenter(self) -> str:
-        """Name of what cuts texts into words."""
+        """Name of the segmenter that splits texts into words."""
         return self._reader.rules.name
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the dictionary, with the rules that it is matched by."""
+        """Hash of the dictionary and of its matching rules."""
         return f"{self.name} {self._content} {self.version}"
 
     @property
@@ -141,7 +141,7 @@ class Matcher(Annotator):
         return TagSpace(meaning="none")
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """The matches of each document, disjoint and in order; any number of documents in bounded memory.
+        """Yields the matches of each document, disjoint and in order; any number of documents in bounded memory.
 
         Args:
             documents: read once; their mentions and words are not looked at.
@@ -150,7 +150,7 @@ class Matcher(Annotator):
             yield from self._of_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions of each document: one for each type of a matched phrase, without a score.
+        """Returns mentions of each document: one for each type of a matched phrase, without a score.
 
         Phrases without a type are no mentions; an event counts them.
 

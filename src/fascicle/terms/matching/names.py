@@ -1,7 +1,7 @@
-"""The names of a dictionary as a table that texts are scanned with.
+"""Scan table of the names of a dictionary.
 
-A rule (`MatchingRule`) says in which casings a name matches, and what never does. A dictionary of a million names takes
-some hundred megabytes.
+A rule (`MatchingRule`) defines in which casings a name matches, and what never does. A dictionary of a million names
+takes some hundred megabytes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingRule:
-    """What of a text counts as a name of a dictionary.
+    """Rule by which the words of a text match a name of a dictionary.
 
     Attributes:
         name: of the rule.
@@ -56,7 +56,7 @@ class MatchingRule:
     as_written: frozenset[str] = frozenset()
 
     def stop_forms(self) -> set[str]:
-        """Every form of the stop words that matches nothing."""
+        """Returns every form of the stop words that matches nothing."""
         return {form for word in self.stop_words for form in (word.lower(), word.upper(), word.capitalize())}
 
 
@@ -78,7 +78,7 @@ _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 @dataclass(frozen=True, kw_only=True)
 class NameCounts:
-    """What became of the entries of a dictionary.
+    """Counts of the entries of a dictionary, by what was done with them.
 
     Attributes:
         entries: given.
@@ -101,7 +101,7 @@ class NameCounts:
     stop_words: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """The counts as sentences, for a person."""
+        """Returns the counts as sentences, for a person."""
         said = [f"{counted(self.entries, 'name')}, {counted(self.phrases, 'phrase')} in all casings"]
         told = (
             (self.empty, "name{s} without a word {were} left out"),
@@ -119,7 +119,7 @@ class NameCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """A dictionary ready to be searched for.
+    """Dictionary that is ready for search.
 
     Attributes:
         table: of all phrases, as their words with a blank between any two.
@@ -139,8 +139,8 @@ class Names:
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
     """Reads a dictionary to its end.
 
-    Names and texts are cut into words by the same rules, so blanks within a name do not matter: ``alpha - methyldopa``
-    is ``alpha-methyldopa``. Casings are made word by word.
+    Names and texts are split into words by the same rules, so blanks within a name do not matter:
+    ``alpha - methyldopa`` is ``alpha-methyldopa``. Casings are made word by word.
 
     Args:
         entries: of one dictionary, or of several; their order has no influence.
@@ -195,14 +195,14 @@ class _Sets:
         self._numbers: dict[tuple[str, ...], int] = {}
 
     def number(self, types: tuple[str, ...]) -> int:
-        """The number of a set."""
+        """Returns the number of a set."""
         number = self._numbers.setdefault(types, len(self.known))
         if number == len(self.known):
             self.known.append(types)
         return number
 
     def joined(self, one: int, other: int) -> int:
-        """The number of all types of two sets; so one type that is known is more than none."""
+        """Returns the number of the union of two sets of types."""
         return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
 
 
@@ -215,7 +215,7 @@ def _check_type(entry: Entry, rule: MatchingRule) -> None:
 
 
 def _what(entry: Entry, words: list[str]) -> str:
-    """What an entry is, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
+    """Returns the class of an entry, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
     if not words:
         return "empty"
     if not has_letters(entry.name):
@@ -226,7 +226,7 @@ def _what(entry: Entry, words: list[str]) -> str:
 
 
 def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
-    """A name, words with a blank between any two, in all casings in which it matches."""
+    """Returns a name, as words joined by blanks, in all casings in which it matches."""
     forms = {name}
     if "upper" in rule.casings:
         forms.add(name.upper())
@@ -236,7 +236,7 @@ def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
 
 
 def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
-    """The words of each name; all names are cut in one call, a line break apart, which parts words as ends do."""
+    """Yields the words of each name; all names are segmented in one call, separated by line breaks."""
     text = "\n".join(entry.name for entry in entries)
     spans = segmenter.words(text)
     at, end = 0, -1

@@ -1,4 +1,4 @@
-"""Finding many strings at once among the sorted strings of a pack, by their hashes."""
+"""Arrays and sorted strings of a pack, and the look-up of many strings at once by their hashes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ColumnWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Makes the file."""
+        """Creates the file."""
         self._path, self._dtype = path, dtype_of(path.name)
         self._values: list[int] = []
         path.write_bytes(b"")
@@ -54,14 +54,14 @@ class ColumnWriter:
 
 
 class StringsWriter:
-    """Writes strings one behind the other, and where each of them begins.
+    """Writes concatenated strings, and the offset of each.
 
     Attributes:
         count: of the strings so far.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Makes the files."""
+        """Creates the files."""
         self._name, self._path = name, folder / f"{name}{BYTES}"
         self._offsets = ColumnWriter(folder / f"{name}{OFFSETS}")
         self._offsets.add(0)
@@ -103,7 +103,7 @@ class StringsWriter:
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
-    """The values of a file, by the end of its name."""
+    """Returns the data type of the values of a file, by the suffix of its name."""
     return np.dtype(f"<{name.rpartition('.')[2]}")
 
 
@@ -113,7 +113,7 @@ def write_array(path: Path, values: Array) -> None:
 
 
 def mapped(path: Path) -> Array:
-    """An array that lies in the file; pages are read when they are needed, and shared by all processes."""
+    """Maps an array of a file into memory; pages are read when they are needed, and shared by all processes."""
     dtype = dtype_of(path.name)
     with path.open("rb") as stream:
         stream.seek(0, 2)
@@ -123,7 +123,7 @@ def mapped(path: Path) -> Array:
 
 
 def shortest(values: Array) -> list[float]:
-    """Floats of four bytes as people write them: 0.95, and not 0.949999988079071."""
+    """Returns four-byte floats in their shortest decimal form: 0.95, and not 0.949999988079071."""
     return list(map(float, values.astype(str).tolist()))
 
 
@@ -136,7 +136,7 @@ class Strings:
     """
 
     def __init__(self, content: Array, offsets: Array) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.content, self.offsets = content, offsets
         self._view = memoryview(content.data) if len(content) else memoryview(b"")
 
@@ -146,30 +146,30 @@ class Strings:
         return cls(mapped(folder / f"{name}{BYTES}"), mapped(folder / f"{name}{OFFSETS}"))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Returns the number of strings."""
         return max(len(self.offsets) - 1, 0)
 
     def __getitem__(self, row: int) -> str:
-        """One of them."""
+        """Returns one string."""
         return str(self.raw(row), "utf-8")
 
     def raw(self, row: int) -> memoryview:
-        """The bytes of one of them."""
+        """Returns the bytes of one string."""
         return self._view[int(self.offsets[row]) : int(self.offsets[row + 1])]
 
     def take(self, rows: Ints | Sequence[int]) -> list[str]:
-        """Several of them."""
+        """Returns several strings."""
         return [str(raw, "utf-8") for raw in self.raws(rows)]
 
     def raws(self, rows: Ints | Sequence[int]) -> Iterator[memoryview]:
-        """The bytes of several of them, one after the other: many views at once keep the garbage collector busy."""
+        """Yields the bytes of several strings, one by one: many views at once would slow the garbage collector."""
         rows = np.asarray(rows, dtype=np.int64)
         starts, ends = self.offsets[rows].tolist(), self.offsets[rows + 1].tolist()
         view = self._view
         return (view[a:b] for a, b in zip(starts, ends, strict=True))
 
     def equal(self, rows: Ints, asked: Sequence[bytes]) -> Bools:
-        """Whether the string of each row is what was asked for, byte by byte."""
+        """Returns whether the string of each row equals the given string, byte by byte."""
         starts = self.offsets[rows].astype(np.int64)
         lengths = self.offsets[rows + 1].astype(np.int64) - starts
         found: Bools = lengths == np.fromiter(map(len, asked), dtype=np.int64, count=len(asked))
@@ -194,15 +194,15 @@ class Lists:
     """
 
     def __init__(self, starts: Array, values: Array) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.starts, self.values = starts, values
 
     def __getitem__(self, row: int) -> Array:
-        """One list."""
+        """Returns one list."""
         return self.values[int(self.starts[row]) : int(self.starts[row + 1])]
 
     def fits(self, count: int) -> bool:
-        """Whether there are so many lists, each of them within the values; of files that nobody changed, it is so."""
+        """True if there are so many lists, each of them within the values; always true for undamaged files."""
         starts = self.starts
         return (
             len(starts) == count + 1
@@ -211,7 +211,7 @@ class Lists:
         )
 
     def take(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Several lists, one behind the other.
+        """Returns several lists, concatenated.
 
         Returns:
             For each value the place in ``rows`` of the list that it is from, and the values.
@@ -221,7 +221,7 @@ class Lists:
 
 
 def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
-    """Ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
+    """Returns ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
 
     Raises:
         IndexError: a range leads out of the values; nothing of its size is then allocated.
@@ -256,7 +256,7 @@ Hasher = Callable[[Sequence[bytes]], Array]
 
 
 def hashes_of(strings: Sequence[bytes]) -> Array:
-    """32 bits of each string, the same everywhere. Of 10 million strings some 23,000 share theirs with another."""
+    """Returns a stable 32-bit hash of each string. Of 10 million strings some 23,000 share theirs with another."""
     return np.frombuffer(b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4")
 
 
@@ -270,13 +270,13 @@ class Lookup:
     """
 
     def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = hashes_of) -> None:
-        """Takes the arrays."""
+        """Sets the arrays."""
         self.strings, self.hashes, self.rows = strings, hashes, rows
         self._hasher = hasher
 
     @classmethod
     def write(cls, folder: Path, name: str, *, hasher: Hasher = hashes_of) -> Self:
-        """Makes the files for strings that `StringsWriter` wrote, and opens them."""
+        """Creates the files for strings that `StringsWriter` wrote, and opens them."""
         strings = Strings.open(folder, name)
         hashes = np.empty(len(strings), dtype="<u4")
         for start in range(0, len(strings), _CHUNK):
@@ -294,7 +294,7 @@ class Lookup:
         return cls(strings if strings is not None else Strings.open(folder, name), hashes, rows, hasher=hasher)
 
     def find(self, asked: Sequence[str]) -> Ints:
-        """The row of each string; -1 where there is none."""
+        """Returns the row of each string; -1 where there is none."""
         encoded = [one.encode("utf-8", "surrogatepass") for one in asked]
         found = np.full(len(encoded), -1, dtype=np.int64)
         hashes = self._hasher(encoded)

@@ -1,4 +1,4 @@
-"""Building a pack from records, in bounded memory: what one concept is, what its keys are, and everything sorted.
+"""Build of a pack from records, in bounded memory: merges concepts, computes keys, and sorts everything.
 
 Records are sorted by concept and merged; the names of each concept get their keys and flags and are sorted by key; both
 sorts spill to the disk. The result depends on the records alone, not on the memory that was allowed.
@@ -40,7 +40,7 @@ _EVERY: Final = 10_000
 
 
 class BuildSettings(Settings, frozen=True, kw_only=True):
-    """How a pack is built.
+    """Settings of the build of a pack.
 
     Attributes:
         name: of the pack, which becomes the source of its mentions.
@@ -56,12 +56,12 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
 
 
 class PackSource(NamedTuple):
-    """One source: what is kept of it in the manifest, and its records.
+    """Source of a pack: its facts for the manifest, and its records.
 
     Attributes:
         facts: its name is that of its terms; ``counts`` is filled by the build.
         records: begins to read.
-        losses: what the reader left out, by reason; asked for when the records are read.
+        losses: what the reader left out, by reason; called when the records are read.
         adds: whether it only adds names to concepts that other sources have.
     """
 
@@ -72,19 +72,19 @@ class PackSource(NamedTuple):
 
 
 class Decides(Protocol):
-    """Rules of curation, as the builder asks them: `Curation`, or `Seen`."""
+    """Interface of the curation rules, as the builder uses them: `Curation`, or `Seen`."""
 
     @property
     def rules(self) -> Sequence[Rule]:
         """All rules, by their numbers."""
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name."""
+        """Returns the decision about a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the builder is given, for it belongs to others.
+    """Components of the builder that are defined elsewhere: keys, scan table and curation rules.
 
     Attributes:
         normaliser: version of the keys.
@@ -109,14 +109,14 @@ def build(
     overwrite: bool = False,
     finish: Callable[[Path], None] = lambda folder: None,
 ) -> Manifest:
-    """Builds a pack; the folder has its name only when it is complete.
+    """Builds a pack; the folder gets its name only when it is complete.
 
     Args:
-        sources: the first that says something of a concept counts, see `ConceptRecord`.
+        sources: the first one with a value for a field counts, see `ConceptRecord`.
         settings: name and memory.
         folder: to write.
         parts: keys, table and curation.
-        told: is called with what is being done and a count, now and then.
+        told: progress callback, called with a label and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
         finish: is called with the folder of the pack before it has its name; it may write other files beside its own.
 
@@ -147,7 +147,7 @@ def _files(place: Path, told: Told) -> dict[str, FileFacts]:
 
 
 def _shown(concept: Merged) -> MergedName | None:
-    """The name that is shown: what a source says, the English label, another label, or the first name."""
+    """Returns the name to show: what a source states, the English label, another label, or the first name."""
 
     def rank(name: MergedName) -> int:
         if name.surface == concept.label:
@@ -160,14 +160,14 @@ def _shown(concept: Merged) -> MergedName | None:
 
 
 def _text(rule: Rule) -> str:
-    """A rule in a line, with the name of its file alone: a pack does not tell where it was built."""
+    """Returns a rule in a line, with the name of its file alone: a pack does not record where it was built."""
     parts = (rule.action, repr(rule.surface) if rule.surface else "", rule.source, rule.concept, rule.case, rule.note)
     place = f"({PurePath(rule.place).name})" if rule.place else ""
     return " ".join(filter(None, (*parts, place)))
 
 
 class _Building:
-    """The state of one build."""
+    """State of one build."""
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class _Building:
             self._told("concepts", row + 1)
 
     def _spill(self) -> None:
-        """Gives the names that wait their keys, and puts them where they are sorted."""
+        """Computes the keys of the waiting names, and adds the names to the sorter."""
         waiting, self._waiting = self._waiting, []
         keys = self._parts.keys([surface for surface, *_ in waiting])
         for key, (surface, concept, numbers, shown, table) in zip(keys, waiting, strict=True):
@@ -245,13 +245,13 @@ class _Building:
             spill.add(named(key, surface, concept, numbers, shown=shown))
 
     def _unusable(self, name: MergedName) -> str:
-        """Why a name cannot be in a pack; empty if it can."""
+        """Returns why a name cannot be in a pack; empty if it can."""
         if not name.surface or "\0" in name.surface:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
     def _judged(self, name: MergedName, curie: str, curation: Decides) -> tuple[int, tuple[int, ...], int]:
-        """Flags of a name, the sources that it is left from, and the number of the text of the rules about it."""
+        """Returns flags of a name, the sources that remain, and the number of the text of the rules about it."""
         rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
         said = {source: curation.decide(row) for source, row in rows.items()}
         if all(decision is UNTOUCHED for decision in said.values()):

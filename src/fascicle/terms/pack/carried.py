@@ -1,6 +1,6 @@
-"""The part of a term pack that goes with a model: what finds names and tells their types, and nothing else.
+"""Part of a term pack that is stored in a model: the data to find names and their types, and nothing else.
 
-No definitions, hierarchy, links or names that are kept out. The manifest goes along, for it says whose the names are.
+It has no definitions, hierarchy, links or excluded names. The manifest is stored too, with the source of the names.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ PARTS: Final = (layout.TABLE, layout.TYPE, _STARTS, *_COLUMNS, f"{_SURFACES}{BYT
 
 
 def carried_size(pack: Pack) -> int:
-    """Bytes of what `carried_files` gives, without the manifest."""
+    """Returns the size in bytes of the files of `carried_files`, without the manifest."""
     return sum(pack.manifest.files[name].size for name in PARTS)
 
 
 def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
-    """The files that go with a model, by their names in its folder.
+    """Returns the files that are stored in a model, by their names in its folder.
 
     Args:
         pack: that is open.
@@ -50,7 +50,7 @@ def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
 
 
 class CarriedPack:
-    """Such a part, mapped from the folder of a model.
+    """Part of a pack, mapped from the folder of a model.
 
     Attributes:
         manifest: of the pack that it was taken from.
@@ -92,7 +92,7 @@ class CarriedPack:
             raise ModelError(f"the files beside {path} do not fit to each other; copy or export the folder again")
 
     def _fits(self, keys: int) -> bool:
-        """Whether every number is one of a row that is there."""
+        """True if every number is a valid row."""
         terms = len(self.concept)
         limits = (
             (self.concept, len(self.type_rows)),
@@ -109,7 +109,7 @@ class CarriedPack:
         )
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """Returns the number of terms."""
         return len(self.concept)
 
     @property
@@ -124,15 +124,15 @@ class CarriedPack:
 
     @property
     def active(self) -> CarriedPack:
-        """Itself, for it has no other names."""
+        """This pack itself, for it has no other names."""
         return self
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each term of these keys the place of its key in ``rows``, and its own row."""
+        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
         return spread(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """Terms by their rows; a concept is told by its number."""
+        """Returns terms by their rows; a concept is given by its number."""
         surfaces = self._surfaces.take(self._surface[rows])
         flags = self._flags[rows]
         cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
@@ -140,9 +140,9 @@ class CarriedPack:
         return list(map(ShortTerm, surfaces, concepts, cases, off, self.prior[rows].tolist()))
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """No identifier and no label goes with a model."""
+        """Returns an empty identifier and label, for a model stores none."""
         return "", "", ()
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """No link goes with a model."""
+        """Returns no events, for a model stores no links."""
         return [()] * len(documents)

@@ -1,4 +1,4 @@
-"""What the difference between two packs means for texts: mentions that come, go, or change their link."""
+"""Differences between two packs, and their effect on texts: mentions that are added, lost, or get another link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHUNK = 1 << 14
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One difference between two packs.
+    """Difference between two packs.
 
     Attributes:
         change: what became of it on the way from the first to the second.
@@ -34,8 +34,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         surface: of a term or mention.
         document: id of the document of a mention.
         place: first and last character of a mention, as in ``"10-15"``.
-        before: what the first pack says, as far as it differs; empty for what was added.
-        after: what the second says.
+        before: value in the first pack, as far as it differs; empty for an addition.
+        after: value in the second pack.
     """
 
     change: Kind
@@ -49,7 +49,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changes(first: Pack, second: Pack) -> Iterator[Change]:
-    """All differences in concepts, by CURIE, and then in the terms that are found, by surface.
+    """Yields all differences in concepts, by CURIE, and then in the terms that are found, by surface.
 
     Args:
         first: what was before.
@@ -70,7 +70,7 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
 
 
 def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[Kind, str, str] | None:
-    """The kind of a change, and both sides in words; ``None`` if there is none."""
+    """Returns the kind of a change, and both sides as text; ``None`` if there is none."""
     if before == after:
         return None
     if before is None or after is None:
@@ -85,7 +85,7 @@ def _shown(values: dict[str, str], names: Any) -> str:
 
 
 def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
-    """Two streams sorted by the bytes of their keys as one; ``None`` for what one does not have."""
+    """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
     one, other = next(first, None), next(second, None)
     while one is not None or other is not None:
         if other is None or (one is not None and one[0].encode() < other[0].encode()):
@@ -122,7 +122,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
-    """The terms of each key: surface, concept and language -> what else is said of them."""
+    """Yields the terms of each key: surface, concept and language -> their other fields."""
     with looking_through(pack.folder):
         yield from _grouped(pack)
 
@@ -159,10 +159,10 @@ COLUMNS: Final = (
 
 
 def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
-    """The terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
+    """Yields the terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
 
-    What is said of a concept stands with its first term, or alone if it has none; that of obsolete
-    ones is kept out.
+    The fields of a concept are in the row of its first term, or alone if it has none; obsolete
+    ones are excluded.
 
     Args:
         pack: that is open.
@@ -215,7 +215,7 @@ _TOGETHER: Final = 64  # documents
 def mention_changes(
     first: Pack, second: Pack, documents: Iterable[Document], *, settings: RecognitionSettings | None = None
 ) -> Iterator[Change]:
-    """All differences in what two packs find, in the order of the texts.
+    """Yields all differences in the mentions that two packs find, in the order of the texts.
 
     A mention is one place with one type. It changes if its link does; the first type of a place counts for that which
     the settings allow.

@@ -1,4 +1,4 @@
-"""The content of a pack as sources again, so that a new pack can be built from it and from others."""
+"""Content of a pack as sources, so that a new pack can be built from it and from others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
 def sources_of(pack: Pack) -> list[PackSource]:
-    """The sources of a pack; a pack that is built from them and `Kept` has the same concepts, names and priors."""
+    """Returns the sources of a pack; a build from them and `Kept` gives the same concepts, names and priors."""
     return [
         PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
         for number, facts in enumerate(pack.manifest.sources)
@@ -29,7 +29,7 @@ def sources_of(pack: Pack) -> list[PackSource]:
 
 
 def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
-    """What a source of a pack says; the first source of a concept says all but its names."""
+    """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
     has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
     first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
     for start in range(0, len(pack), _CHUNK):
@@ -73,14 +73,14 @@ def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> Co
 
 
 class Kept:
-    """What rules decided about the names of a pack, and that the labels of other sources are always looked for.
+    """Rules that decided about the names of a pack; labels of other sources always stay searchable.
 
     Attributes:
-        rules: as the pack tells them; a rule that decided with others is one with them.
+        rules: as the pack records them; rules that decided together are one rule.
     """
 
     def __init__(self, pack: Pack) -> None:
-        """Takes the open pack."""
+        """Sets the open pack."""
         self._pack = pack
         self.rules = tuple(Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules)))
         self._own: set[tuple[str, str]] = set()
@@ -98,13 +98,13 @@ class Kept:
                 )
 
     def see(self, record: ConceptRecord) -> None:
-        """Notes the labels of a record of another source; of a new concept without one, its first name."""
+        """Collects the labels of a record of another source; of a new concept without a label, its first name."""
         labels = [name for name in record.names if name.kind == "label"]
         if not labels and record.names and self._pack.concept_rows([record.curie])[0] < 0:
             labels = [record.names[0]]
         self._own.update((name.surface, record.curie) for name in labels)
 
     def decide(self, row: NameRow) -> Decision:
-        """What becomes of a name."""
+        """Returns the decision about a name."""
         name = (row.surface, row.concept)
         return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)

@@ -1,4 +1,4 @@
-"""The keys of many names at once: those of `fascicle.terms.keys.key.key`, several times as fast."""
+"""Keys of many names at once: those of `fascicle.terms.keys.key.key`, several times as fast."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _REMEMBERED: Final = 1 << 18  # distinct words: vocabularies have more than text
 
 
 class KeyReader:
-    """Makes keys of level 2; for one thread."""
+    """Computes keys of level 2; for one thread."""
 
     def __init__(self) -> None:
-        """Knows no word."""
+        """Starts without words."""
         self._reader = TokenReader(remembered=_REMEMBERED)
 
     def __call__(self, names: Sequence[str]) -> list[str]:
-        """The key of each name, in their order; empty for one without anything visible."""
+        """Returns the key of each name, in their order; empty for one without anything visible."""
         if not names:
             return []
         found = self._reader.read(names)

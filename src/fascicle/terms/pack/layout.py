@@ -51,7 +51,7 @@ CONCEPT_COLUMNS: Final = (LABEL, TYPE, TAXON, RANK, CONCEPT_FLAGS, CONCEPT_SET) 
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """What is rarely asked of a concept.
+    """Rarely used fields of a concept.
 
     Attributes:
         definition: one text.
@@ -65,5 +65,5 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 def in_table(table: str, name: str) -> str:
-    """The name of a file of one of the two tables."""
+    """Returns the name of a file of one of the two tables."""
     return f"{table}.{name}"

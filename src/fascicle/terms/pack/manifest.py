@@ -1,4 +1,4 @@
-"""What is checked when a pack is opened: version, normaliser, and the presence, size and hash of every file."""
+"""Manifest of a pack, and the checks at opening: version, normaliser, and presence, size and hash of every file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORDING: Final = Wording(
 
 
 class SourceFacts(Settings, frozen=True, kw_only=True):
-    """One source of a pack.
+    """Facts about one source of a pack.
 
     Attributes:
         name: by which terms name it.
@@ -43,7 +43,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
         reader: that read it.
         url: where it is from.
         licence: of the data.
-        attribution: what the licence asks to be said.
+        attribution: text that the licence requires.
         counts: what was read, and what was left out for which reason.
     """
 
@@ -59,7 +59,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
 
 
 class FileFacts(Settings, frozen=True, kw_only=True):
-    """One file of a pack or of a linker.
+    """Size and hash of one file of a pack or of a linker.
 
     Attributes:
         size: bytes.
@@ -71,13 +71,13 @@ class FileFacts(Settings, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Those of a file, which is read once."""
+        """Returns size and hash of a file, which is read once."""
         size, sha256 = file_facts(path)
         return cls(size=size, sha256=sha256)
 
 
 class Manifest(Settings, frozen=True, kw_only=True):
-    """A pack.
+    """Manifest of a pack.
 
     Attributes:
         format: version of the files.
@@ -85,7 +85,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         hash: of everything that the pack holds: of this manifest with an empty hash, which has the hashes of all files.
         normaliser: version of the keys.
         sources: in the order of their rank.
-        sets: which sources say something together, as numbers of sources; terms and concepts refer to these sets.
+        sets: combinations of sources, as numbers of sources; terms and concepts refer to these sets.
         types: names of types, by number.
         languages: codes of languages, by number.
         ranks: ranks of taxa, by number; the first is empty.
@@ -107,17 +107,17 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """The name with the beginning of the hash: two packs of one full name are equal."""
+        """Name with the beginning of the hash: two packs of one full name are equal."""
         return f"{self.name}+{self.hash[:_SHOWN]}"
 
 
 def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
-    """The name of the first file that is not what was said of it; see `intact.first_changed`."""
+    """Returns the name of the first file that differs from the manifest; see `intact.first_changed`."""
     return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
 
 
 def _content_hash(manifest: Manifest) -> str:
-    """The hash that a manifest should have."""
+    """Returns the hash that a manifest should have."""
     bare = msgspec.structs.replace(manifest, hash="")
     return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
 
@@ -147,10 +147,10 @@ _AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
 def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
-    """Refuses a pack whose keys were made in another way.
+    """Raises an error for a pack with keys of another normaliser version.
 
     Raises:
-        PackError: it is.
+        PackError: its keys are of another version.
     """
     if manifest.normaliser != normaliser:
         raise PackError(
@@ -162,10 +162,10 @@ def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Refuses a pack whose manifest was changed, or whose files are missing or were changed.
+    """Raises an error for a pack whose manifest was changed, or whose files are missing or were changed.
 
     Raises:
-        PackError: it is such a one.
+        PackError: the manifest or a file was changed, or a file is missing.
     """
     if _content_hash(manifest) != manifest.hash:
         raise PackError(f"the manifest of {folder} was changed; {_AGAIN}", file=str(folder), code="damaged")
@@ -193,10 +193,10 @@ def check_files(folder: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def looking_through(folder: Path) -> Iterator[None]:
-    """Says of a pack whose values lead out of its files that it is damaged; `verifying.verify` says where.
+    """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
 
     Raises:
-        PackError: it is.
+        PackError: a value leads outside the files.
     """
     try:
         yield
@@ -209,7 +209,7 @@ def looking_through(folder: Path) -> Iterator[None]:
 
 
 def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """How many values each file must have, as far as the sizes of others say."""
+    """Yields how many values each file must have, as far as it follows from the sizes of others."""
 
     def count(name: str) -> int:
         return sizes.get(name, 0) // dtype_of(name).itemsize

@@ -1,4 +1,4 @@
-"""Writing the concepts of a pack, in the order of their CURIEs, and their hierarchy."""
+"""Writer of the concepts of a pack, in the order of their CURIEs, and of their hierarchy."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
-_EVERY: Final = 10_000  # records between two signs of life
+_EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(one.encode() for one in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
 
 
 class MergedName(Name, frozen=True, gc=False):
-    """A name of a concept, as all sources together have it.
+    """Name of a concept, merged over all sources.
 
     Its kind is the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
 
@@ -39,7 +39,7 @@ class MergedName(Name, frozen=True, gc=False):
 
 
 class Merged(ConceptRecord, frozen=True, kw_only=True, gc=False):
-    """A concept, as all sources together have it.
+    """Concept, merged over all sources.
 
     Attributes:
         names: of all sources.
@@ -122,7 +122,7 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
 
 
 def merged(found: Gathered) -> Iterator[Merged]:
-    """The concepts in the order of their CURIEs.
+    """Yields the concepts in the order of their CURIEs.
 
     Those without a name are left out and counted, but for those that another one replaced and those that are the same
     as a concept with a name: they are its identifiers in other vocabularies.
@@ -139,7 +139,7 @@ def merged(found: Gathered) -> Iterator[Merged]:
 
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
-    """The CURIE of each concept, and its rows."""
+    """Yields the CURIE of each concept, and its rows."""
     for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
         yield curie, list(rows)
 
@@ -149,13 +149,13 @@ def _curie(row: bytes) -> bytes:
 
 
 def _read(row: bytes) -> tuple[int, ConceptRecord]:
-    """The number of the source of a row, and its record."""
+    """Returns the number of the source of a row, and its record."""
     end = row.index(b"\0") + 7
     return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
 
 
 def _same_as_named(spill: SortedSpill) -> set[bytes]:
-    """Concepts without a name of which matches say, in one step or several, that they are the same as one with a name.
+    """Returns the concepts that have a name, or match one with a name, in one step or several.
 
     Only concepts with such matches are held in memory.
     """
@@ -200,12 +200,12 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
 
 
 def _first(values: Iterable[str]) -> str:
-    """The first value that is not empty."""
+    """Returns the first value that is not empty."""
     return next(filter(None, values), "")
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
-    """Each distinct name once for each language, with the strongest kind; the first label of a language stays one."""
+    """Returns each distinct name once per language, with its strongest kind; only the first label stays a label."""
     kinds: dict[tuple[str, str], NameKind] = {}
     sources: dict[tuple[str, str], dict[int, None]] = {}
     labels: dict[str, str] = {}
@@ -230,10 +230,10 @@ T = TypeVar("T")
 
 
 class Numbers(Generic[T]):
-    """Gives a number to each distinct value, in the order in which they come."""
+    """Numbers distinct values in the order in which they are added."""
 
     def __init__(self, what: str, *, most: int, first: Iterable[T] = ()) -> None:
-        """Begins with some values.
+        """Starts with some values.
 
         Args:
             what: values of this kind are counted in an error.
@@ -244,7 +244,7 @@ class Numbers(Generic[T]):
         self._numbers: dict[T, int] = {value: number for number, value in enumerate(first)}
 
     def of(self, value: T) -> int:
-        """The number of a value.
+        """Returns the number of a value.
 
         Raises:
             InputError: too many distinct values.
@@ -255,7 +255,7 @@ class Numbers(Generic[T]):
         return found
 
     def values(self) -> tuple[T, ...]:
-        """All values by number."""
+        """Returns all values by number."""
         return tuple(self._numbers)
 
 
@@ -325,7 +325,7 @@ class ConceptsWriter:
 
 
 def _facts(concept: Merged) -> bytes:
-    """What is rarely asked of a concept; empty if there is nothing."""
+    """Returns the rarely used fields of a concept as bytes; empty if there are none."""
     references: dict[str, tuple[str, ...]] = {}
     for one in concept.references:
         if one.curie not in references.get(one.predicate, ()):
@@ -335,7 +335,7 @@ def _facts(concept: Merged) -> bytes:
 
 
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
-    """Child and parent of each edge between concepts of the pack, sorted by child and parent."""
+    """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
     found = [np.empty(0, dtype=np.int64)]
     for start in range(0, len(parents), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(parents)))

@@ -1,4 +1,4 @@
-"""A pack that is open: concepts, their names and their hierarchy, all mapped from the files and shared by processes."""
+"""Open pack: concepts, their names and their hierarchy, memory-mapped from the files and shared by processes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 
 
 class Leads:
-    """The sets of a pack. Each concept is in one; one of the set leads it, and most concepts lead themselves alone.
+    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
 
     Attributes:
         column: row of the leading concept of each; empty for a pack without sets.
     """
 
     def __init__(self, column: Array) -> None:
-        """Takes the column."""
+        """Sets the column of leading concepts."""
         self.column = column
         led = np.flatnonzero(column != np.arange(len(column), dtype=column.dtype))
         order = np.argsort(column[led], kind="stable")
@@ -42,23 +42,23 @@ class Leads:
         self._owners = column[self._rows].astype(np.int64)
 
     def __len__(self) -> int:
-        """How many concepts are led by another one."""
+        """Returns the number of concepts that have another leading concept."""
         return len(self._rows)
 
     def of(self, rows: Ints) -> Ints:
-        """The concepts that lead those of some rows."""
+        """Returns the leading concepts of some rows."""
         if not len(self._rows):
             return rows
         found: Ints = self.column[rows].astype(np.int64)
         return found
 
     def led(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The concepts that others lead, without these: the place in ``rows`` of each, and the row."""
+        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
         starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
         return spread(starts, ends, self._rows)
 
     def members(self, row: int) -> list[int]:
-        """All concepts of the set of one, the leading one first."""
+        """Returns all concepts of the set of a concept, the leading one first."""
         lead = self.of(np.array([row], dtype=np.int64))
         return [int(lead[0]), *self.led(lead)[1].tolist()]
 
@@ -74,7 +74,7 @@ _DEFINED = msgspec.msgpack.Decoder(_Defined)
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
-    """A name of a concept.
+    """Name of a concept.
 
     Attributes:
         surface: the name as the sources write it.
@@ -84,7 +84,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
         case: which case the name may have in a text.
         off: whether it is not looked for in texts.
         silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
-        prior: probability that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
         sources: that have it.
         rule: of curation that touched it; empty for none.
     """
@@ -102,7 +102,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Concept(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept.
+    """Concept of a pack.
 
     Attributes:
         curie: its identifier.
@@ -113,7 +113,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
         obsolete: such a concept never matches.
         replaced_by: CURIEs.
         definition: or empty.
-        references: to other vocabularies; those of one predicate stand together.
+        references: to other vocabularies, grouped by predicate.
         sources: that name it.
     """
 
@@ -130,11 +130,11 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack:
-    """A term pack; made by `Pack.open`.
+    """Term pack; made by `Pack.open`.
 
     Attributes:
         folder: where it is.
-        manifest: what it says of itself.
+        manifest: of the pack.
         active: the terms that are found.
         silent: the terms that are kept out.
         curies: rows of concepts.
@@ -157,7 +157,7 @@ class Pack:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, normaliser: str = NORMALISER) -> Self:
-        """Opens a pack whose files are as they were built; `verifying.verify` looks at what is in them.
+        """Opens a pack, and checks its files; `verifying.verify` checks their content.
 
         Args:
             folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
@@ -174,7 +174,7 @@ class Pack:
         return cls(place, manifest)
 
     def __len__(self) -> int:
-        """How many concepts there are."""
+        """Returns the number of concepts."""
         return len(self.type_rows)
 
     @property
@@ -189,11 +189,11 @@ class Pack:
 
     @property
     def table(self) -> Path:
-        """The file by which texts are scanned for the keys of `active`."""
+        """File of the table by which texts are scanned for the keys of `active`."""
         return self.folder / layout.TABLE
 
     def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """The terms of keys, without those that are kept out.
+        """Returns the terms of keys, without those that are excluded.
 
         Args:
             keys: any strings.
@@ -204,15 +204,15 @@ class Pack:
         return self.active.of_keys(keys)
 
     def concept_rows(self, curies: Sequence[str]) -> Ints:
-        """The row of each concept; -1 where the pack has none."""
+        """Returns the row of each concept; -1 where the pack has none."""
         return self.curies.find(curies)
 
     def curie(self, row: int) -> str:
-        """The CURIE of a concept."""
+        """Returns the CURIE of a concept."""
         return self.curies.strings[row]
 
     def concept(self, curie: str) -> Concept:
-        """A concept by its CURIE.
+        """Returns a concept by its CURIE.
 
         Raises:
             InputError: the pack does not have it.
@@ -220,7 +220,7 @@ class Pack:
         return self.concept_at(self.row(curie))
 
     def row(self, curie: str) -> int:
-        """The row of a concept.
+        """Returns the row of a concept.
 
         Raises:
             InputError: the pack does not have it.
@@ -236,7 +236,7 @@ class Pack:
         return row
 
     def concept_at(self, row: int) -> Concept:
-        """A concept by its row."""
+        """Returns a concept by its row."""
         facts = _FACTS.decode(self.facts.raw(row)) if len(self.facts.raw(row)) else layout.Facts()
         return Concept(
             curie=self.curie(row),
@@ -252,11 +252,11 @@ class Pack:
         )
 
     def date_at(self, row: int) -> str:
-        """The date of the vocabulary that has a concept, by its row; empty if its source states none."""
+        """Returns the date of the vocabulary that has a concept, by its row; empty if its source states none."""
         return self._dates[int(self.set_rows[row])]
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """The event of each document that has links other than NIL: which vocabularies they are of, and how old.
+        """Returns the event of each document that has links other than NIL: their vocabularies, and the age of these.
 
         Args:
             documents: the links of each, which are of this pack.
@@ -277,30 +277,30 @@ class Pack:
 
     @cached_property
     def leads(self) -> Leads:
-        """Which concepts are one thing in several vocabularies; in a pack of an older release, none are."""
+        """Sets of concepts that are equal in several vocabularies; a pack of an older release has none."""
         there = layout.LEAD in self.manifest.files
         return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
     def definitions_at(self, rows: Ints) -> list[str]:
-        """The definitions of concepts by their rows; empty where there is none."""
+        """Returns the definitions of concepts by their rows; empty where there is none."""
         return [_DEFINED.decode(raw).definition if len(raw) else "" for raw in self.facts.raws(rows)]
 
     def label_at(self, row: int) -> str:
-        """The label of a concept by its row."""
+        """Returns the label of a concept by its row."""
         return self._label(int(self.label_rows[row]), row)
 
     def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """CURIE and label of the concept that leads the set of one, and the CURIEs of the others of the set.
+        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set.
 
         Args:
-            row: of the concept, whose label stands for that of a leading concept without a name.
+            row: of the concept, whose label replaces that of a leading concept without a name.
         """
         lead, *others = self.leads.members(row)
         label = self.label_at(row if self.label_rows[lead] == layout.NONE else lead)
         return self.curie(lead), label, tuple(map(self.curie, others))
 
     def labels_at(self, rows: Ints) -> list[str]:
-        """The labels of several concepts."""
+        """Returns the labels of several concepts."""
         numbers = self.label_rows[rows]
         usual = np.flatnonzero(numbers < layout.LIMIT)
         labels = iter(self.active.surfaces.take(numbers[usual]))
@@ -316,7 +316,7 @@ class Pack:
         return table.surfaces[number & ~layout.LIMIT]
 
     def names(self, curie: str) -> tuple[Term, ...]:
-        """All names of a concept, those that are kept out at the end.
+        """Returns all names of a concept, those that are excluded at the end.
 
         Raises:
             InputError: the pack does not have the concept.
@@ -327,7 +327,7 @@ class Pack:
         )
 
     def term(self, names: Names, row: int) -> Term:
-        """A term by its row in one of the tables."""
+        """Returns a term by its row in one of the tables."""
         flags = int(names.flags[row])
         return Term(
             surface=names.surfaces[int(names.surface[row])],
@@ -343,7 +343,7 @@ class Pack:
         )
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """What is needed to look for terms in texts, by their rows in `active`."""
+        """Returns the data to find terms in texts, by their rows in `active`."""
         names = self.active
         surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
         flags = names.flags[rows]
@@ -351,19 +351,19 @@ class Pack:
         return list(map(ShortTerm, surfaces, curies, cases, off, shortest(names.prior[rows])))
 
     def parents(self, curie: str) -> tuple[str, ...]:
-        """The concepts above one, sorted."""
+        """Returns the concepts above one, sorted."""
         return self._curies(self.parent_rows[self.row(curie)])
 
     def children(self, curie: str) -> tuple[str, ...]:
-        """The concepts below one, sorted."""
+        """Returns the concepts below one, sorted."""
         return self._curies(self.child_rows[self.row(curie)])
 
     def ancestors(self, curie: str) -> tuple[str, ...]:
-        """All concepts above one, at any distance, without itself; sorted. A circle in the hierarchy does no harm."""
+        """Returns all concepts above one, at any distance, without itself; sorted. The hierarchy may have cycles."""
         return self._curies(self._reached(self.parent_rows, self.row(curie)))
 
     def descendants(self, curie: str) -> tuple[str, ...]:
-        """All concepts below one, at any distance, without itself; sorted."""
+        """Returns all concepts below one, at any distance, without itself; sorted."""
         return self._curies(self._reached(self.child_rows, self.row(curie)))
 
     def _reached(self, edges: Lists, row: int) -> Ints:
@@ -384,7 +384,7 @@ class Pack:
         return tuple(self.manifest.sources[source].name for source in self.manifest.sets[number])
 
     def _neighbours(self, curie: str) -> Iterator[str]:
-        """Other spellings of an identifier that the pack may have: those with another prefix or another case."""
+        """Yields other spellings of an identifier that the pack may have: with another prefix or another case."""
         local = curie.rpartition(":")[2]
         prefixes = sorted(
             {self.curie(row).partition(":")[0] for row in range(0, len(self), max(1, len(self) // 1_000))}

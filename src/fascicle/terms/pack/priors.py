@@ -1,4 +1,4 @@
-"""How careful to be with a name: whether its case counts, and how probable it is that the name means the concept.
+"""Priors of names: whether the case of a name counts, and how probable it is that the name means the concept.
 
 Both are simple rules on the name itself, stated here; nothing is fitted. The list of common words is that of
 ``common_words.txt``.
@@ -41,7 +41,7 @@ _VERY: Final = 0.02  # what words that are hardly ever names keep
 
 
 class Style(IntEnum):
-    """How names of a type look, which says how careful to be with words and with two letters.
+    """Style of the names of a type, which decides the prior of common words and of names of two letters.
 
     Attributes:
         words: words of a language, as of most types.
@@ -75,19 +75,19 @@ _SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a d
 
 @cache
 def common_words() -> Mapping[str, int]:
-    """Common words in lower case -> rank from 1."""
+    """Returns common words in lower case -> rank from 1."""
     lines = Path(__file__).with_name("common_words.txt").read_text(encoding="ascii").splitlines()
     words = (line for line in lines if not line.startswith("#"))
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
 
 
 class Judged(NamedTuple):
-    """What a name alone says.
+    """Case policies and probabilities that follow from a name alone.
 
     Attributes:
         case: its case policy.
         symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of ``exact``.
-        probabilities: that it means any of its concepts where it stands in a text, by `Style`.
+        probabilities: that it means any of its concepts where it occurs in a text, by `Style`.
     """
 
     case: CasePolicy
@@ -96,7 +96,7 @@ class Judged(NamedTuple):
 
 
 def judged(surface: str) -> Judged:
-    """The case policy of a name, and how probable it is that it is meant.
+    """Returns the case policy of a name, and the probability that it is meant.
 
     Careful are names with at most three letters and digits, common words, and names with a capital behind the first
     letter and at most five letters and no digit. A careful name counts as it is written; it may begin with a capital if
@@ -123,7 +123,7 @@ def judged(surface: str) -> Judged:
 
 
 def _probability(bare: str, rank: int | None, style: Style) -> float:
-    """That a name of this style is meant, by its letters and digits and its rank among common words."""
+    """Returns the probability that a name of this style is meant, by its characters and its rank as common word."""
     found = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
     if style is Style.own:
         return max(found, _OWN)

@@ -1,4 +1,4 @@
-"""Rules of curation that the evidence of texts speaks for; people decide about them."""
+"""Proposals of curation rules from counts in texts; people decide about them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from fascicle.terms.sources.curies import curie as curie_of
 
 LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together
-_REMEMBERED: Final = 1 << 15  # spellings whose names are kept at hand
+_REMEMBERED: Final = 1 << 15  # spellings whose names are cached
 _SOURCE: Final = "pack"
 
 
 class NameOfType(NamedTuple):
-    """What is proposed about: a name as the sources write it, and a type."""
+    """Name as the sources write it, with a type; the unit of a proposal."""
 
     surface: str
     type: str
@@ -40,7 +40,7 @@ class NameOfType(NamedTuple):
 
 @dataclass(kw_only=True)
 class Counts:
-    """Where a name was found. Lists have a place for each of `LEVELS`: the strictest that what was found fits.
+    """Counts of the places of a name. Lists have an item for each of `LEVELS`: the strictest that the place fits.
 
     Attributes:
         right: places in gold that are a mention of this type.
@@ -61,7 +61,7 @@ class Counts:
     concepts: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Counts) -> None:
-        """Takes what was counted elsewhere."""
+        """Adds the counts of another part of the texts."""
         for name in ("right", "wrong", "raw"):
             own = getattr(self, name)
             own[:] = [a + b for a, b in zip(own, getattr(other, name), strict=True)]
@@ -72,7 +72,7 @@ class Counts:
 
 
 class _Found(NamedTuple):
-    """A place of a name in a text."""
+    """Place of a name in a text."""
 
     document: Document
     mention: Mention
@@ -102,7 +102,7 @@ class Evidence:
         self.counts: dict[NameOfType, Counts] = {}
 
     def read_raw(self, documents: Iterable[Document]) -> None:
-        """Counts in texts of which nobody says what is right.
+        """Counts names in texts without gold annotations.
 
         Args:
             documents: read once; their mentions are not looked at.
@@ -112,7 +112,7 @@ class Evidence:
             found.counts.lower += _is_lower(found.mention.text_in(found.document.text))
 
     def read_gold(self, documents: Iterable[Document]) -> frozenset[str]:
-        """Counts in one corpus. Of types that its gold does not have, it says nothing.
+        """Counts names in one corpus with gold annotations, for the types that its gold has.
 
         Args:
             documents: read once.
@@ -136,7 +136,7 @@ class Evidence:
         return known
 
     def _gold(self, document: Document) -> dict[str, dict[Span, Mention]]:
-        """The gold mentions of each type, by their outer range."""
+        """Returns the gold mentions of each type, by their outer range."""
         gold: dict[str, dict[Span, Mention]] = {}
         for mention in document.layer(GOLD):
             gold.setdefault(self._canonical(mention.type), {})[mention.start, mention.end] = mention
@@ -153,7 +153,7 @@ class Evidence:
                             yield _Found(document, mention, of_name, level)
 
     def _names(self, text: str) -> list[tuple[NameOfType, int]]:
-        """The names that may be meant by what stands in a text, and the strictest policy that it fits of each."""
+        """Returns the names that a surface may mean, and the strictest case policy that it fits of each."""
         known = self._explained.get(text)
         if known is None:
             if len(self._explained) >= _REMEMBERED:
@@ -172,7 +172,7 @@ class Evidence:
 
 
 def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
-    """The same documents; notes which types their gold has."""
+    """Yields the same documents; records which types their gold has."""
     for document in documents:
         annotated.update(mention.type for mention in document.layer(GOLD))
         yield document
@@ -198,7 +198,7 @@ def _is_lower(text: str) -> bool:
 
 
 def _canonical_names() -> Callable[[str], str]:
-    """What a name of a type means here; a name that is unknown, or may mean several, is itself."""
+    """Returns a function that gives the canonical type; an unknown or ambiguous type stays as it is."""
     vocabulary = read_vocabulary()
 
     @cache
@@ -214,7 +214,7 @@ _STRICTER: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
 
 @dataclass(frozen=True, kw_only=True)
 class ProposalSettings:
-    """When there is enough evidence for a rule.
+    """Thresholds of the evidence for a rule.
 
     Attributes:
         least: places in gold that a name must have, for gold to decide about it.
@@ -231,7 +231,7 @@ class ProposalSettings:
 
 
 class Proposal(NamedTuple):
-    """What is proposed about one name of one type.
+    """Proposed rules for one name of one type.
 
     Attributes:
         name: of which type.
@@ -246,7 +246,7 @@ class Proposal(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """What to do with a name."""
+    """Action for a name, and the harm without it."""
 
     action: Action
     harm: float
@@ -257,7 +257,7 @@ class _Said(NamedTuple):
 def proposals(
     pack: Pack, counts: Mapping[NameOfType, Counts], settings: ProposalSettings | None = None
 ) -> list[Proposal]:
-    """At most one proposal for each name and type, the most harmful first.
+    """Returns at most one proposal for each name and type, the most harmful first.
 
     Args:
         pack: that the evidence is of.
@@ -297,7 +297,7 @@ def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: Propo
 
 
 def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
-    """The case that keeps what is right, if what it leaves out does harm: of several the one that leaves out most."""
+    """Returns the case policy that keeps the right places, if the others do harm: the one that excludes most."""
     best: _Said | None = None
     for policy in (CasePolicy.initial, CasePolicy.exact):
         right, wrong = sum(counts.right[:policy]), sum(counts.wrong[:policy])
@@ -311,7 +311,7 @@ def _stricter(counts: Counts, settings: ProposalSettings) -> _Said | None:
 
 
 def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _Said | None:
-    """Leaves a name out that is hardly ever right; it stays for linking, unless it is a common word and never right."""
+    """Proposes to exclude a name that is hardly ever right, or to keep it for linking alone."""
     right, wrong = sum(counts.right), sum(counts.wrong)
     if right >= settings.precision * (right + wrong):
         return None
@@ -320,7 +320,7 @@ def _left_out(counts: Counts, settings: ProposalSettings, *, common: bool) -> _S
 
 
 def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
-    """The concept that gold links the name to, if there are others of this name."""
+    """Returns the concept that gold links the name to, if other concepts have the name too."""
     linked = {curie: count for curie, count in counts.concepts.items() if curie in concepts}
     if len(concepts) < 2 or sum(linked.values()) < settings.least:
         return None
@@ -331,14 +331,14 @@ def _preferred(counts: Counts, concepts: set[str], settings: ProposalSettings) -
 
 
 def _expected_wrong(raw: int, right: int, wrong: int) -> float:
-    """How many places of texts without gold are expected to be wrong, by those with gold (rule of succession)."""
+    """Estimates how many places in texts without gold are wrong, by those with gold (rule of succession)."""
     return raw * (wrong + 1) / (right + wrong + 2)
 
 
 def _rules(
     name: NameOfType, said: _Said, own: Iterable[Term], others: Iterable[Term], counts: Counts
 ) -> Iterator[Rule]:
-    """The rules about the names of this type alone: by source or by concept, if other types have the surface too."""
+    """Yields the rules about the names of this type alone: by source or concept if other types have the surface."""
     mine, theirs = {one for term in own for one in term.sources}, {one for term in others for one in term.sources}
     if said.action == "prefer" or not theirs:
         targets = [("", said.concept)]
@@ -358,7 +358,7 @@ def _rules(
 
 
 def _note(name: NameOfType, said: _Said, counts: Counts) -> str:
-    """The evidence, for whoever decides."""
+    """Returns the evidence as text, for the person who decides."""
     right, wrong, raw = sum(counts.right), sum(counts.wrong), sum(counts.raw)
     told = [f"{name.type}; harm {said.harm:.1f}"]
     if right + wrong + counts.near:

@@ -1,4 +1,4 @@
-"""Making sets of concepts that are one thing in several vocabularies, from what the sources of a pack say.
+"""Sets of concepts that are equal in several vocabularies, made from the statements of the sources of a pack.
 
 Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
 of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
@@ -28,12 +28,12 @@ _UNKNOWN: Final = -1
 
 
 class Edge(NamedTuple):
-    """Two concepts of which something says that they are one thing.
+    """Two concepts with evidence that they are equal.
 
     Attributes:
         concept: row of the first.
         other: row of the second.
-        evidence: what says so, a number in `EVIDENCE`.
+        evidence: its kind, a number in `EVIDENCE`.
         taken: whether both are in one set; else it is a conflict.
     """
 
@@ -44,7 +44,7 @@ class Edge(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """The sets of a pack.
+    """Sets of a pack.
 
     Attributes:
         leads: row of the leading concept of each: that of the vocabulary which comes first in the sources of the pack.
@@ -55,7 +55,7 @@ class Sets(NamedTuple):
     edges: tuple[Edge, ...]
 
     def counts(self) -> dict[str, int]:
-        """Sets, edges by their evidence, and conflicts."""
+        """Returns the number of sets, of edges by their evidence, and of conflicts."""
         led = self.leads[self.leads != np.arange(len(self.leads))]
         taken = Counter(edge.evidence for edge in self.edges if edge.taken)
         return {
@@ -105,7 +105,7 @@ def _root(roots: Ints, row: int) -> int:
 
 
 def _vocabulary_ranks(pack: Pack) -> Ints:
-    """The vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
+    """Returns the vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
     names, numbers = prefix_numbers(pack)
     first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
@@ -117,7 +117,7 @@ def _vocabulary_ranks(pack: Pack) -> Ints:
 
 
 def _label_keys(pack: Pack) -> Ints:
-    """The row of the key of the label of each concept; -1 for those that have none or are kept out."""
+    """Returns the row of the key of the label of each concept; -1 for those that have none or are kept out."""
     names, labels = pack.active, pack.label_rows.astype(np.int64)
     found = np.full(len(pack), _UNKNOWN, dtype=np.int64)
     rows = np.flatnonzero(labels < layout.LIMIT)
@@ -127,7 +127,7 @@ def _label_keys(pack: Pack) -> Ints:
 
 
 def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
-    """Edges between concepts of one type with equal labels; labels that a vocabulary has twice are not sure."""
+    """Returns edges between concepts of one type with equal labels; labels that a vocabulary has twice are not sure."""
     rows = np.flatnonzero(keys >= 0)
     _, groups = np.unique(pack.type_rows[rows].astype(np.int64) << 32 | keys[rows], return_inverse=True)
     order = np.lexsort((rows, vocabularies[rows], groups))
@@ -142,7 +142,7 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
 
 
 def _said(pack: Pack, vocabularies: Ints) -> Ints:
-    """Edges by what the sources say: concept, other, evidence, and whether it is sure."""
+    """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
     table = np.array(list(_matches(pack)), dtype=np.int64).reshape(-1, 4)
     rows, others = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
@@ -153,7 +153,7 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
 
 
 def _matches(pack: Pack) -> Iterator[tuple[int, int, int, bool]]:
-    """Matches of concepts with others of the pack, and single references to a vocabulary."""
+    """Yields matches of concepts with others of the pack, and single references to a vocabulary."""
     for start in range(0, len(pack), _CHUNK):
         asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
         found = pack.concept_rows([curie for _, curie, _ in asked])
@@ -176,7 +176,7 @@ def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, int]]:
 
 
 def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
-    """Edges that may be, each pair once by its best evidence, in the order in which they are taken."""
+    """Returns possible edges, each pair once by its best evidence, in the order in which they are taken."""
     one, two = table[:, 0], table[:, 1]
     table = np.stack([np.minimum(one, two), np.maximum(one, two), table[:, 2], table[:, 3]], axis=1)
     table = table[_may_be(pack, table[:, 0], table[:, 1])]
@@ -188,7 +188,7 @@ def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
 
 
 def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
-    """Whether two concepts have one type, no different species, different vocabularies, and are not obsolete."""
+    """Returns whether pairs have one type, no different species, different vocabularies, and are not obsolete."""
     _, numbers = prefix_numbers(pack)
     taxa, types, gone = pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
     species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
@@ -198,7 +198,7 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
-    """The vocabularies of a pack, and the number of that of each concept; rows are in the order of their CURIEs."""
+    """Returns the vocabularies of a pack, and the vocabulary number of each concept, in the order of CURIEs."""
     names: list[str] = []
     ends: list[int] = []
     row = 0
@@ -212,7 +212,7 @@ def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
 
 
 def _end(pack: Pack, prefix: str, low: int) -> int:
-    """The first row behind those of a prefix."""
+    """Returns the first row behind those of a prefix."""
     high, after = len(pack), f"{prefix};"  # the sign behind a colon
     while low < high:
         middle = (low + high) // 2

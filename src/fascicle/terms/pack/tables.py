@@ -1,4 +1,4 @@
-"""Reading the two tables of names of a pack: terms, by key and by concept."""
+"""Reader of the two tables of names of a pack: terms, by key and by concept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.terms.scanning.layout import open_arrays
 
 
 class Names:
-    """A table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
+    """Table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
 
     All columns are arrays over terms, mapped from the files.
 
@@ -32,7 +32,7 @@ class Names:
         language: number in the manifest.
         flags: see `layout`.
         sources: number of the set of sources in the manifest.
-        prior: probability that the name means the concept where it stands in a text.
+        prior: probability that the name means the concept where it occurs in a text.
         of_concept: the terms of each concept.
         ruled: terms that a rule of curation touched, and the number of the rule.
     """
@@ -52,11 +52,11 @@ class Names:
         self.ruled: tuple[Array, Array] = (terms, rules)
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """Returns the number of terms."""
         return len(self.concept)
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The terms of keys.
+        """Returns the terms of keys.
 
         Args:
             rows: of keys, such as the scan gives them.
@@ -70,7 +70,7 @@ class Names:
         return spread(self.starts[rows].astype(np.int64), ends)
 
     def of_keys(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
-        """The terms of keys that may be there.
+        """Returns the terms of keys that may be there.
 
         Args:
             keys: any strings.
@@ -84,22 +84,22 @@ class Names:
         return known[places], terms
 
     def key_of(self, term: int) -> str:
-        """The key of a term."""
+        """Returns the key of a term."""
         return self.keys.strings[int(np.searchsorted(self.starts, term, side="right")) - 1]
 
     def rule_of(self, term: int) -> int:
-        """The number of the rule of curation that touched a term; 0 for none."""
+        """Returns the number of the rule of curation that touched a term; 0 for none."""
         at = int(np.searchsorted(self.ruled[0], term))
         return int(self.ruled[1][at]) if at < len(self.ruled[0]) and self.ruled[0][at] == term else 0
 
     @classmethod
     def both(cls, folder: Path) -> tuple[Self, Self]:
-        """The names that are found, and those that are kept out."""
+        """Returns the names that are found, and those that are excluded."""
         return cls(folder, layout.ACTIVE), cls(folder, layout.SILENT)
 
 
 def _keys(folder: Path, table: str) -> Lookup:
-    """Rows of keys; those that are found in texts lie in the table of tokens."""
+    """Returns rows of keys; those that are found in texts lie in the table of tokens."""
     name = in_table(table, layout.KEYS)
     if table == layout.SILENT:
         return Lookup.open(folder, name)

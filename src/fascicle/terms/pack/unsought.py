@@ -1,4 +1,4 @@
-"""The preferred names of a pack, and of its sources, that are not looked for in texts, each with the reason."""
+"""Preferred names of a pack and of its sources that are not searched in texts, each with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS: Final = 6  # of a score, as everywhere
 
 
 class Unsought(NamedTuple):
-    """A label that is not looked for.
+    """Label that is not searched in texts.
 
     Attributes:
         concept: CURIE.
@@ -38,7 +38,7 @@ class Unsought(NamedTuple):
 def unsought(
     pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
 ) -> Iterator[Unsought]:
-    """The labels that are not looked for: those that the build left out, and those of the pack.
+    """Yields the labels that are not searched: those that the build left out, and those of the pack.
 
     Args:
         pack: that was built.
@@ -58,7 +58,7 @@ def unsought(
 
 
 def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
-    """The lost labels whose concept has no name of the same key that is looked for."""
+    """Yields the lost labels whose concept has no searched name of the same key."""
     places, terms = pack.rows(KeyReader()([one.surface for one in lost]))
     concepts = pack.concept_rows([one.concept for one in lost])
     own = (pack.active.concept[terms] == concepts[places]) & sought[terms]
@@ -68,7 +68,7 @@ def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[L
 
 
 def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
-    """Whether each active term is looked for: its key is likely enough to mean a concept of its type."""
+    """Returns whether each active term is searched: its key is likely enough to mean a concept of its type."""
     active = pack.active
     concepts = active.concept[:].astype(np.int64)
     keys = np.repeat(np.arange(len(active.starts) - 1), np.diff(active.starts[:]))

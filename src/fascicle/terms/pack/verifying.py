@@ -1,4 +1,4 @@
-"""Looking through a whole pack: every hash, every range, every order."""
+"""Verification of a whole pack: every hash, every range, every order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN: Final = 10  # of the most ambiguous keys
 
 
 class PackStats(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in a pack.
+    """Statistics of a pack.
 
     Attributes:
         pack: its full name.
@@ -63,7 +63,7 @@ class PackStats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pack_stats(pack: Pack) -> PackStats:
-    """Counts."""
+    """Returns statistics of a pack."""
     names, manifest = pack.active, pack.manifest
     several = _concepts_of_keys(pack)
     most = sorted(np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row))
@@ -95,7 +95,7 @@ def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
 
 
 def _concepts_of_keys(pack: Pack) -> Array:
-    """How many concepts each key has."""
+    """Returns how many concepts each key has."""
     names = pack.active
     starts = names.starts.astype(np.int64)
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
@@ -104,7 +104,7 @@ def _concepts_of_keys(pack: Pack) -> Array:
 
 
 def lines(stats: PackStats) -> Iterator[str]:
-    """The counts for people."""
+    """Yields the statistics as lines for people."""
     yield f"{stats.pack}  ({stats.size / 1e6:,.1f} MB, keys of {stats.normaliser})"
     for what, counts in (
         ("concepts", stats.concepts),
@@ -135,7 +135,7 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
 
     Args:
         pack: that is open.
-        told: is called with the number of files, or of parts of the content, that are done.
+        told: progress callback, called with the number of finished files or parts of the content.
 
     Returns:
         The number of bytes.
@@ -150,7 +150,7 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
             if not is_right:
                 raise _impossible(pack, what)
             told("content", number)
-    except (ValueError, IndexError, FormatError):  # what numpy says of ranges that lead outside
+    except (ValueError, IndexError, FormatError):  # errors of numpy for ranges outside of an array
         raise _impossible(pack, f"something behind its {what}") from None
     return total
 
@@ -180,7 +180,7 @@ def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
 
 
 def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
-    """What is looked at, and whether it is right."""
+    """Yields the name of each part that is verified, and whether it is valid."""
     concepts, manifest = len(pack), pack.manifest
     sources = range(len(manifest.sources))
     yield "sets of sources", all(number in sources for one in manifest.sets for number in one)
@@ -232,7 +232,7 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
 
 
 def _is_table(pack: Pack) -> bool:
-    """Whether the table of tokens has every key at its row, and no other."""
+    """True if the table of tokens has every key at its row, and no other."""
     table, strings = Table.open(pack.table), pack.active.keys.strings
     if len(table) != len(pack.active.keys.rows):
         return False
@@ -251,7 +251,7 @@ def _rise(values: Array) -> bool:
 
 
 def _are_starts(starts: Array, end: int) -> bool:
-    """Whether offsets begin at 0, never fall, and end at the end."""
+    """True if offsets begin at 0, never decrease, and end at the end."""
     return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and bool(np.all(starts[1:] >= starts[:-1]))
 
 
@@ -274,7 +274,7 @@ def _are_strings(strings: Strings) -> bool:
 
 
 def _are_found(lookup: Lookup) -> bool:
-    """Whether strings are sorted and distinct, and each is found by its hash."""
+    """True if strings are sorted and distinct, and each is found by its hash."""
     strings, hashes, rows = lookup.strings, lookup.hashes, lookup.rows
     if not _are_strings(strings) or not _below(rows, len(strings)):
         return False
@@ -316,7 +316,7 @@ def _are_lists(lists: Lists, concepts: int) -> bool:
 
 
 def _first_of(lists: Lists) -> Bools:
-    """Which values are the first of their list."""
+    """Returns which values are the first of their list."""
     first: Bools = np.zeros(len(lists.values) + 1, dtype=np.bool_)
     first[lists.starts] = True
     return first[:-1]
@@ -327,7 +327,7 @@ def _are_opposite(parents: Lists, children: Lists) -> bool:
 
 
 def _owners(lists: Lists) -> Ints:
-    """The number of the list of each value."""
+    """Returns the number of the list of each value."""
     starts = lists.starts.astype(np.int64)
     return np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
 

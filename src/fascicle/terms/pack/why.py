@@ -1,4 +1,4 @@
-"""What a pack makes of a surface, and why: its keys, its terms and their concepts, and what is kept out."""
+"""Explanation of a surface in a pack: its keys, its terms and their concepts, and terms that are excluded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST: Final = 30  # concepts of a shown way up; a circle ends it too
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """A term that has the key of a surface.
+    """Term that has the key of a surface.
 
     Attributes:
         term: the term.
@@ -42,10 +42,10 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pack makes of a surface.
+    """Explanation of a surface in a pack.
 
     Attributes:
-        surface: that was asked for.
+        surface: the query.
         pack: full name of the pack.
         normaliser: version of the keys.
         keys: of the four levels.
@@ -131,7 +131,7 @@ def _reason(term: Term, concept: Concept) -> str:
 
 
 def lines(told: Why) -> Iterator[str]:
-    """An explanation for people."""
+    """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
     yield (
         "keys of "

@@ -1,4 +1,4 @@
-"""Writing the names of a pack, in the order of their keys."""
+"""Writer of the names of a pack, in the order of their keys."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _BATCH: Final = 1 << 14  # rows
 
 
 class SortedSpill:
-    """Rows of bytes, given in any order and got back sorted; what does not fit into memory lies in a folder meanwhile.
+    """External sort of rows of bytes; rows that do not fit into memory are kept in a temporary folder.
 
     Rows that are equal come back as often as they were added.
     """
 
     def __init__(self, folder: Path, *, memory: int) -> None:
-        """Begins without rows.
+        """Starts without rows.
 
         Args:
             folder: for the runs; it is made when it is needed, and removed when all rows were given back.
@@ -49,10 +49,10 @@ class SortedSpill:
             self._spill()
 
     def batches(self, *, again: bool = False) -> Iterator[list[bytes]]:
-        """All rows in order, some thousand at a time; to be called after the last row.
+        """Yields all rows in order, some thousand at a time; to be called after the last row.
 
         Args:
-            again: whether they are asked for once more later; the last time gives the memory and the disk free.
+            again: whether they will be read once more; the last time frees memory and disk.
         """
         if not self._runs:
             rows = self._rows
@@ -86,7 +86,7 @@ class SortedSpill:
 
 
 def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
-    """The rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
+    """Yields the rows of a run in pieces of at least so many bytes; no file stays open, for there may be many runs."""
     place, end = 0, path.stat().st_size
     while place < end:
         rows: list[bytes] = []
@@ -132,7 +132,7 @@ Told = Callable[[str, int], None]
 
 
 def named(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
-    """A name of a concept as a row to be sorted, for `NamesWriter`.
+    """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
 
     Args:
         key: of the name, without NUL characters.
@@ -178,7 +178,7 @@ class NamesWriter:
 
         Args:
             spill: rows that `named` made.
-            told: is called with the number of names written, now and then.
+            told: progress callback, called with the number of names written, now and then.
         """
         for rows in _by_whole_keys(spill):
             self._write(rows)
@@ -190,14 +190,14 @@ class NamesWriter:
         self._surfaces.close()
 
     def close(self, concepts: int) -> Lookup:
-        """Adds what is made from the files: the look-up of keys, and the terms of each concept."""
+        """Adds the files that are derived from others: the look-up of keys, and the terms of each concept."""
         owners = mapped(self._folder / layout.in_table(self._table, layout.CONCEPT))
         for name, values in zip(layout.OF_CONCEPT, grouped(owners, concepts), strict=True):
             write_array(self._folder / layout.in_table(self._table, name), values)
         return Lookup.write(self._folder, layout.in_table(self._table, layout.KEYS))
 
     def _write(self, rows: list[bytes]) -> None:
-        """Writes rows; those of one key come together."""
+        """Writes rows; rows with the same key are in the same call."""
         if self.terms + len(rows) >= layout.LIMIT:
             raise InputError("a pack can have 2,147,483,647 names; divide its sources into two packs")
         keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
@@ -241,7 +241,7 @@ class NamesWriter:
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
-    """The rows in pieces; no key is in two of them."""
+    """Yields the rows in pieces; no key is in two of them."""
     held: list[bytes] = []
     for batch in spill.batches():
         held += batch
@@ -257,36 +257,36 @@ def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
 
 
 def _firsts(values: tuple[bytes, ...]) -> Bools:
-    """Which values are not those before them."""
+    """Returns which values differ from the one before."""
     found = np.ones(len(values), dtype=np.bool_)
     found[1:] = [one != other for one, other in pairwise(values)]
     return found
 
 
 def _labels(surfaces: Ints, labels: Bools) -> Bools:
-    """Whether the surface of each row is a label in any of the rows."""
+    """Returns whether the surface of each row is a label in any of the rows."""
     found = np.zeros(int(surfaces[-1]) + 1, dtype=np.bool_)
     found[surfaces[labels]] = True
     return found[surfaces]
 
 
 def _with_cases(flags: Array, cases: Array) -> Array:
-    """Flags with the case policy of the name where no rule gave another."""
+    """Returns flags with the case policy of the name where no rule set another."""
     open_ = (flags & layout.CASE) == layout.CASE
     return np.where(open_, (flags & ~np.uint8(layout.CASE)) | cases, flags)
 
 
 def _own_case(cases: list[str]) -> Ints:
-    """A number for each way to write a name, equal for equal ones."""
+    """Returns a number for each spelling of a name, equal for equal ones."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(one, len(known)) for one in cases], dtype=np.int64)
 
 
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
-    """The share of the concept of each row among those of its key: the weight of its strongest name there.
+    """Returns the share of the concept of each row among those of its key: the weight of its strongest name there.
 
-    A name that counts as it is written has no share with one that is written otherwise: where ``ACE`` stands, no gene
-    is meant that is only called ``Ace``.
+    A name that counts as it is written has no share with one that is written otherwise: ``ACE`` in a text
+    never means a gene that is only called ``Ace``.
 
     Args:
         keys: number of the key of each row, rising.
@@ -309,7 +309,7 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
 
 
 def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
-    """The weight of the strongest name of each concept, of all of its key."""
+    """Returns the weight of the strongest name of each concept, of all of its key."""
     distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
     strongest = np.zeros(len(distinct))
     np.maximum.at(strongest, owners, weights)

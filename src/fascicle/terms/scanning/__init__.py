@@ -1,1 +1,1 @@
-"""Finding any number of names in texts by a file that all processes share."""
+"""Search for any number of names in texts, by a table in a file that all processes share."""

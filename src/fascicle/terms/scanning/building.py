@@ -1,4 +1,4 @@
-"""Building a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+"""Build of a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     Args:
         keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
         path: of the new file; it must not exist.
-        bits: of a hash that are kept; fewer only to test that equal hashes are told apart.
+        bits: of a hash that are kept; fewer only to test that collisions are handled.
 
     Returns:
         The number of keys.
@@ -59,7 +59,7 @@ def write_table(
     folder: str | None = None,
     bits: int = KEPT,
 ) -> int:
-    """As `build_table`, to an open file.
+    """Writes a table to an open file, as `build_table`.
 
     Args:
         keys: the same; nothing checks them.
@@ -77,7 +77,7 @@ def write_table(
 
 
 class _Spilled:
-    """Everything that a table is made of, in temporary files."""
+    """Temporary files with all parts of a table."""
 
     def __init__(self, stack: ExitStack, folder: str | None, *, hash_of: Callable[[str], int], bits: int) -> None:
         def temporary() -> IO[bytes]:
@@ -92,7 +92,7 @@ class _Spilled:
         self.names, self.longest, self.size = 0, 0, 0
 
     def add(self, keys: list[str]) -> None:
-        """Takes the next keys."""
+        """Adds the next keys."""
         self._spill([self._last, *keys])
         packed = [key.encode("utf-8", "surrogatepass") for key in keys]
         ends = self.size + np.cumsum([len(one) for one in packed])
@@ -133,7 +133,7 @@ class _Spilled:
             _align(stream)
 
     def _spill(self, keys: list[str]) -> None:
-        """Writes the states of keys, and of their beginnings that the key before does not have; the first was written.
+        """Writes the states of keys, and of their prefixes that the key before does not share.
 
         Keys are sorted and a blank sorts before all else in them, so all keys with the same beginning are neighbours.
         """
@@ -172,7 +172,7 @@ class _Spilled:
 
 
 class _TokenHashes(dict[str, int]):
-    """The hashes of the tokens that were met; it begins anew when there are too many."""
+    """Cache of the hashes of tokens; it is emptied when it has too many."""
 
     def __missing__(self, token: str) -> int:
         if len(self) >= _REMEMBERED:
@@ -183,7 +183,7 @@ class _TokenHashes(dict[str, int]):
 
 
 class _Filled:
-    """The index and the filter, while the states are written."""
+    """Index and filter of a table, while the states are written."""
 
     def __init__(self, entries: int, *, kept: int) -> None:
         self._kept = kept
@@ -195,7 +195,7 @@ class _Filled:
         self.repeats = False
 
     def add(self, entries: NDArray[Any], states: IO[bytes], rows: IO[bytes]) -> None:
-        """Takes the next states in their order."""
+        """Adds the next states in their order."""
         found: Hashes = np.ascontiguousarray(entries["state"])
         states.write(found.tobytes())
         rows.write(entries["row"].tobytes())
@@ -212,7 +212,7 @@ class _Filled:
 
 
 def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
-    """States in order; a beginning that is a name too, or stands twice, is left out."""
+    """Returns states in order; a beginning that is a name too, or stands twice, is left out."""
     entries = entries[np.lexsort((-entries["row"], entries["state"]))]
     kept = np.ones(len(entries), dtype=bool)
     kept[1:] = (entries["state"][1:] != entries["state"][:-1]) | (entries["row"][1:] >= 0)

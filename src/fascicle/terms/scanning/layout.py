@@ -24,7 +24,7 @@ DTYPES: Final = MappingProxyType(
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table holds.
+    """Layout of a table: versions, counts and sizes of its arrays.
 
     Attributes:
         normaliser: version of the keys.
@@ -43,7 +43,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     sizes: dict[str, int]
 
     def places(self) -> dict[str, tuple[int, int]]:
-        """Where each array starts in the file and where it ends, in bytes."""
+        """Returns start and end of each array in the file, in bytes."""
         at, found = HEADER, {}
         for name, dtype in DTYPES.items():
             size = self.sizes[name] * np.dtype(dtype).itemsize
@@ -53,17 +53,17 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def end(self) -> int:
-        """Bytes of the file."""
+        """Size of the file in bytes."""
         last = list(self.places().values())[-1][1]
         return last + -last % ALIGNED
 
     def header(self) -> bytes:
-        """The first bytes of the file."""
+        """Returns the first bytes of the file."""
         return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
 def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """Maps a file into memory; nothing of it is read before it is asked for.
+    """Maps a file into memory; data is read when it is used.
 
     Raises:
         FormatError: it is no table of names, of another format, or cut short.
@@ -76,7 +76,7 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
 
 
 def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """As `open_arrays`, of the bytes of a table; the path is for errors."""
+    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
     head = bytes(data[:HEADER])
     if not head.startswith(MAGIC):
         raise _broken(path)
@@ -102,12 +102,12 @@ _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
 def first_states(count: int) -> Hashes:
-    """The states of so many empty sequences."""
+    """Returns the start states: one for each of so many empty sequences."""
     return np.full(count, _START, dtype=np.uint64)
 
 
 def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
-    """The states of sequences that are one token longer.
+    """Returns the states of sequences that are one token longer.
 
     The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
 
@@ -126,7 +126,7 @@ def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
 
 
 def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
-    """The numbers of states in the filter: their last bits among those that are kept.
+    """Returns the numbers of states in the filter: their last bits among those that are kept.
 
     Args:
         states: ``[n]``.

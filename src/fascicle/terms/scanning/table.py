@@ -1,4 +1,4 @@
-"""A table of names in a file that all processes share, and every place of a text where one of them stands."""
+"""Table of names in a shared file, and the search for every place of a name in a text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BUCKETS = 1 << 14
 
 
 class Hits(NamedTuple):
-    """Where names stand among tokens, sorted by their first and last token.
+    """Places of names among tokens, sorted by their first and last token.
 
     Attributes:
         first: first token of each, ``[m]``.
@@ -37,7 +37,7 @@ class Hits(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Which states the table holds: numbers of those that were asked for, and where each begins in the table."""
+    """Queried states that the table holds: their indices in the query, and where each begins in the table."""
 
     which: Ints
     place: Ints
@@ -47,12 +47,12 @@ class Table:
     """Names as sequences of tokens.
 
     The hash of each sequence that some name begins with is in one sorted array. A bit filter and an index by first bits
-    stand before it. A match is followed token by token, for all places of a text at once, and what ends a name is
+    speed up the look-up. A match is followed token by token, for all places of a text at once, and a complete name is
     compared with its key byte by byte; so no hash decides alone.
     """
 
     def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Takes what `open_arrays` gives."""
+        """Sets layout and arrays, as `open_arrays` returns them."""
         self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
         self._states, self._rows = arrays["states"], arrays["rows"]
@@ -78,26 +78,26 @@ class Table:
 
     @classmethod
     def of(cls, keys: Iterable[str]) -> Table:
-        """A table in memory, for tokens with the hashes of `hash`; the keys are those of `building.build_table`."""
+        """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in `building.build_table`."""
         stream = io.BytesIO()
         write_table(keys, stream, hash_of=hash)
         return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """Returns the number of names."""
         return self.layout.names
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest name."""
+        """Number of tokens of the longest name."""
         return self.layout.longest
 
     def key(self, row: int) -> str:
-        """The key of a row."""
+        """Returns the key of a row."""
         return bytes(self._keys[int(self._starts[row]) : int(self._starts[row + 1])]).decode("utf-8", "surrogatepass")
 
     def rows(self, keys: Sequence[str]) -> Ints:
-        """The row of each key of level 2, -1 for one that no name has, ``[n]``."""
+        """Returns the row of each key of level 2, -1 for one that no name has, ``[n]``."""
         tokens = [key.split(" ") for key in keys]
         states = first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
@@ -112,7 +112,7 @@ class Table:
         return result
 
     def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
-        """Every place where a name stands, those inside others included.
+        """Returns every place of a name, those inside others included.
 
         Args:
             tokens: of texts.
@@ -138,9 +138,9 @@ class Table:
         return _sorted(hits)
 
     def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
-        """The tokens that names begin with, where their states are, and names of one token.
+        """Returns the tokens that names begin with, where their states are, and names of one token.
 
-        Each distinct token is asked for once.
+        Each distinct token is looked up once.
         """
         known = tokens.known
         present = np.zeros(len(known.hashes), dtype=bool)
@@ -167,7 +167,7 @@ class Table:
         return next_states(states, hashes, bits=self.layout.bits)
 
     def _find(self, states: Hashes) -> _Found:
-        """Which of these states the table holds."""
+        """Finds which of these states the table holds."""
         low = filter_bits(states, self._low, bits=self.layout.bits)
         bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
         which = np.flatnonzero(bits & _ONE)
@@ -187,7 +187,7 @@ class Table:
         return _Found(_joined(found), _joined(places))
 
     def _ends(self, found: _Found) -> tuple[Ints, Ints]:
-        """The rows of names that end with these states; several where names have equal hashes."""
+        """Returns the rows of names that end with these states; several where names have equal hashes."""
         which, place = found
         if not self.layout.repeats:
             row = self._rows[place].astype(np.int64)
@@ -205,7 +205,7 @@ class Table:
         return _joined(numbers), _joined(rows)
 
     def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
-        """Whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
+        """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
 
         Of hits with one row, one is compared byte by byte, and the others with it, token by token.
         """
@@ -252,19 +252,19 @@ def _chosen(hits: Hits, kept: Bools) -> Hits:
 
 
 def _sorted(parts: list[Hits]) -> Hits:
-    """All hits in order; no two have the same tokens, for these have one key."""
+    """Returns all hits in order; no two have the same tokens, for these have one key."""
     hits = Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
     return Hits(hits.first[order], hits.last[order], hits.rows[order])
 
 
 def _starts_of(owner: Ints) -> Ints:
-    """Where each number of a sorted array first stands."""
+    """Returns where each number of a sorted array first occurs."""
     return np.flatnonzero(np.diff(owner, prepend=-1))
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """``start, start + 1, ...``, so many of each, one after the other."""
+    """Returns ``start, start + 1, ...``, so many of each, one after the other."""
     shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
     return shift + np.arange(len(shift))
 

@@ -1,1 +1,1 @@
-"""Vocabularies in the forms that their makers publish, each read as a stream of concepts."""
+"""Readers of vocabularies in their published formats, each a stream of concepts."""

@@ -1,4 +1,4 @@
-"""The readers of vocabularies: one row for each, by the name that ``sources.toml`` uses."""
+"""Catalogue of the readers of vocabularies, by the name that ``sources.toml`` uses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fascicle.terms.sources.taxonomy import read_merged, read_names
 
 @dataclass(frozen=True, kw_only=True)
 class SourceReader:
-    """One kind of source.
+    """Reader of one kind of source.
 
     Attributes:
         name: in ``sources.toml``.
@@ -82,7 +82,7 @@ READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for
 
 
 def reader_named(name: str) -> SourceReader:
-    """A reader.
+    """Returns the reader with a name.
 
     Raises:
         RecipeError: there is none of this name; the message has the nearest.

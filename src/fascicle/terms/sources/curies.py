@@ -28,7 +28,7 @@ _ADDRESSES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Prefix:
-    """What is known of the identifiers of one vocabulary.
+    """Form of the identifiers of one vocabulary.
 
     Attributes:
         name: the one spelling of the prefix.
@@ -43,7 +43,7 @@ class Prefix:
     kept: bool = False
 
     def curie(self, local: str) -> str:
-        """The CURIE of a local part; empty if it does not look like one."""
+        """Returns the CURIE of a local part; empty if it does not look like one."""
         size = len(self.start) if local[: len(self.start)].upper() == self.start.upper() else 0
         plain = (self.start if self.kept else "") + local[size:]
         for spelling in (plain, plain.upper()):
@@ -53,7 +53,7 @@ class Prefix:
 
 
 def curie(text: str, prefix: str = "") -> str:
-    """The one spelling of an identifier.
+    """Returns the normalised CURIE of an identifier.
 
     Args:
         text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
@@ -89,7 +89,7 @@ def _bare(text: str, prefix: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _known(prefix: str) -> Prefix | None:
-    """What is known of a prefix, also of one with the date of a release behind it."""
+    """Returns the facts about a prefix, also of one that ends with the date of a release."""
     folded = prefix.lower()
     return _table().get(folded) or _table().get(_RELEASE.sub("", folded))
 
@@ -110,5 +110,5 @@ def _table() -> Mapping[str, Prefix]:
 
 @cache
 def _telling() -> tuple[Prefix, ...]:
-    """Those whose local parts begin as no others do: the prefix may be left out."""
+    """Returns the vocabularies whose local parts are unambiguous, so that the prefix may be left out."""
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())

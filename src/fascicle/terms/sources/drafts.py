@@ -1,4 +1,4 @@
-"""What the readers share: lines with their places, and records that are put together piece by piece."""
+"""Helpers that the readers share: lines with their places, and records that are assembled step by step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Reading = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
 
 
 def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
-    """The lines of a file with their places; a line that is no text is its error.
+    """Yields the lines of a file with their places; a line that is no text is its error.
 
     Raises:
         InputError: the file cannot be opened.
@@ -38,7 +38,7 @@ def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
 
 
 def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tuple[Place, str]]:
-    """The lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
+    """Yields the lines of a file of rows with their places; blank ones are no rows, and one that is no text is counted.
 
     Raises:
         InputError: see `numbered_lines`.
@@ -54,7 +54,7 @@ def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tu
 
 
 def cleaned(text: str) -> str:
-    """A name as it is given out: white space collapsed; empty if it has a control character or nothing to see."""
+    """Returns a name with white space collapsed; empty if it has a control character or no visible one."""
     name = " ".join(text.split())
     if not name.isprintable() or not name.isascii():
         if any(unicodedata.category(sign) in _CONTROL for sign in name):
@@ -66,7 +66,7 @@ def cleaned(text: str) -> str:
 
 @dataclass(kw_only=True)
 class Draft:
-    """A record that is being put together.
+    """Record that is being assembled.
 
     Attributes:
         settings: of the source.
@@ -94,7 +94,7 @@ class Draft:
     references: dict[Cross, None] = field(default_factory=dict)
 
     def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
-        """Adds a name, or counts why not.
+        """Adds a name, or counts the reason why it is left out.
 
         Args:
             text: as the source writes it.
@@ -134,22 +134,22 @@ class Draft:
         return True
 
     def reference(self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None) -> None:
-        """Adds a reference to another vocabulary, or counts that it is none."""
+        """Adds a reference to another vocabulary, or counts an invalid one."""
         if found := curie(text, prefix):
             self.references[Cross(found, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
 
     def above(self, text: str, *, place: Place | None = None) -> None:
-        """Adds a parent, or counts that it is none."""
+        """Adds a parent, or counts an invalid one."""
         self._add(self.parents, text, place)
 
     def replaced(self, text: str, *, place: Place | None = None) -> None:
-        """Adds what took the place of the concept, or counts that it is none."""
+        """Adds the replacement of the concept, or counts an invalid one."""
         self._add(self.replaced_by, text, place)
 
     def record(self) -> ConceptRecord:
-        """The finished record; of several labels in one language the first one stays."""
+        """Returns the finished record; of several labels in one language the first one stays."""
         labelled: set[str] = set()
         names = []
         for (surface, language), kind in self.names.items():
@@ -181,7 +181,7 @@ class Draft:
 
 
 def hidden(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:
-    """Records of identifiers that a concept had before, each replaced by that of today.
+    """Yields records of former identifiers of a concept, each replaced by the current one.
 
     Args:
         aliases: earlier identifier -> those of today.

@@ -1,4 +1,4 @@
-"""The tables of known makers: what their columns are."""
+"""Layouts of the tables of known publishers: the meaning of their columns."""
 
 from __future__ import annotations
 

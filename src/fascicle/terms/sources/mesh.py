@@ -1,10 +1,10 @@
-"""MeSH in its four forms: descriptors and supplementary records as XML and as ASCII, and tables of names.
+"""MeSH in its four formats: descriptors and supplementary records as XML and as ASCII, and tables of names.
 
 Formats: https://www.nlm.nih.gov/mesh/xmlmesh.html and https://www.nlm.nih.gov/mesh/meshascii.html.
 
 A concept here is a *record* of MeSH (``D...``, ``C...``), which annotation uses. Terms of a concept of the record that
-is not its preferred one keep their relation: narrower, broader or related. What is above a descriptor follows from its
-tree numbers; above a supplementary record are the descriptors that it is mapped to.
+is not its preferred one keep their relation: narrower, broader or related. The parents of a descriptor follow from its
+tree numbers; the parents of a supplementary record are the descriptors that it is mapped to.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
 
 
 class Trees:
-    """Which descriptor has which tree numbers."""
+    """Tree numbers of descriptors."""
 
     def __init__(self) -> None:
-        """Starts with none."""
+        """Starts without tree numbers."""
         self._of: dict[str, list[str]] = {}
         self._at: dict[str, str] = {}
 
@@ -45,12 +45,12 @@ class Trees:
         self._at.setdefault(number, descriptor)
 
     def parents(self, descriptor: str) -> tuple[str, ...]:
-        """The descriptors above one, each once."""
+        """Returns the descriptors above one, each once."""
         above = (self._at.get(number.rpartition(".")[0]) for number in self._of.get(descriptor, ()))
         return tuple(dict.fromkeys(found for found in above if found and found != descriptor))
 
     def keeps(self, descriptor: str, branches: Sequence[str]) -> bool:
-        """Whether a descriptor lies in one of the branches, or whether there are none to lie in."""
+        """True if a descriptor lies in one of the branches, or if no branches are given."""
         return not branches or any(
             _in(number, branch) for number in self._of.get(descriptor, ()) for branch in branches
         )
@@ -84,7 +84,7 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
 
 
 def _in(number: str, branch: str) -> bool:
-    """``C10`` is in ``C`` and in ``C10``; ``C10.2`` in ``C10`` too, and in ``C10.2``, but not in ``C1``."""
+    """True if a number is in a branch: ``C10`` is in ``C`` and ``C10``; ``C10.2`` in ``C10`` too, but not in ``C1``."""
     if not number.startswith(branch):
         return False
     return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
@@ -99,7 +99,7 @@ _ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
 
 
 def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the records of ``desc*.xml`` or ``supp*.xml``; what is above descriptors comes at the end.
+    """Streams the records of ``desc*.xml`` or ``supp*.xml``; the parents of descriptors come at the end.
 
     Permuted terms (``Acid, Docosahexaenoic``) are left out and counted, for no text has them.
 
@@ -111,7 +111,7 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
 
 
 def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the records of ``d*.bin`` or ``c*.bin``; what is above descriptors comes at the end.
+    """Streams the records of ``d*.bin`` or ``c*.bin``; the parents of descriptors come at the end.
 
     An ``ENTRY`` without further fields is a permuted term: it is left out and counted, as in the XML.
 
@@ -124,7 +124,7 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
 def read_mesh_names(
     settings: SourceSettings, report: SourceReport, *, layout: Layout = MESH_NAMES
 ) -> Iterator[ConceptRecord]:
-    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, what is above them too."""
+    """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents too."""
     if not settings.hierarchy:
         yield from read_table(settings, report, layout=layout)
         return
@@ -137,7 +137,7 @@ def read_mesh_names(
 
 
 class _Record(msgspec.Struct, kw_only=True):
-    """A record of MeSH before it is cleaned: names with their kinds, tree numbers, and what it is mapped to."""
+    """Record of MeSH before cleaning: names with their kinds, tree numbers, and mapped concepts."""
 
     ui: str = ""
     names: list[tuple[str, NameKind]] = []
@@ -210,7 +210,7 @@ def _of_xml(element: Element) -> _Record:
 
 
 def _relations(concepts: list[Element]) -> dict[str, NameKind]:
-    """Concept -> how its terms relate to the record: the relations lead from the preferred concept."""
+    """Returns concept -> how its terms relate to the record: the relations lead from the preferred concept."""
     found: dict[str, NameKind] = {}
     for concept in concepts:
         if concept.get("PreferredConceptYN") == "Y":
@@ -254,7 +254,7 @@ def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterato
 
 
 def _entry(value: str) -> tuple[str, NameKind]:
-    """A synonym: its parts are named by the letters of the last one, ``c`` the lexical tag and ``d`` the relation."""
+    """Returns a synonym; letters of its last part name the others: ``c`` the lexical tag, ``d`` the relation."""
     name, *parts = value.strip().split("|")
     named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
     kind = _RELATIONS.get(named.get("d", ""), "exact")

@@ -42,7 +42,7 @@ _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNOREC
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """What a source writes in its own way.
+    """Settings for the variant of OBO that a source writes.
 
     Attributes:
         above: relations to concepts that count as parents, beside ``is_a``.
@@ -103,7 +103,7 @@ def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[s
 
 
 def _whole_lines(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, str]]:
-    r"""Lines, those that end with ``\`` joined with the next."""
+    r"""Yields lines, those that end with ``\`` joined with the next."""
     begun, at = "", None
     for place, line in numbered_lines(settings.path, settings.encoding):
         if isinstance(line, FormatError):
@@ -120,7 +120,7 @@ def _whole_lines(settings: SourceSettings, report: SourceReport) -> Iterator[tup
 
 @dataclass(kw_only=True)
 class _Stanza:
-    """A term whose tags are taken one by one."""
+    """Term that is built tag by tag."""
 
     draft: Draft
     dialect: Dialect
@@ -131,7 +131,7 @@ class _Stanza:
     def of(
         cls, tags: Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect
     ) -> _Stanza | None:
-        """The term, or none if it has no identifier."""
+        """Returns the term, or ``None`` if it has no identifier."""
         first = next((value for tag, value, _ in tags if tag == "id"), "")
         identifier = curie(_plain(first), settings.prefix)
         if not identifier:
@@ -221,13 +221,13 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], None]]] = Mappin
 
 
 def _plain(value: str) -> str:
-    """An identifier or a word: what is behind it, a description, a comment or modifiers, is left out."""
+    """Returns an identifier or a word without the description, comment or modifiers behind it."""
     words = value.split(None, 1)
     return _unescaped(words[0]) if words and not words[0].startswith("!") else ""
 
 
 def _text(value: str) -> str:
-    """A text without quotes: a comment, and modifiers in braces at its end, are left out."""
+    """Returns a text without quotes, and without comment and modifiers in braces at its end."""
     end = re.search(r"(?<!\\)\s!\s", value)
     text = value[: end.start()] if end else value
     modifiers = re.search(r"\s\{[\w.:\-]+=[^{}]*\}\s*$", text)

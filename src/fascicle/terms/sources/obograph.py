@@ -71,7 +71,7 @@ class _Edge(msgspec.Struct):
 
 
 class _Reading:
-    """The state of reading one file: what is known of its concepts, beside the records that were given."""
+    """State of reading one file: data about its concepts, beside the records that were returned."""
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report
@@ -79,7 +79,7 @@ class _Reading:
         self.live: set[str] = set()
 
     def records(self, parts: JsonParts) -> Iterator[ConceptRecord]:
-        """Those of all graphs, in the order of the file."""
+        """Yields the records of all graphs, in the order of the file."""
         there = False
         for name in parts.fields():
             if name != "graphs":
@@ -129,7 +129,7 @@ class _Reading:
 
 
 def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """The classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
+    """Yields the classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
 
     Places are numbers of nodes and edges in their graph, from 1.
 
@@ -143,7 +143,7 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
 
 
 def _decoded(raw: str, kind: type[T]) -> T | None:
-    """A part of the file; ``None`` if it has another form."""
+    """Returns a part of the file; ``None`` if it has another form."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""One vocabulary of a ``sources.toml``: checked, read, filtered, and given its type."""
+"""Reader of one vocabulary of a ``sources.toml``: checks, reads, filters, and sets its type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
 def unfit(settings: SourceSettings) -> Callable[[str], str]:
-    """What says why `max_tokens` or `without` leave a name out; empty for one that stays."""
+    """Returns a function that gives the reason why `max_tokens` or `without` exclude a name; empty if it stays."""
     patterns = [re.compile(pattern) for pattern in settings.without]
     most = settings.max_tokens
 
@@ -40,9 +40,9 @@ def unfit(settings: SourceSettings) -> Callable[[str], str]:
 
 
 def fitting(settings: SourceSettings) -> Fits:
-    """What gives back those names of a record that `max_tokens` and `without` let through.
+    """Returns a function that filters the names of a record by `max_tokens` and `without`.
 
-    It counts the others, but for labels.
+    The function counts the excluded names, except labels.
 
     Args:
         settings: of the source.
@@ -87,7 +87,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     Raises:
         RecipeError: settings that do not fit the reader, or that name an unknown reader or type.
         InputError: the file cannot be opened.
-        FormatError: the file is not what the reader reads, or has another hash than the settings say.
+        FormatError: the file is not what the reader reads, or has another hash than in the settings.
     """
     report = report if report is not None else SourceReport()
     reader = check_source(settings)
@@ -149,7 +149,7 @@ def read_sources(
 
 
 def check_source(settings: SourceSettings) -> SourceReader:
-    """The reader of a source, when its settings fit it; the file is not opened.
+    """Returns the reader of a source, when its settings fit it; the file is not opened.
 
     Raises:
         RecipeError: an unknown reader or type, or settings that the reader does not take.
@@ -182,7 +182,7 @@ def check_source(settings: SourceSettings) -> SourceReader:
 
 
 def check_hash(path: str, sha256: str) -> str:
-    """The SHA-256 of a file as it is.
+    """Checks the SHA-256 of a file, and returns it.
 
     Args:
         path: of the file.
@@ -190,7 +190,7 @@ def check_hash(path: str, sha256: str) -> str:
 
     Raises:
         InputError: the file cannot be opened, or is a pipe or a device.
-        FormatError: it is another one.
+        FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         raise InputError(
@@ -213,7 +213,7 @@ def check_hash(path: str, sha256: str) -> str:
 
 
 def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
-    """Fields of a record that the settings of its source change."""
+    """Returns the fields of a record that the settings of its source change."""
     changes: dict[str, Any] = {}
     if len(fit) < len(record.names):
         kept = set(fit)
@@ -231,7 +231,7 @@ def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name
 
 
 def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
-    """Whether a concept lies where ``below`` and ``not_below`` say; reads the source once if they say anything."""
+    """Returns a test that ``below`` and ``not_below`` include a concept; reads the source once if they are set."""
     if not settings.below and not settings.not_below:
         return lambda concept: True
     children: dict[str, list[str]] = {}
@@ -244,7 +244,7 @@ def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], b
 
 
 def _descendants(roots: Iterable[str], children: dict[str, list[str]]) -> set[str]:
-    """The roots and what is below them; a cycle ends where it began."""
+    """Returns the roots and all concepts below them; cycles are allowed."""
     found, waiting = set(roots), list(roots)
     while waiting:
         new = [child for child in children.get(waiting.pop(), ()) if child not in found]

@@ -1,4 +1,4 @@
-"""What reading a vocabulary met: how much was given, and what was lost, counted by reason with its first place."""
+"""Report of reading a vocabulary: counts of what was read, and of losses by reason with the first place of each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **PARTS, **CONCEPT
 
 
 class LostLabel(NamedTuple):
-    """A preferred name that is left out.
+    """Preferred name that is left out.
 
     Attributes:
         concept: CURIE.
@@ -73,17 +73,17 @@ class LostLabel(NamedTuple):
 
 @dataclass(kw_only=True)
 class SourceReport:
-    """What reading one source met; complete when its records are used up.
+    """Counts of what was read from one source; complete when all its records have been read.
 
     Attributes:
         rows: rows, stanzas or records of the file.
-        used: those that gave something.
+        used: rows that gave a record or a part of one.
         records: records that were given out; several may be of one concept.
         names: names in them.
         obsolete: records of obsolete concepts.
         losses: reason -> how often; the reasons are those of `REASONS`.
         first: reason -> its first place.
-        labels: receives each label that is left out, with its concept and the reason; ``None`` if nobody asks.
+        labels: receives each label that is left out, with its concept and the reason; ``None`` to ignore them.
     """
 
     rows: int = 0
@@ -103,7 +103,7 @@ class SourceReport:
             self.first[reason] = place
 
     def lose_label(self, concept: str, surface: str, reason: str) -> None:
-        """Keeps a label that is left out, if somebody asks for them; it is counted elsewhere."""
+        """Keeps a label that is left out, if labels are collected; it is counted elsewhere."""
         if self.labels is not None:
             self.labels.append(LostLabel(concept, surface, reason))
 
@@ -115,16 +115,16 @@ class SourceReport:
 
     @property
     def accounted(self) -> bool:
-        """Whether every row gave something or is counted as lost; true when all was read."""
+        """True if every row is used or counted as lost; true when all was read."""
         return self.rows == self.used + sum(self.losses[reason] for reason in ROWS)
 
     def summary(self) -> str:
-        """The report in one line: what was given, and how much was left out for which reason."""
+        """Returns the report in one line: what was given, and how much was left out for which reason."""
         lost = ", ".join(f"{reason} {count:,}" for reason in REASONS if (count := self.losses[reason]))
         return f"{self.lines()[0]}{f'; left out: {lost}' if lost else ''}"
 
     def lines(self) -> list[str]:
-        """The report as sentences, for a person."""
+        """Returns the report as sentences, for a person."""
         said = [f"{counted(self.records, 'record')} with {counted(self.names, 'name')}, {self.obsolete:,} obsolete"]
         for reason in REASONS:
             if count := self.losses[reason]:

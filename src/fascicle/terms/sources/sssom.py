@@ -2,7 +2,7 @@
 
 Specification: https://mapping-commons.github.io/sssom/. A mapping gives a reference to both of its concepts, with the
 inverse predicate to the second one. It never makes two concepts one. A row with the modifier ``Not`` says that two
-concepts are not the same: it gives nothing and is counted.
+concepts are not the same: it gives no reference and is counted.
 """
 
 from __future__ import annotations

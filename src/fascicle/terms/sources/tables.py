@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
     Attributes:
         place: of the row.
-        cells: without blanks at their ends; those that say nothing are empty.
+        cells: without blanks at their ends; placeholders are empty.
     """
 
     place: Place
@@ -41,10 +41,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table whose header was read.
+    """Table with its header.
 
     Attributes:
-        at: column as it was asked for -> its place; the same numbers where there is no header.
+        at: column as it was requested -> its place; the same numbers where there is no header.
         rows: streams the rows, each with all cells that the table needs.
     """
 
@@ -99,7 +99,7 @@ def open_table(
 def _header(
     settings: SourceSettings, lines: Numbered, needed: list[str], wished: list[str]
 ) -> tuple[dict[Column, int], str, Numbered]:
-    """Places of the columns, the separator, and the lines behind the header."""
+    """Returns the places of the columns, the separator, and the lines after the header."""
     given = settings.table.separator
     shown = ""
     for _, line in islice(lines, _LOOKED_AT):
@@ -180,7 +180,7 @@ def _cutter(separator: str) -> Callable[[str], list[str]]:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell without the quotes around it; other quotes are signs as others are."""
+    """Returns a cell without the quotes around it; other quotes are kept."""
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
         return cell
     return cell[1:-1].replace('""', '"')
@@ -206,7 +206,7 @@ _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What a reader knows of the tables of one maker.
+    """Format of the tables of one publisher.
 
     Attributes:
         columns: what its columns are.
@@ -214,7 +214,7 @@ class Layout:
         prefix: of identifiers without one.
         equal: whether its references are to equal concepts.
         entities: whether its cells have entities of HTML.
-        placeholders: names of rows that stand for nothing.
+        placeholders: names of rows without a meaning.
     """
 
     columns: ColumnSettings = field(default_factory=ColumnSettings)
@@ -225,10 +225,10 @@ class Layout:
     placeholders: frozenset[str] = frozenset()
 
     def of(self, settings: SourceSettings) -> Layout:
-        """The layout with what the settings of a source say otherwise.
+        """Returns the layout with the settings of a source that differ from it.
 
         Raises:
-            RecipeError: nobody says which column is the identifier.
+            RecipeError: the column of the identifier is not given.
         """
         columns = _over(self.columns, settings.columns) if settings.columns != ColumnSettings() else self.columns
         if columns.id is None:
@@ -282,7 +282,7 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
 
 
 class _Rows:
-    """Adds rows to drafts; where which column is was looked up before."""
+    """Adds rows to drafts; the places of the columns are known from the header."""
 
     def __init__(
         self, *, layout: Layout, settings: SourceSettings, report: SourceReport, at: Mapping[Column, int]
@@ -305,7 +305,7 @@ class _Rows:
         self._kinds: dict[tuple[str, str], NameKind] = {}
 
     def take(self, row: Row, draft: Draft) -> str:
-        """Adds what a row says; returns the reason if it says nothing.
+        """Adds the data of a row; returns the reason if it has none.
 
         One with neither a name nor a kind of name is about the concept alone.
         """
@@ -356,7 +356,7 @@ class _Rows:
         return self._settings.types.get(text, "") if key == "type" else text
 
     def _kind(self, given: str, tag: str) -> NameKind:
-        """The kind of a name; the few values that a table has are remembered."""
+        """Returns the kind of a name; the few values of a table are cached."""
         found = self._kinds.get((given, tag))
         if found is None:
             found = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
@@ -367,7 +367,7 @@ class _Rows:
         return found
 
     def _several(self, cell: str) -> Iterator[str]:
-        """The parts of a cell."""
+        """Yields the parts of a cell."""
         table = self._layout.table
         if cell:
             for part in cell.split(table.split) if table.split else (cell,):
@@ -386,7 +386,7 @@ def _word(text: str) -> str:
 
 
 def _over(base: S, given: S) -> S:
-    """Settings with those of another put over them that are not the default."""
+    """Returns settings, overridden by those values of another that are not the default."""
     default = type(given)()
     changed = {f: value for f in given.__struct_fields__ if (value := getattr(given, f)) != getattr(default, f)}
     return msgspec.structs.replace(base, **changed)

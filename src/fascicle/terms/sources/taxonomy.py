@@ -1,4 +1,4 @@
-"""The taxonomy of NCBI: ``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``.
+"""Taxonomy of NCBI: ``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``.
 
 Format: ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt. Fields end with ``TAB | TAB``.
 """
@@ -61,7 +61,7 @@ def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
 
 
 def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the identifiers of ``merged.dmp``, each replaced by that of today."""
+    """Streams the identifiers of ``merged.dmp``, each replaced by the current one."""
     for place, cells in _rows(settings.path, settings, report, columns=2):
         if not curie(cells[1], PREFIX) or cells[0] == cells[1]:
             report.lose("identifier", place)
