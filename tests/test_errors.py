@@ -26,7 +26,7 @@ from fascicle.errors import (
     UsageError,
     about,
 )
-from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.settings.recipes.any import read_recipe
 
 
@@ -145,7 +145,7 @@ def test_errors_of_readers_name_file_line_and_code(
     found = error.value
     assert (found.code, found.line) == fields
     assert found.file == str(path)
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     list(fascicle.read(path, report=report))
     assert [(e.code, e.line, e.file) for e in report.aside.errors] == [(*fields, str(path))]
     assert all(e.__traceback__ is None for e in report.aside.errors)

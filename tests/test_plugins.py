@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.stream import stream
 from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.catalogue import READABLE
-from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
 
 Install = Callable[..., None]
@@ -361,7 +361,7 @@ def test_a_fault_of_a_reader_costs_its_file_alone(install: Install, tmp_path: Pa
     files = [tmp_path / "a.lines", tmp_path / "b.lines"]
     with pytest.raises(UsageError, match=r"lines and odd"):
         fascicle.read(files)
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [d.text for d in fascicle.read(files, format="lines", report=report)] == ["1 fine"]
     (error,) = report.aside.errors
     assert (error.file, error.key) == (str(files[0]), "lines")
@@ -396,7 +396,7 @@ def test_an_error_of_a_reader_names_the_file_though_the_reader_does_not(install:
     path = tmp_path / "a.lines"
     path.write_text("FormatError('no sense')", encoding="utf-8")
     for name in ("giving", "raising"):
-        report = ReadReport(aside=SetAside(keep_going=True))
+        report = ReadReport(aside=FailedDocuments(keep_going=True))
         list(fascicle.read(path, format=name, report=report))
         with pytest.raises(FormatError, match="no sense") as raised:
             list(fascicle.read(path, format=name))

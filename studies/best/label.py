@@ -16,7 +16,7 @@ from fascicle.runtime.opening import read_tokenizer
 from fascicle.runtime.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
-from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         reading_against=ReadRequest(format="conll"),
         resume=True,
     )
-    tell = Listener(tell=lambda line: print(line, file=sys.stderr))
+    tell = ProgressCallbacks(tell=lambda line: print(line, file=sys.stderr))
     account = label_files(request, open_predictor=lambda: in_bf16(args.run), listener=tell)
     print(f"{account.written:,} documents, {account.mentions:,} mentions")
     return 0

@@ -16,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.scores import link_difference, link_intervals, score_links
 from fascicle.linking.features import FEATURES
-from fascicle.linking.fitting import FitSettings, Taught, fit_rankers, teach
+from fascicle.linking.fitting import FitSettings, TrainingData, fit_rankers, teach
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.linking.ranking import Ranked, Table
@@ -71,7 +71,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     }
 
 
-def without(taught: Taught, features: Collection[str]) -> Taught:
+def without(taught: TrainingData, features: Collection[str]) -> TrainingData:
     """What texts taught with nothing in the columns of some features, so that they get no weight."""
     return taught._replace(
         tables={kind: _bare(table, features) for kind, table in taught.tables.items()},

@@ -23,7 +23,7 @@ from fascicle.linking.fitting import Fitted, fit_linker
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.tasks.link_cases import Reference, Seen, cases_of_linker
+from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker
 from fascicle.version import VERSION
 from studies.linking.corpora import NAMES, documents
 from studies.linking.rivals import Rivals
@@ -39,7 +39,7 @@ def fitted_linker(pack: Pack, index: NameIndex, fitted: Fitted) -> Linker:
 
 def reference_of(fit: Iterable[Document], test: list[Document], pack: Pack) -> Reference:
     """The gold of a part, and what the documents of the fit have seen."""
-    return Reference(documents=test, packs=(pack,), seen=Seen.of(fit))
+    return Reference(documents=test, packs=(pack,), seen=TrainingNames.of(fit))
 
 
 def report_of(systems: list[LinkSystem], reference: Reference) -> dict[str, Any]:

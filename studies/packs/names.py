@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fascicle.terms.keys.key import NORMALISER
-from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.layout import OFF
 from fascicle.terms.pack.manifest import SourceFacts
@@ -38,7 +38,7 @@ def of_type(folder: Path, kind: str) -> Pack:
     place = folder / kind
     if not place.exists():
         source = PackSource(SourceFacts(name=ALL, type=kind), partial(records, whole(folder), kind))
-        parts = Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table)
+        parts = Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table)
         build([source], BuildSettings(name=kind.lower()), place, parts=parts)
     return Pack.open(place)
 

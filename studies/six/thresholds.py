@@ -26,7 +26,7 @@ from fascicle.settings.folders.manifest import Manifest, read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.reading import KeptReadings
 from fascicle.training.engine.folder import RECIPE
-from fascicle.training.recogniser.judging import Judge, ReplayedScorer, SeveralCorpora, fit_nothing
+from fascicle.training.recogniser.judging import Judge, ReplayedScorer, SeveralCorpora, fit_threshold
 from fascicle.training.recogniser.parts import read_data
 from studies.common import RESULTS, result, write_result
 
@@ -60,7 +60,9 @@ class Twin:
     def fitted(self, judge: Judge) -> dict[str, Any]:
         """Thresholds by this judge, and what they give for each type of each corpus."""
         self._scorer.rewind()
-        decision, _ = fit_nothing(self.manifest, self._tokenizer, self._scorer, self._dev, read=self._read, judge=judge)
+        decision, _ = fit_threshold(
+            self.manifest, self._tokenizer, self._scorer, self._dev, read=self._read, judge=judge
+        )
         scores = self._scores(msgspec.structs.replace(self.manifest, decision=decision), judge)
         return {
             "thresholds": dict(zip(self.manifest.types, decision.nothing_by_type or (), strict=True)),

@@ -13,7 +13,7 @@ import pytest
 from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, write
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 DATA = os.environ.get("FASCICLE_DATA")
 TITLE = {"infons": {"type": "title"}, "offset": 0, "text": "IL-2 β😀 x"}
@@ -151,7 +151,7 @@ def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
     lines.write_text("".join(json.dumps(one) + "\n" for one in (good, bad, {"passages": []}, good)))
     whole.write_text(json.dumps({"documents": [good, bad, {"passages": []}, good]}))
     for path in (lines, whole):
-        report = ReadReport(aside=SetAside(keep_going=True))
+        report = ReadReport(aside=FailedDocuments(keep_going=True))
         assert [one.id for one in read(path, format="bioc-json", report=report)] == ["1", "1#2"]
         assert report.aside.count == 2
         with pytest.raises(FormatError):

@@ -16,11 +16,11 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ConllOptions, ReadReport, read
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 
 def _going_on() -> ReadReport:
-    return ReadReport(aside=SetAside(keep_going=True))
+    return ReadReport(aside=FailedDocuments(keep_going=True))
 
 
 def _all(path: Path | Sequence[Path], **more: object) -> tuple[list[Document], ReadReport]:
@@ -235,7 +235,7 @@ TSV = "document\ttype\tstart\tend\n1\tX\t0\t1\n2\tX\t3\t1\n2\tX\t0\t1\n3\tX\t0\t
 def test_a_bad_row_costs_the_predictions_of_its_document(tmp_path: Path) -> None:
     path = tmp_path / "p.tsv"
     path.write_bytes(TSV.encode() + b"\xff\n5\tX\t2\t3\n6\tX\t0\t1\n")
-    aside = SetAside(keep_going=True)
+    aside = FailedDocuments(keep_going=True)
     found = list(read_predictions(Source(path=str(path)), aside=aside))
     assert [prediction.id for prediction in found] == ["1", "3", "6"]
     assert aside.count == 4  # 2, 1 once more, 4, and 5 with the line inside it
@@ -247,7 +247,7 @@ def test_a_bad_line_costs_the_predictions_of_its_document(tmp_path: Path) -> Non
     path = tmp_path / "p.jsonl"
     row = '{"id": "%s", "mentions": [], "fascicle_predictions": 1}'
     path.write_text("\n".join([row % "1", "{", row % "2", row % "1", row % "3"]))
-    aside = SetAside(keep_going=True)
+    aside = FailedDocuments(keep_going=True)
     found = list(read_predictions(Source(path=str(path)), aside=aside))
     assert [prediction.id for prediction in found] == ["1", "2", "3"]
     assert aside.count == 2

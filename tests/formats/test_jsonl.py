@@ -12,7 +12,7 @@ import pytest
 from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import JsonlOptions, ReadReport, read, write
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 
 def _write(path: Path, *records: Any) -> Path:
@@ -156,7 +156,7 @@ def test_one_object_over_several_lines(tmp_path: Path) -> None:
     path.write_text(json.dumps(SHAPES[2][1], indent=1))
     assert [d.id for d in read(path)] == ["7"]
     path.write_text(json.dumps(SHAPES[2][1], indent=1)[:-3])
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert list(read(path, report=report)) == []
     assert report.aside.count == 1
 

@@ -12,7 +12,7 @@ import pytest
 from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, detect, read, write
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 DATA = os.environ.get("FASCICLE_DATA")
 TEXT = "IL-2 β\n\nLung and liver cancer.\n \nIt ends"
@@ -112,7 +112,7 @@ def test_mentions_across_sections_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     lines = [json.dumps({"idx": "1", "sections": []}), '{"idx": 3, "sections": []}', "{", json.dumps(GIVEN)]
     assert [one.id for one in of(tmp_path, "\n".join(lines), report=report)] == ["1", "9"]
     assert report.aside.count == 2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, detect, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, read_file
 
 TEXT = 'α "Lithium", and\nasthma 😀 x'
@@ -128,7 +128,7 @@ def test_annotation_in_no_known_form_is_refused_and_can_be_left_out(columns: dic
     with pytest.raises(FormatError, match=r"looks? like"):
         of(tmp_path, made.getvalue(), "a.csv")
     path = tmp_path / "a.csv"
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert len(list(read(path, report=report))) + report.aside.count == 2
     assert report.aside.count > 0
     found = of(tmp_path, made.getvalue(), "a.csv", format="table", fields=(("ignored", ",".join(columns)),))

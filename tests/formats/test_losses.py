@@ -21,10 +21,10 @@ from fascicle.core.mention import identifier_of
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.catalogue import ANNOTATED, FORMATS
-from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, Holds
+from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, HeldFields
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.requests import WriteRequest
 
 ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
@@ -198,7 +198,7 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
 def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -> None:
     if name == "conll" and document.words is None:
         document = msgspec.structs.replace(document, words=())
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         write_documents([document], WriteRequest(path=str(path), format=name), report=report)
@@ -229,7 +229,7 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
 @given(found=st.lists(documents(), min_size=2, max_size=4))
 def test_every_document_is_written_or_set_aside(name: str, found: list[Document]) -> None:
     numbered = [msgspec.structs.replace(one, id=f"{number}{one.id}") for number, one in enumerate(found)]
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         write_documents(numbered, WriteRequest(path=str(path), format=name), report=report)
@@ -342,7 +342,7 @@ def test_strict_writing(tmp_path: Path) -> None:
 
 
 def test_strict_writing_is_not_going_on(tmp_path: Path) -> None:
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     with pytest.raises(LossError):
         write(tmp_path / "out", [FULL], format="pubtator", strict=True, report=report)
     assert report.aside.count == 0
@@ -376,7 +376,7 @@ def test_the_page_of_formats_has_the_table_of_what_they_hold() -> None:
     assert OF_WRITERS.keys() <= listed
 
 
-def in_words(field: str, holds: Holds) -> str:
+def in_words(field: str, holds: HeldFields) -> str:
     if field in holds.partly:
         return "part"
     if field in holds.fields:

@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Section
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.medline import MedlineOptions
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 DATA = os.environ.get("FASCICLE_DATA")
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/pubmed.dtd">\n'
@@ -94,7 +94,7 @@ def test_two_versions_are_two_documents(tmp_path: Path) -> None:
 
 
 def test_a_citation_without_an_id_costs_itself(tmp_path: Path) -> None:
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     found = of(tmp_path, BARE, BARE.replace("PMID", "ID"), CITATION, report=report)
     assert [one.id for one in found] == ["8", "7"]
     assert report.aside.count == 1
@@ -103,7 +103,7 @@ def test_a_citation_without_an_id_costs_itself(tmp_path: Path) -> None:
 def test_what_comes_before_damage_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.xml.gz"
     path.write_bytes(gzip.compress(f"{HEAD}<PubmedArticleSet>{BARE}<PubmedArticle><a></b>".encode()))
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in read(path, report=report)] == ["8"]
     assert report.aside.count == 1
     with pytest.raises(FormatError, match="XML"):

@@ -16,7 +16,7 @@ from fascicle.core.files import tree
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, sources, write
 from fascicle.formats.offset_tables import columns_in
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, left_out_notes
 from fascicle.formats.sources import source_sha256, state_of
 
@@ -156,7 +156,7 @@ def test_a_damaged_table_is_refused_with_file_and_line(tmp_path: Path, bad: str,
         _read(folder)
     assert caught.value.file == str(tmp_path / "mentions.tsv")
     assert caught.value.line == 6
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert not _read(folder, report)
     assert report.aside.count == 1
 
@@ -186,7 +186,7 @@ def test_a_text_that_cannot_be_read_costs_itself_alone(tmp_path: Path) -> None:
     (folder / "11.txt").write_bytes(b"\x00\x01")
     with pytest.raises(FormatError, match=r"11\.txt"):
         _read(folder)
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in _read(folder, report)] == ["12", "13"]
     assert report.events["note", "rows-left-out"] == 1
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import FormatError, InputError, LossError, MissingExtraError, OutputError, UsageError
 from fascicle.formats import ReadReport, detect, read, write
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.sources import source_sha256, state_of
 
 LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1", same=("DOID:2841",))
@@ -163,7 +163,7 @@ def test_broken_tables(folder: Path) -> None:
     spans = pa.array([[{"start": 90, "end": 91}]] * 3, table.schema.field("spans").type)
     wrong = table.set_column(2, "start", start).set_column(table.column_names.index("spans"), "spans", spans)
     parquet.write_table(wrong, path)
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in read(folder, report=report)] == ["b"]
     assert report.aside.count == 2
     data = path.read_bytes()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, WriteReport, detect, read, write
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.spacy_read import murmur64, number_of, symbols
 
 DATA = os.environ.get("FASCICLE_DATA")
@@ -182,7 +182,7 @@ def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
     message = msgspec.msgpack.decode(zlib.decompress(path.read_bytes()))
     message["strings"].remove("two")
     path.write_bytes(zlib.compress(msgspec.msgpack.encode(message)))
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in read(path, report=report)] == ["one", "three"]
     assert report.aside.count == 1
 
@@ -212,7 +212,7 @@ def test_a_source_that_is_called_like_gold(tmp_path: Path) -> None:
     document = Document(id="1", text="ab", mentions=(Mention(((0, 2),), "X", source="sc"),))
     with pytest.raises(InputError, match="'sc'"):
         write(tmp_path / "a.spacy", [document])
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     write(tmp_path / "a.spacy", [document, DOCUMENT], report=report)
     assert [one.id for one in read(tmp_path / "a.spacy")] == ["PMC 1"]
 

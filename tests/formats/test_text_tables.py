@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Section
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats import ReadReport, detect, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.formats.text_tables import TextTableOptions
 
@@ -62,11 +62,11 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_costs_itself(tmp_path: Path) -> None:
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in of(tmp_path, "id,text\n1,a\n2\n3,b,c\n4,d\n", report=report)] == ["1", "4"]
     assert report.aside.count == 2
     assert "a.csv:3" in report.aside.sentences[0]
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.id for one in of(tmp_path, 'id,text\n1,a\n2,"b"c\n', report=report)] == ["1"]
     assert report.aside.count == 1
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.updates import latest
 
 DATA = os.environ.get("FASCICLE_DATA")
@@ -55,7 +55,7 @@ def test_bad_citations(tmp_path: Path) -> None:
     paths = files(tmp_path, citation("1", "old"), citation("", "no id") + citation("1", "new"))
     with pytest.raises(FormatError, match="PMID"):
         list(latest(paths))
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [one.text for one in latest(paths, report=report)] == ["new"]
     assert report.aside.count == 1
 

@@ -11,7 +11,7 @@ from fascicle.errors import InputError
 from fascicle.formats import read, write
 from fascicle.formats.catalogue import ANNOTATED
 from fascicle.formats.outputs import write_documents
-from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.requests import WriteRequest
 
 # For each output format a document that it cannot hold, and what in it is at fault.
@@ -52,7 +52,7 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
     bad, fault = BAD[name]
     path = tmp_path / f"out{packed if name == 'brat' else ''}"
     heard: list[str] = []
-    report = WriteReport(aside=SetAside(keep_going=True, tell=heard.append))
+    report = WriteReport(aside=FailedDocuments(keep_going=True, tell=heard.append))
     written = write_documents([good(1), bad, good(2), bad], WriteRequest(path=str(path), format=name), report=report)
     assert written is report
     assert (report.documents, report.mentions, report.aside.count) == (2, 2, 2)
@@ -74,7 +74,7 @@ def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path
 
 def test_what_is_counted_of_a_document_that_is_set_aside_is_not_lost_twice(tmp_path: Path) -> None:
     bad = Document(id="1", text="a b", mentions=(Mention(((0, 1), (2, 3)), "X"), Mention(((0, 1),), "Y\tZ")))
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     write(tmp_path / "out.pubtator", [bad], report=report)
     assert (report.documents, report.mentions, report.losses, report.aside.count) == (0, 0, {}, 1)
 
@@ -82,7 +82,7 @@ def test_what_is_counted_of_a_document_that_is_set_aside_is_not_lost_twice(tmp_p
 def test_errors_of_reading_are_not_taken_for_those_of_writing(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "a"}\nbroken\n')
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     with pytest.raises(InputError, match=r"in\.jsonl:2"):
         write(tmp_path / "out.pubtator", read(path), report=report)
     assert report.aside.count == 0

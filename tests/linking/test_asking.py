@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.linking.asking import Asked, Question, question_of, question_of_pair, readings
+from fascicle.linking.asking import LookupString, Query, query_of, question_of_pair, readings
 from fascicle.terms.abbreviations.pairs import Pairs
 
 
@@ -38,13 +38,13 @@ def test_what_names_one_thing_has_no_parts(surface: str) -> None:
     assert readings(surface) == ()
 
 
-def question(text: str, words: str, kind: str = "Gene") -> Question:
+def question(text: str, words: str, kind: str = "Gene") -> Query:
     start = text.rindex(words)
     pair, _ = Pairs(Document(id="1", text=text)).of(words, (start, start + len(words)))
-    return question_of(words, kind) if pair is None else question_of_pair(pair, kind)
+    return query_of(words, kind) if pair is None else question_of_pair(pair, kind)
 
 
-def asked(words: str, kind: str = "Gene") -> tuple[Asked, ...]:
+def asked(words: str, kind: str = "Gene") -> tuple[LookupString, ...]:
     return question(words, words, kind).asked
 
 
@@ -53,24 +53,27 @@ def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() 
     for words in ("ataxia telangiectasia", "Ataxia telangiectasia", "AT"):
         found = question(text, words, "Disease")
         assert found.name == "ataxia telangiectasia"
-        assert found.asked == (Asked("ataxia telangiectasia"),)
-        assert found.short == (Asked("AT", "short"),)
+        assert found.asked == (LookupString("ataxia telangiectasia"),)
+        assert found.short == (LookupString("AT", "short"),)
         assert not found.distinctive
-    assert question(text, "AT mouse", "Disease") == Question("AT mouse", (Asked("AT mouse"),))
+    assert question(text, "AT mouse", "Disease") == Query("AT mouse", (LookupString("AT mouse"),))
 
 
 def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:
     text = "human telomerase subunit (hTS) and hTS"
     found = question(text, "hTS")
-    assert found.asked == (Asked("human telomerase subunit"), Asked("telomerase subunit", "bare", "NCBITaxon:9606"))
+    assert found.asked == (
+        LookupString("human telomerase subunit"),
+        LookupString("telomerase subunit", "bare", "NCBITaxon:9606"),
+    )
     assert [one.surface for one in found.short] == ["hTS", "TS"]
     assert {one.way for one in found.short} == {"short"}
 
 
 def test_species_in_names_of_genes() -> None:
     human = "NCBITaxon:9606"
-    assert Asked("TERT", "bare", human) in asked("hTERT")
-    assert asked("mTOR")[0] == Asked("mTOR")  # its own name comes first
-    assert Asked("p53", "bare", human) in asked("human p53 protein")
-    assert asked("hTERT", "Disease") == (Asked("hTERT"),)
-    assert Asked("HeLa", "bare") in asked("HeLa cells", "CellLine")
+    assert LookupString("TERT", "bare", human) in asked("hTERT")
+    assert asked("mTOR")[0] == LookupString("mTOR")  # its own name comes first
+    assert LookupString("p53", "bare", human) in asked("human p53 protein")
+    assert asked("hTERT", "Disease") == (LookupString("hTERT"),)
+    assert LookupString("HeLa", "bare") in asked("HeLa cells", "CellLine")

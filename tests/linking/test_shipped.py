@@ -11,7 +11,7 @@ import pytest
 import fascicle
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.spans import Span
-from fascicle.linking.opening import Found, find
+from fascicle.linking.opening import LinkerWithPacks, find
 from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.pack import Pack
@@ -22,7 +22,7 @@ FITTED = {"Disease", "Chemical", "Gene", "Species", "CellLine", "CellType", "Ana
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> LinkerWithPacks:
     return find("basic")
 
 
@@ -31,7 +31,7 @@ def test_every_shipped_linker_has_a_shipped_pack() -> None:
 
 
 @SHIPPED
-def test_it_is_small_and_keeps_no_text(found: Found) -> None:
+def test_it_is_small_and_keeps_no_text(found: LinkerWithPacks) -> None:
     (part,) = found.parts
     assert part.pack.manifest.name == part.manifest.place == "basic@1"
     assert sum(path.stat().st_size for path in part.folder.iterdir()) < MOST
@@ -42,7 +42,7 @@ def test_it_is_small_and_keeps_no_text(found: Found) -> None:
 
 
 @SHIPPED
-def test_types_without_gold_have_no_ranker(found: Found) -> None:
+def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
     assert set(found.parts[0].manifest.rankers) == FITTED
     assert set(found.parts[0].pack.types) - FITTED == {"GeneFamily"}
 
@@ -70,7 +70,7 @@ def test_types_without_gold_have_no_ranker(found: Found) -> None:
         ("An ERK inhibitor.", "ERK", "GeneFamily", "fplx:ERK"),
     ],
 )
-def test_known_answers(found: Found, text: str, words: str, kind: str, curie: str) -> None:
+def test_known_answers(found: LinkerWithPacks, text: str, words: str, kind: str, curie: str) -> None:
     start = text.index(words)
     document = Document(id="1", text=text, mentions=(Mention(((start, start + len(words)),), kind),))
     (done,) = fascicle.link([document])
@@ -82,7 +82,7 @@ def test_known_answers(found: Found, text: str, words: str, kind: str, curie: st
 
 
 @SHIPPED
-def test_what_it_does_not_know_is_nil(found: Found) -> None:
+def test_what_it_does_not_know_is_nil(found: LinkerWithPacks) -> None:
     document = Document(id="1", text="the xyzzy syndrome", mentions=(Mention(((4, 18),), "Disease"),))
     (done,) = fascicle.link([document])
     assert done.mentions[0].links[0].nil
@@ -174,5 +174,5 @@ def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
 
 
 @SHIPPED
-def test_made_pairs_of_the_pack_have_one_answer(found: Found) -> None:
+def test_made_pairs_of_the_pack_have_one_answer(found: LinkerWithPacks) -> None:
     assert check_pairs(made_pairs(found.parts[0].pack, 5_000)) > 2_000

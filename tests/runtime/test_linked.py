@@ -69,8 +69,8 @@ def test_mentions_are_those_of_the_predictor_with_links(linker: Path) -> None:
 
 def test_the_linker_is_opened_for_the_first_mention(linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    real = opening.Found.opened
-    monkeypatch.setattr(opening.Found, "opened", lambda own: opened.append("now") or real(own))
+    real = opening.LinkerWithPacks.opened
+    monkeypatch.setattr(opening.LinkerWithPacks, "opened", lambda own: opened.append("now") or real(own))
     found = linked(Words(), linker)
     found.annotate(["nothing", "Paris", ""])
     assert opened == []

@@ -14,7 +14,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "run
 
 from standing import Poison, Standing, standing  # noqa: E402
 
-from fascicle.serving.server import Opening  # noqa: E402
+from fascicle.serving.server import PipelineOpener  # noqa: E402
 from fascicle.settings.serving import ServeSettings  # noqa: E402
 
 NAMES = "Chemical\tAspirin\nChemical\tcaffeine\nDisease\theadache\nDisease\tpain\n"
@@ -57,5 +57,5 @@ def served(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
     """A service of two pipelines: the small one, and one that does what texts say."""
     kept = str(tmp_path_factory.mktemp("curation") / "decisions.sqlite")
     settings = ServeSettings(body=300_000, text=20_000, documents=50, seconds=20, idle=1, curation=kept)
-    with standing({"small": Opening(given=str(small)), "poison": Poison()}, settings) as found:
+    with standing({"small": PipelineOpener(given=str(small)), "poison": Poison()}, settings) as found:
         yield found

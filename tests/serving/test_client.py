@@ -186,7 +186,7 @@ FAULT = Problem(title="Internal Server Error", status=500, detail="this is a fau
 )
 def test_what_is_asked_again(status: int, content: bytes, again: bool, asked: bool) -> None:
     call = calls.Call(method="POST", path="/v1/jobs", again=again)
-    assert calls.asked_again(call, status, content) is asked
+    assert calls.should_retry(call, status, content) is asked
 
 
 def test_the_other_client_says_the_same(served: Standing, small: Path) -> None:

@@ -14,7 +14,7 @@ from standing import Standing, standing
 from tests.pages import blocks
 
 from fascicle.serving.routes.table import ROUTES
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.settings.folders.vocabularies import demo_pipeline
 
 pytest.importorskip("httpx2")
@@ -26,7 +26,7 @@ CURLS = [block for block in blocks(PAGE, "sh") if "curl" in block]
 
 @pytest.fixture(scope="module")
 def demo() -> Iterator[Standing]:
-    with standing({"demo": Opening(given=str(demo_pipeline()))}) as found:
+    with standing({"demo": PipelineOpener(given=str(demo_pipeline()))}) as found:
         yield found
 
 

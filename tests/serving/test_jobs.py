@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.formats.files import read
 from fascicle.serving.jobs import Jobs
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts two processes
@@ -56,7 +56,7 @@ def test_a_job_has_what_a_run_has(served: Standing, small: Path, tmp_path: Path)
     reply = served.ask("GET", f"/v1/jobs/{name}/result")
     (tmp_path / "out.pubtator").write_bytes(reply.content)
     documents = list(read(tmp_path / "out.pubtator"))
-    with Opening(given=str(small))() as pipeline:
+    with PipelineOpener(given=str(small))() as pipeline:
         wanted = list(pipeline.stream((f"d{at}", text) for at, text in enumerate(texts)))
     assert [said(one) for one in documents] == [said(one) for one in wanted]
     assert served.ask("DELETE", f"/v1/jobs/{name}").status == 204

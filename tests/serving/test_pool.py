@@ -21,7 +21,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError
 from fascicle.pipeline.workers.child import Working
-from fascicle.pipeline.workers.process import EndedError
+from fascicle.pipeline.workers.process import WorkerEndedError
 from fascicle.serving import messages
 from fascicle.serving.messages import Annotate, Answer, Answered, Options, PipelineFacts
 from fascicle.serving.pool import ClosedError, FullError, Pool, Task
@@ -59,7 +59,7 @@ class Scripted(LocalWorker):
         self.seen.update(texts)
         if bad:
             places = tuple(bad) if self.says_places else ()
-            raise EndedError("exit:1", Working(step="step", places=places, characters=0))
+            raise WorkerEndedError("exit:1", Working(step="step", places=places, characters=0))
         return Answered(answers=tuple(Answer(mentions=len(text)) for text in texts))
 
     def close(self) -> None:

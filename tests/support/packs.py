@@ -10,7 +10,7 @@ import msgspec
 
 from fascicle.terms.keys.key import NORMALISER as REAL_NORMALISER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.manifest import SourceFacts, read_manifest, write_manifest
 from fascicle.terms.pack.pack import Pack
@@ -31,8 +31,8 @@ def read_keys(surfaces: Sequence[str]) -> list[str]:
     return [key(surface) for surface in surfaces]
 
 
-PARTS = Parts(normaliser=NORMALISER, keys=read_keys, table=build_table)
-REAL_PARTS = Parts(normaliser=REAL_NORMALISER, keys=KeyReader(), table=build_table)
+PARTS = Components(normaliser=NORMALISER, keys=read_keys, table=build_table)
+REAL_PARTS = Components(normaliser=REAL_NORMALISER, keys=KeyReader(), table=build_table)
 
 RECORDS: Sources = {
     "diseases": (
@@ -69,7 +69,7 @@ RECORDS: Sources = {
 TYPES = {"diseases": "Disease"}
 
 
-def build_small(folder: Path, records: Sources = RECORDS, *, parts: Parts = PARTS, memory: int = 8) -> Pack:
+def build_small(folder: Path, records: Sources = RECORDS, *, parts: Components = PARTS, memory: int = 8) -> Pack:
     """Builds a pack and opens it."""
     sources = [
         PackSource(SourceFacts(name=name, type=TYPES.get(name, "")), lambda own=own: iter(own))

@@ -16,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.errors import ModelError
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.terms.curation.rules import Curation, Rule
-from fascicle.terms.finding import PackFinder, Together
+from fascicle.terms.finding import CombinedFinder, PackFinder
 from fascicle.terms.pack.carried import PARTS, CarriedPack, carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
@@ -104,7 +104,7 @@ def test_places_have_all_their_types(pack: Pack, tmp_path: Path) -> None:
 def test_finders_together_find_what_each_finds(pack: Pack, carried: CarriedPack) -> None:
     documents = [Document(id=str(at), text=" ".join(WORDS[at:])) for at in range(len(WORDS))]
     finders = [PackFinder({"a": one}, overlaps=how) for one, how in ((pack, "longest"), (carried, "nested"))]
-    together = list(Together(finders).matches(iter(documents)))
+    together = list(CombinedFinder(finders).matches(iter(documents)))
     alone = [list(finder.matches(documents)) for finder in finders]
     assert together == [one + other for one, other in zip(*alone, strict=True)]
     assert any(together)

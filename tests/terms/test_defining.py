@@ -7,7 +7,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
 from fascicle.terms.overlaps import Meaning, Place
-from fascicle.terms.recognising import as_defined
+from fascicle.terms.recognising import apply_definitions
 
 NAMES = {
     "C-reactive protein": Meaning("Gene", 0.9, (Link(id="1401"),)),
@@ -20,7 +20,7 @@ NAMES = {
 def meant(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     spans = [(at, at + len(name), name) for name in NAMES for at in range(len(text)) if text.startswith(name, at)]
     places = [Place(start, end, (NAMES[name],)) for start, end, name in sorted(spans)]
-    found = as_defined(Document(id="1", text=text), places)
+    found = apply_definitions(Document(id="1", text=text), places)
     assert [one[:2] for one in found] == [one[:2] for one in places]
     return [
         (text[one.start : one.end], meaning.type, tuple(link.id for link in meaning.links))
@@ -52,5 +52,5 @@ def test_the_pairs_of_a_document_count_without_a_bracket() -> None:
     text = "CRP is C-reactive protein"
     places = [Place(0, 3, (NAMES["CRP"],)), Place(7, 25, (NAMES["C-reactive protein"],))]
     stated = Document(id="1", text=text, abbreviations=(((0, 3), (7, 25)),))
-    assert [one.meanings for one in as_defined(stated, places)] == [(NAMES["C-reactive protein"],)] * 2
-    assert as_defined(Document(id="1", text=text), places) == places
+    assert [one.meanings for one in apply_definitions(stated, places)] == [(NAMES["C-reactive protein"],)] * 2
+    assert apply_definitions(Document(id="1", text=text), places) == places

@@ -64,7 +64,7 @@ from fascicle.formats.catalogue import format_named
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.exclusions import read_exclusions, write_exclusions
 from fascicle.formats.jats import JatsOptions
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 from fascicle.formats.text_tables import TextTableOptions
 from fascicle.terms.matching.dictionary import TsvOptions, read_dictionary
 from fascicle.text.vectors.files import read_vectors, write_vectors
@@ -515,10 +515,10 @@ def _opened(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     yield from make()
 
 
-def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[SetAside], Iterator[Any]]) -> list[Any]:
+def check_going_on(strict: Callable[[], Iterator[Any]], going: Callable[[FailedDocuments], Iterator[Any]]) -> list[Any]:
     """Rules 1 and 2; gives what a reader that goes on has found."""
     first, error = _until_error(_opened(strict))
-    aside = SetAside(keep_going=True)
+    aside = FailedDocuments(keep_going=True)
     found, stopped = _until_error(_opened(partial(going, aside)))
     require(stopped is None or (not found and not aside.count), f"a reader that goes on stopped: {stopped}")
     if stopped is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
 DECLARED = {
@@ -36,7 +36,7 @@ def test_entities_are_refused(tmp_path: Path, name: str, kind: str) -> None:
     secret.write_text("password")
     path = tmp_path / "a.xml"
     path.write_text(DECLARED[kind].replace("{secret}", secret.as_uri()) + RECORDS[name].format("&a9;" * 3))
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert list(read(path, format=name, report=report)) == []
     assert report.aside.count == 1
     assert "entity" in report.aside.sentences[0]

@@ -17,7 +17,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import FormatError
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 SCRIPT = Path(__file__).with_name("fuzz_readers.py")
 
@@ -78,9 +78,9 @@ def test_a_difference_is_seen_unless_it_is_reported(fuzz: ModuleType, change: di
 
 
 def _reader(items: list[Any]) -> Any:
-    def read(aside: SetAside | None = None) -> Iterator[Any]:
+    def read(aside: FailedDocuments | None = None) -> Iterator[Any]:
         for item in items:
-            with (aside or SetAside()).one():
+            with (aside or FailedDocuments()).one():
                 if isinstance(item, Exception):
                     raise item
                 yield item

@@ -22,7 +22,7 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings
-from fascicle.training.recogniser.judging import BIASES, fit_nothing
+from fascicle.training.recogniser.judging import BIASES, fit_threshold
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
 
@@ -50,7 +50,7 @@ def test_it_is_the_best_value_by_plain_search(tiny_recipe: Maker, tmp_path: Path
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
     scorer = Counting(TorchScorer(model=load_model(best, manifest)))
-    decision, tried = fit_nothing(manifest, tokenizer, scorer, dev)
+    decision, tried = fit_threshold(manifest, tokenizer, scorer, dev)
     once = scorer.runs
     expected = {}
     for value in BIASES:
@@ -111,9 +111,9 @@ def test_dev_is_read_once_and_to_the_same_scores(tiny_recipe: Maker, tmp_path: P
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = CountingTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
     scorer, read = TorchScorer(model=load_model(best, manifest)), KeptReadings(dev)
-    decision, tried = fit_nothing(manifest, tokenizer, scorer, dev, read=read)
+    decision, tried = fit_threshold(manifest, tokenizer, scorer, dev, read=read)
     once = tokenizer.calls
-    assert fit_nothing(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)
+    assert fit_threshold(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)
     found = ModelPredictor(manifest, tokenizer, scorer, read=read).predict(dev)
     assert tokenizer.calls == once > 0
     assert found == ModelPredictor(manifest, tokenizer, scorer).predict(dev)
@@ -211,7 +211,7 @@ def test_a_type_that_dev_lacks_has_the_threshold_that_is_best_for_all(tiny_recip
         for d in read_parts(recipe.corpus).dev
     ]
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
-    decision, tried = fit_nothing(manifest, tokenizer, TorchScorer(model=load_model(best, manifest)), dev)
+    decision, tried = fit_threshold(manifest, tokenizer, TorchScorer(model=load_model(best, manifest)), dev)
     good = [float(value) for value, f1 in tried.items() if f1 == max(tried.values())]
     assert decision.nothing_by_type
     assert min(good) <= decision.nothing_by_type[0] <= max(good)

@@ -24,7 +24,7 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.pupil import LAYERS, LayerLosses, Pupil, Teacher, differing_pieces, ids_of, open_encoder
+from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of, open_encoder
 from fascicle.training.distil.run import LayersCompared, LayersFinished, prepare_distil
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
@@ -81,7 +81,7 @@ def test_a_student_that_is_its_teacher_has_no_loss(tiny_encoder: Path, compared:
     one, other = load_pretrained(str(tiny_encoder)), load_pretrained(str(tiny_encoder))
     settings = LayerSettings(compared=compared, faithful=faithful)  # type: ignore[arg-type]
     losses = LayerLosses(settings, pupil=one.encoder, teacher=Teacher(other, one.tokenizer))
-    found = Pupil(one.encoder, layers=losses).eval()(batch_of(one, *TEXTS))[LAYERS]
+    found = Student(one.encoder, layers=losses).eval()(batch_of(one, *TEXTS))[LAYERS]
     assert set(found) == {"hidden", "attention"}
     assert all(float(loss.detach()) == pytest.approx(0, abs=1e-9) for loss in found.values())
 
@@ -101,7 +101,7 @@ def test_losses_are_sums_over_mapped_layers(tiny_encoder: Path) -> None:
     torch.nn.init.normal_(losses.projection.weight)
     torch.nn.init.normal_(losses.projection.bias)
     batch = batch_of(student, *TEXTS)
-    found = Pupil(student.encoder, layers=losses).eval()(batch)[LAYERS]
+    found = Student(student.encoder, layers=losses).eval()(batch)[LAYERS]
     ours, theirs = (said_by(one, batch) for one in (student, teacher))
     weight, bias = losses.projection.weight, losses.projection.bias
     states = sum(
@@ -117,7 +117,7 @@ def test_the_teacher_neither_learns_nor_drops_anything_out(tiny_encoder: Path) -
     assert pretrained.encoder.config.hidden_dropout_prob > 0
     student = load_pretrained(str(tiny_encoder))
     teacher = Teacher(pretrained, student.tokenizer)
-    pupil = Pupil(student.encoder, layers=LayerLosses(LayerSettings(), pupil=student.encoder, teacher=teacher))
+    pupil = Student(student.encoder, layers=LayerLosses(LayerSettings(), pupil=student.encoder, teacher=teacher))
     pupil.train()
     teacher.encoder.train()  # whatever anybody does
     batch = batch_of(student, *TEXTS)

@@ -24,7 +24,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
-from fascicle.training.distil.data import FILE, Wanted, answers_of
+from fascicle.training.distil.data import FILE, AnswerLabels, answers_of
 from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.events import EpochScored, Finished
 from fascicle.training.engine.loop import StepDone
@@ -80,7 +80,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpu
     """In the types and the order of the student, for words that both see; a word that it does not see is unknown."""
     teacher, documents = load(teachers[family]), documents_of(toy_corpus)
     read = read_documents(documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word")
-    wanted = Wanted(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
+    wanted = AnswerLabels(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
     found = answers_of(teacher, documents, read.pieces, wanted=wanted, folder=Path("nowhere"))
     assert [table.shape for table in found.tables] == [(len(p.units), 4) for p in read.pieces]
     assert found.unseen == 0
@@ -98,7 +98,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpu
 def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_corpus: Path, tmp_path: Path) -> None:
     teacher, documents = load(teachers["softmax"]), documents_of(toy_corpus)
     pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
-    wanted = Wanted(types=TYPES, scheme="BIO", megabytes=1)
+    wanted = AnswerLabels(types=TYPES, scheme="BIO", megabytes=1)
     found = answers_of(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
     found.save(tmp_path)
     asked = teacher.tag
@@ -125,7 +125,11 @@ def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
     pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
     with pytest.raises(RecipeError, match="megabytes"):
         answers_of(
-            teacher, documents, pieces, wanted=Wanted(types=TYPES, scheme="BIO", megabytes=1), folder=Path("nowhere")
+            teacher,
+            documents,
+            pieces,
+            wanted=AnswerLabels(types=TYPES, scheme="BIO", megabytes=1),
+            folder=Path("nowhere"),
         )
 
 

@@ -14,7 +14,7 @@ from fascicle.errors import InputError
 from fascicle.settings.recipes.filter import FilterSettings
 from fascicle.text.marked import Marked
 from fascicle.training.filter.data import FilterSet, split_documents
-from fascicle.training.filter.judging import Verdict
+from fascicle.training.filter.judging import Confusion
 
 
 @given(
@@ -87,7 +87,7 @@ def test_one_class_alone_teaches_nothing(label: int, said: str) -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=30))
 def test_verdicts(judged: list[tuple[float, int]]) -> None:
-    verdict = Verdict.of(np.array([p for p, _ in judged]), np.array([y for _, y in judged], dtype=np.int64))
+    verdict = Confusion.of(np.array([p for p, _ in judged]), np.array([y for _, y in judged], dtype=np.int64))
     right = sum((p >= 0.5) == bool(y) for p, y in judged)
     assert verdict.accuracy == (right / len(judged) if judged else 0.0)
     kept, true = sum(p >= 0.5 for p, _ in judged), sum(y for _, y in judged)

@@ -21,7 +21,7 @@ from fascicle.loading import load
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import run as engine
 from fascicle.training.engine.events import EpochScored
-from fascicle.training.engine.folder import check_apart, unless_begun
+from fascicle.training.engine.folder import check_inputs_outside, remove_if_empty
 from fascicle.training.recogniser import run as recogniser
 from fascicle.training.run import run_recipe
 
@@ -37,7 +37,7 @@ def fails(*_: Any, **__: Any) -> Iterator[Any]:
 
 
 def begin(folder: Path, *, resume: bool = False, sign: bool = False) -> None:
-    with unless_begun(folder, sign="metrics.jsonl") as start:
+    with remove_if_empty(folder, sign="metrics.jsonl") as start:
         start.make(resume=resume)
         (folder / "recipe.json").write_text("{}")
         (folder / "predictions").mkdir()
@@ -75,11 +75,11 @@ def test_one_process_at_a_time_works_in_a_run_folder(tiny_recipe: Maker, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
 def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
-    with unless_begun(tmp_path / "x", sign="metrics.jsonl") as start:
+    with remove_if_empty(tmp_path / "x", sign="metrics.jsonl") as start:
         start.make()
-        with pytest.raises(OutputError, match="another process"), unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+        with pytest.raises(OutputError, match="another process"), remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
             pass
-    with unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+    with remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
         pass
 
 
@@ -87,13 +87,16 @@ def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
 def test_a_run_folder_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to("there", target_is_directory=True)
-    with unless_begun(tmp_path / "link", sign="metrics.jsonl"):
+    with remove_if_empty(tmp_path / "link", sign="metrics.jsonl"):
         with (
             pytest.raises(OutputError, match="another process"),
-            unless_begun(tmp_path / "there", sign="metrics.jsonl"),
+            remove_if_empty(tmp_path / "there", sign="metrics.jsonl"),
         ):
             pass
-        with pytest.raises(OutputError, match="another process"), unless_begun(tmp_path / "link", sign="metrics.jsonl"):
+        with (
+            pytest.raises(OutputError, match="another process"),
+            remove_if_empty(tmp_path / "link", sign="metrics.jsonl"),
+        ):
             pass
 
 
@@ -106,13 +109,13 @@ def test_a_run_folder_where_there_are_no_locks(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(fcntl, "flock", none)
     with pytest.raises(FailedError):
         begin(tmp_path / "x", sign=True)
-    with unless_begun(tmp_path / "x", sign="metrics.jsonl"), unless_begun(tmp_path / "x", sign="metrics.jsonl"):
+    with remove_if_empty(tmp_path / "x", sign="metrics.jsonl"), remove_if_empty(tmp_path / "x", sign="metrics.jsonl"):
         pass
 
 
 def test_files_of_others_stay(tmp_path: Path) -> None:
     def add_and_fail() -> None:
-        with unless_begun(tmp_path / "x", sign="metrics.jsonl") as start:
+        with remove_if_empty(tmp_path / "x", sign="metrics.jsonl") as start:
             start.make()
             (tmp_path / "x" / "run.json").write_text("{}")
             (tmp_path / "x" / "notes.txt").write_text("mine")
@@ -165,8 +168,8 @@ def test_a_corpus_in_its_own_run_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link.tsv").symlink_to(tmp_path / "run" / "train.tsv")
     for path in ("run/train.tsv", "link.tsv"):
         with pytest.raises(OutputError, match=r"corpus\.train"):
-            check_apart(tmp_path / "run", {"corpus.train": str(tmp_path / path)})
-    check_apart(tmp_path / "run", {"corpus.train": str(tmp_path / "running.tsv")})
+            check_inputs_outside(tmp_path / "run", {"corpus.train": str(tmp_path / path)})
+    check_inputs_outside(tmp_path / "run", {"corpus.train": str(tmp_path / "running.tsv")})
 
 
 def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

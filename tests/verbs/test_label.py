@@ -30,7 +30,7 @@ from fascicle.formats.weak_labels import ERROR, End, read_entries, read_header, 
 from fascicle.loading import load
 from fascicle.text.annotator import TagSpace, placed
 from fascicle.verbs.corpus_check import CheckRequest, examined
-from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 from fascicle.verbs.tasks.label_facts import facts_of
 
@@ -260,7 +260,7 @@ def test_scores_of_mentions_alone_are_told(
     corpus, predictor, said = written(tmp_path / "raw.jsonl", texts(2)), load(model), list[str]()
     monkeypatch.setattr(type(predictor), "tag_space", TagSpace(scheme="BIO", meaning=meaning))
     request = LabelRequest(model="", files=(str(corpus),), output=str(tmp_path / "x.labels"))
-    label_files(request, open_predictor=lambda: predictor, listener=Listener(tell=said.append))
+    label_files(request, open_predictor=lambda: predictor, listener=ProgressCallbacks(tell=said.append))
     assert any("below its threshold" in one for one in said) == is_told
 
 

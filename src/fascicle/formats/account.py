@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from fascicle.core.document import Document, Event
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError
-from fascicle.formats.report import ReadReport, SetAside, WriteReport
+from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 
 T = TypeVar("T")
 _COUNTS: Final = ("written", "mentions")
@@ -222,8 +222,8 @@ class Account:
         self.events.restore(state["events"])
         self._passed = self._passed or bool(state["written"])
 
-    def _aside(self) -> SetAside:
-        return SetAside(keep_going=True, tell=self._hear)
+    def _aside(self) -> FailedDocuments:
+        return FailedDocuments(keep_going=True, tell=self._hear)
 
     def _hear(self, sentence: str) -> None:
         if self._passed or self._held is not None:

@@ -30,11 +30,11 @@ from fascicle.formats.brat_lines import (
     parse_reference,
 )
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import Holds
+from fascicle.formats.losses import HeldFields
 from fascicle.formats.report import WriteReport
 
 _PARTLY: Final = frozenset({"links", "link-names", "attributes"})
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="brat",
     fields=_PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested", "link-ontologies"},
     partly=_PARTLY,

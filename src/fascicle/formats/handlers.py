@@ -14,7 +14,7 @@ from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.wording import shortened
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.losses import LENIENT, Holds, Said, Strictness, held_part
+from fascicle.formats.losses import LENIENT, HeldFields, LossPolicy, Said, representable_part
 from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
@@ -28,9 +28,9 @@ def write_each(
     encode: Encode,
     put: Put,
     *,
-    holds: Holds,
+    holds: HeldFields,
     report: WriteReport,
-    strictness: Strictness = LENIENT,
+    strictness: LossPolicy = LENIENT,
 ) -> None:
     """Writes documents one by one.
 
@@ -52,7 +52,7 @@ def write_each(
     for document in documents:
         with report.aside.one():
             part = WriteReport()
-            content = _encoded(held_part(document, holds, part), encode, part)
+            content = _encoded(representable_part(document, holds, part), encode, part)
             strictness.check(document, part, format_name=holds.format)
             put(content)
             part.documents = 1
@@ -135,7 +135,7 @@ class Writer:
         grows: whether a later run can append to a file, because documents need no separator or closing part.
     """
 
-    holds: Holds
+    holds: HeldFields
     encoder: Callable[[Any], Encode]
     options: type[Any] | None = None
     into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is

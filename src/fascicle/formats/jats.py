@@ -18,7 +18,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, collapsed, kind_of, local, put_together, unread_fields
+from fascicle.formats.mixed import characters, collapsed, join_sections, kind_of, local, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
@@ -120,7 +120,7 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             for part in article.iterfind(name):
                 blocks.add(part, kind)
         blocks.left_out.update(_OUT[name] for one in article if (name := local(one.tag)) in _OUT)
-        text, sections = put_together(blocks.found, between=_BETWEEN)
+        text, sections = join_sections(blocks.found, between=_BETWEEN)
         facts = {name: said for name, find in _META.items() if (said := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
         events = (*blocks.events(), *_fields_left_out(article))

@@ -29,11 +29,11 @@ from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_names import check_labels
 from fascicle.formats.label_studio import merged
-from fascicle.formats.losses import OF_LINKS, Holds
+from fascicle.formats.losses import OF_LINKS, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
 
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="JSON records",
     fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested", "scores"})
     | OF_LINKS,

@@ -21,11 +21,11 @@ from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.jsonl import records
-from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "kazu"
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="the JSON of Kazu",
     fields=EVERYTHING - {"words", "abbreviations", "changes", "nil-links"},
     partly=frozenset({"sections", "sentences"}),

@@ -1,8 +1,8 @@
 """Losses of the output formats: which fields of a document a format holds, and what is lost when writing.
 
-A format declares the fields it holds (`Holds`). `held_part` counts what a document has and the format does not hold.
-For fields held in part (a text without its line breaks), the writer counts the losses, also under the codes of
-`LOSSES`.
+A format declares the fields it holds (`HeldFields`). `representable_part` counts what a document has and the format
+does not hold. For fields held in part (a text without its line breaks), the writer counts the losses, also under the
+codes of `LOSSES`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ EVERYTHING: Final = frozenset(FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Holds:
+class HeldFields:
     """Fields that a format holds.
 
     Attributes:
@@ -164,7 +164,7 @@ class Annotated(Named, Protocol):
 Said = TypeVar("Said", bound=Annotated)
 
 
-def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
+def representable_part(document: Said, holds: HeldFields, report: WriteReport) -> Said:
     """Returns the part of a document that a format holds, and counts the rest.
 
     Args:
@@ -190,7 +190,7 @@ def held_part(document: Said, holds: Holds, report: WriteReport) -> Said:
 
 
 def _held_mentions(
-    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+    document: Named, mentions: tuple[Mention, ...], holds: HeldFields, report: WriteReport
 ) -> tuple[Mention, ...]:
     """Returns the mentions that a format can hold; counts the others, and the lost fields of each.
 
@@ -226,7 +226,7 @@ def _without_nil(mention: Mention) -> Mention:
 
 
 def _of_one_source(
-    document: Named, mentions: tuple[Mention, ...], holds: Holds, report: WriteReport
+    document: Named, mentions: tuple[Mention, ...], holds: HeldFields, report: WriteReport
 ) -> tuple[Mention, ...]:
     """Keeps one mention for each type and spans: that of the source the file is read as, else of the first source."""
     if len({mention.source for mention in mentions}) < 2:
@@ -242,7 +242,7 @@ def _of_one_source(
 
 
 def _of_the_only_sources(
-    document: Named, mentions: tuple[Mention, ...], only: tuple[str, ...], holds: Holds, report: WriteReport
+    document: Named, mentions: tuple[Mention, ...], only: tuple[str, ...], holds: HeldFields, report: WriteReport
 ) -> tuple[Mention, ...]:
     """Keeps the mentions of the chosen sources; counts the others as losses unless the format is by reference."""
     if not holds.by_reference:
@@ -258,7 +258,7 @@ def _joined(document: Document) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strictness:
+class LossPolicy:
     """Policy for losses: whether a document is refused if writing would lose something.
 
     Attributes:
@@ -292,7 +292,7 @@ class Strictness:
             )
 
 
-LENIENT: Final = Strictness()
+LENIENT: Final = LossPolicy()
 
 
 def loss_names(names: Iterable[str]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, kind_of, put_together, unread_fields
+from fascicle.formats.mixed import characters, join_sections, kind_of, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "medline"
@@ -97,7 +97,7 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
         if one[1]
     ]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
-    text, sections = put_together([*parts, *others] if options.others else parts, between=_BETWEEN)
+    text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     events = [*_left_out(record), *(() if options.others or not others else (_other_event(len(others)),))]
     facts = {name: said for name, find in _META.items() if (said := find(record))}
     if (version := pmid.get("Version", "1")) != "1":

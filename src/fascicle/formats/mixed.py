@@ -70,7 +70,7 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
             yield name
 
 
-def put_together(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:
+def join_sections(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:
     """Joins parts to one text, and returns it with its sections.
 
     Args:

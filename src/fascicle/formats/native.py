@@ -10,10 +10,10 @@ from fascicle.core.document import Document
 from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, without_mark
 from fascicle.errors import FormatError, Place
 from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
-HOLDS: Final = Holds(format="the format jsonl", fields=EVERYTHING)
+HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:

@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.atomic import Opened, atomic_folder, output
 from fascicle.formats.catalogue import Format
 from fascicle.formats.handlers import check_options, write_each
-from fascicle.formats.losses import EVERYTHING, OF_LINKS, Holds, Strictness, loss_names
+from fascicle.formats.losses import EVERYTHING, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
 
@@ -62,7 +62,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     request = WriteRequest(path=str(path), format=format, overwrite=overwrite, options=options)
     chosen = request.chosen
     check_options(options, chosen.writer.options, chosen.name)
-    request = replace(request, strictness=Strictness(refuse=strict, allowed=loss_names(allow_loss)))
+    request = replace(request, strictness=LossPolicy(refuse=strict, allowed=loss_names(allow_loss)))
     return _write(documents, request, chosen, chosen.writer.holds, report=report)
 
 
@@ -127,7 +127,7 @@ def _write(
     documents: Iterable[Any],
     request: WriteRequest,
     chosen: Format,
-    holds: Holds,
+    holds: HeldFields,
     *,
     report: WriteReport | None,
     opened: Opened = output,
@@ -153,7 +153,7 @@ def _write(
     return report
 
 
-def _held(chosen: Format, request: WriteRequest) -> Holds:
+def _held(chosen: Format, request: WriteRequest) -> HeldFields:
     """Returns the fields in the file; a table or view of one source keeps the source as its own name."""
     holds, sources = chosen.writer.holds, request.sources
     if chosen.name == "text" and request.path == STDOUT:

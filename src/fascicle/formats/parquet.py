@@ -21,11 +21,11 @@ from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import Link
 from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
 from fascicle.formats.handlers import Put, Reader, Writer
-from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, tables_in
 
-HOLDS: Final = Holds(format="Parquet", fields=EVERYTHING - {"changes"})
+HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes"})
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
 _BATCH: Final = 64  # rows of documents that are read at once
 Row = tuple[Any, ...]

@@ -9,10 +9,10 @@ from fascicle.core.document import Document
 from fascicle.core.files.source import Source, whole_text
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.losses import Holds
+from fascicle.formats.losses import HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
-HOLDS: Final = Holds(format="plain text", fields=frozenset({"text-between-words"}))
+HOLDS: Final = HeldFields(format="plain text", fields=frozenset({"text-between-words"}))
 _MARK: Final = "\ufeff"
 
 

@@ -13,7 +13,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.spans import are_tuples
 from fascicle.errors import FascicleError, InputError, PluginError
 from fascicle.formats.handlers import Encode, Put
-from fascicle.formats.losses import EVERYTHING, Holds
+from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
 
@@ -80,7 +80,7 @@ def _kind(value: object) -> str:
     return f"an object of the type {type(value).__name__}"
 
 
-def holds_of(writer: contracts.Writer, *, name: str) -> Holds:
+def holds_of(writer: contracts.Writer, *, name: str) -> HeldFields:
     """Returns the fields that the files of a plug-in writer hold.
 
     Raises:
@@ -93,7 +93,7 @@ def holds_of(writer: contracts.Writer, *, name: str) -> Holds:
             f"{', '.join(sorted(EVERYTHING))}",
             key=name,
         )
-    return Holds(format=name, fields=fields)
+    return HeldFields(format=name, fields=fields)
 
 
 def encoding(writer: contracts.Writer, *, name: str) -> Callable[[Any], Encode]:

@@ -22,13 +22,13 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import OF_TEXT, Holds
-from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.tables import HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="a prediction file",
     fields=frozenset(
         {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
@@ -131,7 +131,7 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
         stream.write(TSV.rows(prediction.id, prediction.mentions))
 
 
-def read(source: Source, *, mention_source: str = "", aside: SetAside | None = None) -> Iterator[Prediction]:
+def read(source: Source, *, mention_source: str = "", aside: FailedDocuments | None = None) -> Iterator[Prediction]:
     """Streams the predictions of a file; the first line decides between JSON Lines and a table.
 
     Args:
@@ -143,7 +143,7 @@ def read(source: Source, *, mention_source: str = "", aside: SetAside | None = N
     Raises:
         FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.
     """
-    aside = SetAside() if aside is None else aside
+    aside = FailedDocuments() if aside is None else aside
     seen: set[str] = set()
     with aside.one():
         for make in _makers(source, mention_source):

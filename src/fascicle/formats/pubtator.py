@@ -20,7 +20,7 @@ from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, checked_name
-from fascicle.formats.losses import Holds
+from fascicle.formats.losses import HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "pubtator"
@@ -202,7 +202,7 @@ READER: Final = Reader(read=read)
 
 
 _PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="PubTator",
     fields=_PARTLY | {"ids", "text-between-words", "mentions", "nested"},
     partly=_PARTLY,

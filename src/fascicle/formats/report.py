@@ -24,7 +24,7 @@ _REMEMBERED: Final = 100  # sentences; the count goes on
 
 
 @dataclass(kw_only=True)
-class SetAside:
+class FailedDocuments:
     """Documents that could not be read or written, while the run continued with the others.
 
     Attributes:
@@ -105,7 +105,7 @@ class ReadReport:
     first: dict[tuple[str, str], str] = field(default_factory=dict)
     deleted: dict[str, list[str]] = field(default_factory=dict)
     tables_unread: dict[str, str] = field(default_factory=dict)
-    aside: SetAside = field(default_factory=SetAside)
+    aside: FailedDocuments = field(default_factory=FailedDocuments)
     meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)
 
@@ -198,7 +198,7 @@ class WriteReport:
     mentions: int = 0
     losses: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
-    aside: SetAside = field(default_factory=SetAside)
+    aside: FailedDocuments = field(default_factory=FailedDocuments)
 
     def lose(
         self,

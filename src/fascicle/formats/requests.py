@@ -16,7 +16,7 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
 from fascicle.formats.files import documents_of as documents_in
 from fascicle.formats.files import sources_of, unique_ids
-from fascicle.formats.losses import LENIENT, Strictness
+from fascicle.formats.losses import LENIENT, LossPolicy
 from fascicle.formats.report import ReadReport, table_unread
 from fascicle.formats.sources import Place, left_out, places_of, unread_tables
 
@@ -138,7 +138,7 @@ class WriteRequest:
     source: str | tuple[str, ...] | None = None
     overwrite: bool = False
     resume: bool = False
-    strictness: Strictness = LENIENT
+    strictness: LossPolicy = LENIENT
     options: Any = None
 
     @property

@@ -21,7 +21,7 @@ from fascicle.core.document import Mention
 from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
 from fascicle.formats.handlers import Put, Writer, checked_name
-from fascicle.formats.losses import OF_TEXT, Holds
+from fascicle.formats.losses import OF_TEXT, HeldFields
 from fascicle.formats.report import WriteReport
 
 HEADER: Final = ("document", "type", "start", "end", "score")
@@ -45,7 +45,7 @@ class Table:
         mark: at the beginning of the file.
     """
 
-    holds: Holds
+    holds: HeldFields
     row: Callable[[Sequence[str]], str]
     cell: Callable[[str], str]
     mark: str = ""
@@ -152,10 +152,10 @@ def _csv_row(cells: Sequence[str]) -> str:
     return line.getvalue()
 
 
-def _holds(name: str) -> Holds:
+def _holds(name: str) -> HeldFields:
     partly = frozenset({"links", "link-names"})
     fields = partly | {"ids", "mentions", "discontinuous", "nested", "scores", "link-ontologies", "link-curies"}
-    return Holds(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
+    return HeldFields(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
 TSV: Final = Table(holds=_holds("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)

@@ -24,7 +24,7 @@ from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
-from fascicle.formats.mixed import put_together
+from fascicle.formats.mixed import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape, Shapes, adjusted
 from fascicle.formats.unread import fields_argument, offset_fields, unread
@@ -232,7 +232,7 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
     }
     identifier = cells[columns.id] if columns.id is not None else ""
     try:
-        text, sections = put_together(parts, between=_BETWEEN)
+        text, sections = join_sections(parts, between=_BETWEEN)
         return Document(
             id=identifier or numbered,
             text=text,

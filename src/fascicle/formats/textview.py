@@ -16,10 +16,10 @@ from fascicle.core.mention import identifier_of
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Put, Writer
-from fascicle.formats.losses import OF_TEXT, Holds
+from fascicle.formats.losses import OF_TEXT, HeldFields
 from fascicle.formats.report import WriteReport
 
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="the view for reading",
     fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"})
     | {"links", "link-ontologies", "link-names", "link-curies"},

@@ -22,8 +22,8 @@ from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.marks import FORBIDDEN, Html, faithful, shown, style, tag
 from fascicle.errors import FormatError, MissingExtraError, UsageError
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
-from fascicle.formats.losses import EVERYTHING, Holds
-from fascicle.formats.mixed import collapsed, put_together
+from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.mixed import collapsed, join_sections
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "html"
@@ -92,7 +92,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         )
     blocks = _Blocks()
     blocks.walk(tree.root)
-    content, sections = put_together(blocks.found, between=_BETWEEN)
+    content, sections = join_sections(blocks.found, between=_BETWEEN)
     language = tree.root.attributes.get("lang") if tree.root is not None else None
     meta = {"language": language} if language else {}
     yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
@@ -207,7 +207,7 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-HOLDS: Final = Holds(
+HOLDS: Final = HeldFields(
     format="HTML",
     fields=EVERYTHING
     - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}

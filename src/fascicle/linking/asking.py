@@ -49,7 +49,7 @@ _LETTERS: Final[Mapping[str, str]] = MappingProxyType(
 _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
-class Asked(NamedTuple):
+class LookupString(NamedTuple):
     """String to look up.
 
     Attributes:
@@ -63,7 +63,7 @@ class Asked(NamedTuple):
     taxon: str = ""
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """Strings to look up for a mention.
 
     Attributes:
@@ -76,11 +76,11 @@ class Question(NamedTuple):
     """
 
     name: str
-    asked: tuple[Asked, ...]
-    short: tuple[Asked, ...] = ()
+    asked: tuple[LookupString, ...]
+    short: tuple[LookupString, ...] = ()
     distinctive: bool = False
-    shorter: tuple[Asked, ...] = ()
-    readings: tuple[tuple[Question, ...], ...] = ()
+    shorter: tuple[LookupString, ...] = ()
+    readings: tuple[tuple[Query, ...], ...] = ()
 
 
 class Unit(NamedTuple):
@@ -101,7 +101,7 @@ class Unit(NamedTuple):
     part: int
     type: str
     surface: str
-    question: Question
+    question: Query
     place: int
 
 
@@ -113,13 +113,13 @@ def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]
         for at, mention in enumerate(own):
             surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
             pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
-            question = question_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            question = query_of(surface, kind) if pair is None else question_of_pair(pair, kind)
             found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
 
 
 @lru_cache(maxsize=1 << 13)
-def question_of(surface: str, kind: str) -> Question:
+def query_of(surface: str, kind: str) -> Query:
     """Returns the strings to look up for a mention that is not part of an abbreviation pair.
 
     Args:
@@ -130,7 +130,7 @@ def question_of(surface: str, kind: str) -> Question:
 
 
 @lru_cache(maxsize=1 << 10)
-def question_of_pair(pair: Pair, kind: str) -> Question:
+def question_of_pair(pair: Pair, kind: str) -> Query:
     """Returns the strings to look up for both forms of an abbreviation pair.
 
     Args:
@@ -142,17 +142,17 @@ def question_of_pair(pair: Pair, kind: str) -> Question:
     return whole._replace(short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts)))
 
 
-def _question(name: str, kind: str) -> Question:
+def _question(name: str, kind: str) -> Query:
     asked = _asked(name, kind)
-    parts = tuple(tuple(_of_part(Asked(part, "part")) for part in reading) for reading in readings(name))
-    return Question(name, asked, shorter=_shorter(*asked), readings=parts)
+    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(name))
+    return Query(name, asked, shorter=_shorter(*asked), readings=parts)
 
 
-def _of_part(asked: Asked) -> Question:
-    return Question(asked.surface, (asked,), shorter=_shorter(asked))
+def _of_part(asked: LookupString) -> Query:
+    return Query(asked.surface, (asked,), shorter=_shorter(asked))
 
 
-def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
+def told(ways: int, *, surface: str, question: Query) -> tuple[Way, ...]:
     """Returns ways as a mention sees them: for a short form the long form is not its own, and the short form is.
 
     Args:
@@ -165,27 +165,27 @@ def told(ways: int, *, surface: str, question: Question) -> tuple[Way, ...]:
     return tuple(_OF_SHORT.get(way, way) if is_short else way for way in several)
 
 
-def _asked(surface: str, kind: str) -> tuple[Asked, ...]:
-    return tuple(dict.fromkeys(one for one in (Asked(surface), *_bare(surface, kind)) if one.surface))
+def _asked(surface: str, kind: str) -> tuple[LookupString, ...]:
+    return tuple(dict.fromkeys(one for one in (LookupString(surface), *_bare(surface, kind)) if one.surface))
 
 
-def _bare(surface: str, kind: str) -> Iterator[Asked]:
+def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     tail = _TAILS.get(kind)
     bare = tail.sub("", surface) if tail is not None else surface
     if bare != surface:
-        yield Asked(bare, "bare")
+        yield LookupString(bare, "bare")
     if kind == "Gene":
         if prefixed := _PREFIX.fullmatch(bare):
-            yield Asked(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
+            yield LookupString(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
         if named := _SPECIES.match(bare):
-            yield Asked(bare[named.end() :], "bare", TAXA[named[1].lower()])
+            yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
 
 
-def _shorter(*several: Asked) -> tuple[Asked, ...]:
+def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
     """Returns names without one to three of their first words, as ``glioblastoma`` for ``primary glioblastoma``."""
     split = [(one.surface.split(" "), one.taxon) for one in several]
     return tuple(
-        Asked(" ".join(words[first:]), "shorter", taxon)
+        LookupString(" ".join(words[first:]), "shorter", taxon)
         for words, taxon in split
         for first in range(1, min(len(words), _MOST_LEFT_OUT + 1))
     )

@@ -26,7 +26,7 @@ _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:cro
 _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
 
 
-class Reached(NamedTuple):
+class Equivalent(NamedTuple):
     """Concepts that were reached from others by references.
 
     Attributes:
@@ -42,7 +42,7 @@ class Reached(NamedTuple):
 
 
 _NONE: Final = np.empty(0, dtype=np.int64)
-NOTHING: Final = Reached(_NONE, _NONE, _NONE)
+NOTHING: Final = Equivalent(_NONE, _NONE, _NONE)
 
 
 def write_equivalents(folder: Path, pack: Pack) -> None:
@@ -97,19 +97,19 @@ class Equivalents:
         rows = self._rows.values
         return self._rows.fits(concepts) and len(self._exact) == len(rows) and int(rows.max(initial=0)) < concepts
 
-    def of(self, rows: Ints) -> Reached:
+    def of(self, rows: Ints) -> Equivalent:
         """Returns the equivalents of some concepts that are one reference away."""
         places, others = self._rows.take(rows)
         _, edges = self._edges.take(rows)
         itself = np.arange(len(rows))
-        found = Reached(
+        found = Equivalent(
             np.concatenate([itself, places]),
             np.concatenate([rows, others]),
             np.concatenate([np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]),
         )
         return ordered(found)
 
-    def within(self, rows: Ints, wanted: Bools) -> Reached:
+    def within(self, rows: Ints, wanted: Bools) -> Equivalent:
         """Returns equivalents in some vocabularies: one reference away, else two, else those of a parent.
 
         Args:
@@ -119,7 +119,7 @@ class Equivalents:
         near = _wanted(self.of(rows), wanted)
         return ordered(both(near, self._farther(rows, wanted, near)))
 
-    def _farther(self, rows: Ints, wanted: Bools, near: Reached) -> Reached:
+    def _farther(self, rows: Ints, wanted: Bools, near: Equivalent) -> Equivalent:
         left = np.setdiff1d(np.arange(len(rows)), near.places)
         if not len(left):
             return NOTHING
@@ -129,32 +129,32 @@ class Equivalents:
         places, parents = self._parents.take(rows[left])
         return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
 
-    def _onward(self, places: Ints, rows: Ints, distance: int) -> Reached:
+    def _onward(self, places: Ints, rows: Ints, distance: int) -> Equivalent:
         """Returns the concepts one reference away from those reached, with the given distance."""
         found = self.of(rows)
         return _distinct(places[found.places], found.rows, distance)
 
 
-def both(first: Reached, second: Reached) -> Reached:
+def both(first: Equivalent, second: Equivalent) -> Equivalent:
     """Concatenates two results."""
-    return Reached(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
+    return Equivalent(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
-def ordered(found: Reached) -> Reached:
+def ordered(found: Equivalent) -> Equivalent:
     """Sorts by place and distance."""
     order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
-    return Reached(*(one[order] for one in found))
+    return Equivalent(*(one[order] for one in found))
 
 
-def _distinct(places: Ints, rows: Ints, distance: int) -> Reached:
+def _distinct(places: Ints, rows: Ints, distance: int) -> Equivalent:
     """Returns each row of a place once, in order."""
     pairs = different(places << 32 | rows)
-    return Reached(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
+    return Equivalent(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 
-def _wanted(found: Reached, wanted: Bools) -> Reached:
+def _wanted(found: Equivalent, wanted: Bools) -> Equivalent:
     kept = wanted[found.rows]
-    return Reached(*(one[kept] for one in found))
+    return Equivalent(*(one[kept] for one in found))
 
 
 class Namesakes:
@@ -165,7 +165,7 @@ class Namesakes:
         self._pack, self._names = pack, pack.active
         self._types = np.flatnonzero(np.bincount(pack.type_rows[pack.taxon_rows > 0]))
 
-    def of(self, rows: Ints) -> Reached:
+    def of(self, rows: Ints) -> Equivalent:
         """Returns the namesakes of concepts, without themselves; of concepts of a type without species none."""
         asked = np.flatnonzero(np.isin(self._pack.type_rows[rows], self._types))
         if not len(asked):

@@ -15,7 +15,7 @@ from fascicle.core.arrays import Bools, Floats, different
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
-from fascicle.linking.finding import CANONICAL, DENSE, TIERS, Gathered
+from fascicle.linking.finding import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import fits
 from fascicle.terms.keys.key import key
@@ -60,7 +60,7 @@ def _one_taxon(taxon: str) -> str:
     return _SAME.get(taxon, taxon)
 
 
-class Near(NamedTuple):
+class NearbySpecies(NamedTuple):
     """Species that are named around a place.
 
     Attributes:
@@ -96,10 +96,10 @@ class Species:
         self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
         self._ends = [found.end() for found in _STOP.finditer(document.text)]
 
-    def near(self, start: int) -> Near:
+    def near(self, start: int) -> NearbySpecies:
         """Returns the species that are named around a place."""
         if not self._starts:
-            return Near("", frozenset())
+            return NearbySpecies("", frozenset())
         nearest = bisect_right(self._starts, start)
         if nearest == len(self._starts) or (
             nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
@@ -109,17 +109,17 @@ class Species:
         low = self._ends[sentence - 1] if sentence else 0
         high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
         own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
-        return Near(self._taxa[nearest], frozenset(own))
+        return NearbySpecies(self._taxa[nearest], frozenset(own))
 
 
-def likely(around: Near) -> str:
+def likely(around: NearbySpecies) -> str:
     """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
 
 
-def agreement(species: Species, around: Near, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+def agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
     """Returns features of the agreement between the species of a concept and the text around a place.
 
     Args:
@@ -186,13 +186,13 @@ OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linke
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
 
 
-def of_dense(found: Gathered) -> Floats:
+def of_dense(found: Candidates) -> Floats:
     """Returns the additional features of candidates of linkers with vectors, ``[n, OF_DENSE]``."""
     dense = found.tiers == DENSE
     return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
 
 
-class Describer:
+class FeatureExtractor:
     """Computes the features of candidates of one pack; for one thread."""
 
     def __init__(self, pack: Pack) -> None:
@@ -202,7 +202,7 @@ class Describer:
         self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
-    def features(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+    def features(self, found: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the features of candidates, in two passes over each document: certain mentions first.
 
         Args:
@@ -219,7 +219,7 @@ class Describer:
         columns.append(found.hinted.astype(np.float64))
         return np.concatenate([np.stack(columns, axis=1), taxon], axis=1)
 
-    def _of_names(self, found: Gathered) -> list[Floats]:
+    def _of_names(self, found: Candidates) -> list[Floats]:
         units = len(found.units)
         highest = np.zeros(units)
         np.maximum.at(highest, found.owners, found.priors)
@@ -245,7 +245,7 @@ class Describer:
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
 
-    def _case(self, found: Gathered) -> Floats:
+    def _case(self, found: Candidates) -> Floats:
         """Returns whether the name has the required case; true for a name that was not found by its own words."""
         active = self.pack.active
         own = np.flatnonzero((found.tiers <= CANONICAL) & (found.terms >= 0))
@@ -267,7 +267,7 @@ class Describer:
         values[own] = np.array(fitting, dtype=np.float64)[inverse]
         return values
 
-    def _of_document(self, found: Gathered, likely: Bools) -> list[Floats]:
+    def _of_document(self, found: Candidates, likely: Bools) -> list[Floats]:
         """Returns whether a certain mention of the document has the concept by another name, or its parent or child."""
         surfaces: dict[str, int] = {}
         simple = {name: key(name, 1) for name in {unit.question.name for unit in found.units}}
@@ -294,7 +294,7 @@ class Describer:
         near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
         return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
 
-    def _around(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+    def _around(self, found: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the share of the words of a concept that occur in the document, where there is a choice."""
         values = np.zeros(len(found.owners))
         counts = np.bincount(found.owners, minlength=len(found.units))
@@ -311,7 +311,7 @@ class Describer:
             )
         return values
 
-    def _taxon(self, found: Gathered, documents: Sequence[Document]) -> Floats:
+    def _taxon(self, found: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the species features of the candidates of units that have one with a species; of others 0."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_TAXON)))
@@ -319,7 +319,7 @@ class Describer:
         if not len(genes):
             return values
         chosen = np.flatnonzero(np.isin(found.owners, genes))
-        around: dict[tuple[int, Near], int] = {}  # many places of a document have the same species around them
+        around: dict[tuple[int, NearbySpecies], int] = {}  # many places of a document have the same species around them
         species: dict[int, Species] = {}
         of_unit = np.zeros(len(found.units), dtype=np.int64)
         for unit in genes.tolist():
@@ -338,7 +338,7 @@ class Describer:
         return values
 
 
-def _certain(found: Gathered, likely: Bools) -> Bools:
+def _certain(found: Candidates, likely: Bools) -> Bools:
     """Returns candidates that are the only ones at the best tier of their unit, by an unambiguous name.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.linking.asking import Question, Unit
+from fascicle.linking.asking import Query, Unit
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, fits, inflected
@@ -205,7 +205,7 @@ HALF: Final = 0.5  # of the words of a long form, that the names of its concept 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gathered:
+class Candidates:
     """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
     Attributes:
@@ -250,7 +250,7 @@ class Gathered:
         return np.where(self.tiers == DENSE, self.similarity, 0.0)
 
 
-def cut(found: Gathered, allowed: Bools) -> Gathered:
+def cut(found: Candidates, allowed: Bools) -> Candidates:
     """Returns at most `MOST` candidates of each unit, the best ones of those that are allowed."""
     counts = np.bincount(found.owners[allowed], minlength=len(found.units))
     if allowed.all() and (not len(counts) or counts.max() <= MOST):
@@ -260,11 +260,11 @@ def cut(found: Gathered, allowed: Bools) -> Gathered:
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
-    columns = {name: getattr(found, name)[kept] for name in Gathered.__dataclass_fields__ if name != "units"}
-    return Gathered(units=found.units, **columns)
+    columns = {name: getattr(found, name)[kept] for name in Candidates.__dataclass_fields__ if name != "units"}
+    return Candidates(units=found.units, **columns)
 
 
-def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
+def first_in(places: Ints, found: Candidates, allowed: Bools) -> Bools:
     """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
     Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
@@ -283,14 +283,14 @@ def first_in(places: Ints, found: Gathered, allowed: Bools) -> Bools:
     return may_stay
 
 
-class Agreement:
+class ShortFormFeatures:
     """Compares concepts of short forms with their long forms."""
 
     def __init__(self, pack: Pack, read: KeyReader) -> None:
         """Sets the pack of the concepts, and the reader of keys."""
         self._pack, self._read = pack, read
 
-    def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Question]) -> tuple[Bools, Floats]:
+    def __call__(self, owners: Ints, concepts: Ints, questions: Sequence[Query]) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms.
 
         Args:

@@ -17,7 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.finding import TIERS, Gathered
+from fascicle.linking.finding import TIERS, Candidates
 from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration, inputs_of
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
@@ -81,7 +81,7 @@ class Fitted(NamedTuple):
     few: Mapping[str, int] = MappingProxyType({})
 
 
-class Taught(NamedTuple):
+class TrainingData(NamedTuple):
     """Training data from annotated texts, on which rankers are fitted.
 
     Attributes:
@@ -113,7 +113,7 @@ def fit_linker(
     return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
-def fit_rankers(taught: Taught, *, settings: FitSettings) -> dict[str, Ranker]:
+def fit_rankers(taught: TrainingData, *, settings: FitSettings) -> dict[str, Ranker]:
     """Fits a ranker for each type."""
     return {
         kind: _ranker(
@@ -134,7 +134,7 @@ def teach(
     *,
     settings: FitSettings,
     judged: Sequence[Document] = (),
-) -> Taught:
+) -> TrainingData:
     """Gathers the candidates of annotated mentions.
 
     For a document, entries of the memory that come from it alone are ignored. Mentions with several gold concepts are
@@ -166,7 +166,7 @@ def teach(
         raise _too_few(pack)
     kept = {kind: table for kind, table in tables.items() if kind not in few}
     found = _found(linker, documents, judged, tuple(kept), own)
-    return Taught(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
+    return TrainingData(memory, {kind: vocabularies[kind] for kind in kept}, kept, few, found)
 
 
 def _found(
@@ -260,7 +260,7 @@ def _tables(
     return {kind: joined(several) for kind, several in parts.items()}
 
 
-def _right(pack: Pack, found: Gathered, mentions: Sequence[Sequence[Mention]]) -> Bools:
+def _right(pack: Pack, found: Candidates, mentions: Sequence[Sequence[Mention]]) -> Bools:
     """Returns whether each candidate is a gold concept of its mention, or one of its set."""
     gold = [
         (number, link.curie)

@@ -10,17 +10,17 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.linking.asking import WAYS, Asked, Unit, units_of
-from fascicle.linking.equivalents import NOTHING, Namesakes, Reached, both, ordered
+from fascicle.linking.asking import WAYS, LookupString, Unit, units_of
+from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, ordered
 from fascicle.linking.finding import (
     CANONICAL,
     EXACT,
     HALF,
     REMEMBERED,
-    Agreement,
+    Candidates,
     Finder,
     Found,
-    Gathered,
+    ShortFormFeatures,
     cut,
     first_in,
 )
@@ -32,7 +32,7 @@ from fascicle.terms.terms import NAME_KINDS
 
 _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]
-Lookup = tuple[int, Asked]  # the number of a unit, and what is looked up for it
+Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
@@ -57,7 +57,7 @@ class _Rows(NamedTuple):
         return _Rows(*(one[which] for one in columns))
 
 
-class Gatherer:
+class CandidateGenerator:
     """Generates candidates; for one thread.
 
     Attributes:
@@ -86,7 +86,7 @@ class Gatherer:
             for kind, wanted in vocabularies.items()
             if wanted
         }
-        self._namesakes, self._agreeing = Namesakes(finder.pack), Agreement(finder.pack, finder.reader)
+        self._namesakes, self._agreeing = Namesakes(finder.pack), ShortFormFeatures(finder.pack, finder.reader)
         taxa = finder.pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -109,7 +109,7 @@ class Gatherer:
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
-    ) -> Gathered:
+    ) -> Candidates:
         """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
         Args:
@@ -135,7 +135,7 @@ class Gatherer:
 
     def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
         """Looks up strings for units; equal strings of one type are looked up once."""
-        distinct: dict[tuple[Asked, str], int] = {}
+        distinct: dict[tuple[LookupString, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
@@ -203,7 +203,7 @@ class Gatherer:
                 split.setdefault(number, tuple(parts))
         return split
 
-    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Gathered:
+    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
@@ -229,7 +229,7 @@ class Gatherer:
         remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
         totals = np.bincount(best.units, weights=remembered, minlength=len(units)).astype(np.int64)
         distinctive, agrees = self._agreement(units, best.units, concepts, ways)
-        gathered = Gathered(
+        gathered = Candidates(
             units=units,
             owners=best.units,
             concepts=concepts,
@@ -251,7 +251,7 @@ class Gatherer:
         return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
-        """Returns features of candidates that were found by short forms: see `Gathered`."""
+        """Returns features of candidates that were found by short forms: see `Candidates`."""
         distinctive, agrees = np.zeros(len(ways), dtype=np.bool_), np.zeros(len(ways))
         short = np.flatnonzero(ways & _SHORT)
         if len(short):
@@ -259,7 +259,7 @@ class Gatherer:
             distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
         return distinctive, agrees
 
-    def _reached(self, types: Sequence[str], found: Found) -> Reached:
+    def _reached(self, types: Sequence[str], found: Found) -> Equivalent:
         """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
         numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
@@ -269,25 +269,25 @@ class Gatherer:
             for kind, number in numbers.items()
             if len(places := np.flatnonzero(of_term == number))
         ]
-        joined = Reached(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
-        return Reached(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
+        joined = Equivalent(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
+        return Equivalent(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
 
-    def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Reached:
+    def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Equivalent:
         index = self.finder.index
         distinct, inverse = np.unique(concepts[places], return_inverse=True)
         wanted = self._wanted[kind] if kind is not None else None
         if wanted is None or index is None:
             itself = np.arange(len(distinct))
-            reached = Reached(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
-            reached = reached if wanted is None else Reached(*(one[wanted[distinct]] for one in reached))
+            reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
+            reached = reached if wanted is None else Equivalent(*(one[wanted[distinct]] for one in reached))
         else:
             reached = index.equivalents.within(distinct, wanted)
         others = self._namesakes.of(distinct)
-        others = others if wanted is None else Reached(*(one[wanted[others.rows]] for one in others))
+        others = others if wanted is None else Equivalent(*(one[wanted[others.rows]] for one in others))
         reached = ordered(both(reached, others))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = spread(starts[inverse], starts[inverse + 1])
-        return Reached(places[owners], reached.rows[rows], reached.distance[rows])
+        return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])
 
     def _allows(self, kind: str, row: int) -> bool:
         return kind not in self._wanted or bool(self._wanted[kind][row])

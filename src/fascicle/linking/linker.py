@@ -22,10 +22,10 @@ from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.linking.answering import Answers, distinct, link_to, nil_link
 from fascicle.linking.asking import Unit, told
-from fascicle.linking.features import Describer, of_dense
-from fascicle.linking.finding import TIERS, Finder, Gathered
+from fascicle.linking.features import FeatureExtractor, of_dense
+from fascicle.linking.finding import TIERS, Candidates, Finder
 from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
-from fascicle.linking.gathering import Gatherer, Without
+from fascicle.linking.gathering import CandidateGenerator, Without
 from fascicle.linking.gold import Memory, types_of
 from fascicle.linking.index import NameIndex
 from fascicle.linking.ranking import Choices, Ranked, alike, probabilities, shares, stated_scores
@@ -154,7 +154,7 @@ class Linker(LinkStep):
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
             order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
-                default that of the vocabulary which comes first in the pack; see `Gatherer` too.
+                default that of the vocabulary which comes first in the pack; see `CandidateGenerator` too.
             ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
                 are no candidates.
 
@@ -166,8 +166,10 @@ class Linker(LinkStep):
         if ontology:
             self._wanted = dict.fromkeys(pack.types, (ontology,))
         self._answering = Answers(pack, order=order, ontology=ontology)
-        self._gatherer = Gatherer(Finder(pack, index), memory or Memory(), self._wanted, () if ontology else order)
-        self._describer = Describer(pack)
+        self._gatherer = CandidateGenerator(
+            Finder(pack, index), memory or Memory(), self._wanted, () if ontology else order
+        )
+        self._describer = FeatureExtractor(pack)
         self.dense = self._gatherer.finder.dense is not None
         self._type = types_of(pack)
         self._order = tuple(order)
@@ -293,7 +295,7 @@ class Linker(LinkStep):
         given = [typed[unit.document][unit.mention].score for unit in found.units]
         return self.order(found, features, given=np.array(given, dtype=np.float64))
 
-    def order(self, found: Gathered, features: Floats, *, given: Floats | None = None) -> Ranked:
+    def order(self, found: Candidates, features: Floats, *, given: Floats | None = None) -> Ranked:
         """Ranks candidates by the rankers of their types.
 
         Args:
@@ -324,7 +326,7 @@ class Linker(LinkStep):
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
         )
 
-    def inputs(self, found: Gathered, features: Floats, rows: Ints) -> Floats:
+    def inputs(self, found: Candidates, features: Floats, rows: Ints) -> Floats:
         """Returns the features of some candidates, in the order of `inputs_of`."""
         return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
 

@@ -64,7 +64,7 @@ class Part(NamedTuple):
         return Linker.open(self.folder, self.pack, ontology=ontology)
 
 
-class Found(NamedTuple):
+class LinkerWithPacks(NamedTuple):
     """Linker with its packs, which is opened when it is needed.
 
     Attributes:
@@ -105,7 +105,7 @@ def places_of(linker: Places) -> Sequence[Place]:
     return [linker] if isinstance(linker, str | os.PathLike) else linker
 
 
-def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> Found:
+def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> LinkerWithPacks:
     """Finds a linker and its packs.
 
     Args:
@@ -130,7 +130,7 @@ def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> 
         raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
     for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
-    return Found(parts, ontology)
+    return LinkerWithPacks(parts, ontology)
 
 
 def parts_of(folder: Path) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.features import FEATURES
-from fascicle.linking.finding import Gathered
+from fascicle.linking.finding import Candidates
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -64,7 +64,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         alike: how many candidates of each unit are tied with the first, ``[units]``.
     """
 
-    found: Gathered
+    found: Candidates
     features: Floats
     order: Ints
     scores: Floats
@@ -73,7 +73,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     alike: Ints
 
 
-def stated_scores(found: Gathered, features: Floats) -> Floats:
+def stated_scores(found: Candidates, features: Floats) -> Floats:
     """Returns the weighted sum of the features of each candidate, ``[n]``."""
     sums = np.einsum("nf,f->n", features, _WEIGHTS)
     dense = found.dense

@@ -48,7 +48,7 @@ class _Cut:
 
 
 @dataclass
-class InARow:
+class ConsecutiveFailures:
     """Counter of consecutive documents that failed at the same step.
 
     Attributes:
@@ -146,7 +146,7 @@ class Pipeline:
         *,
         alone: Container[int] = (),
         watch: Watch = unwatched,
-        in_a_row: InARow | None = None,
+        in_a_row: ConsecutiveFailures | None = None,
     ) -> Iterator[Result]:
         """Yields the result of each document, in order, in bounded memory.
 
@@ -159,7 +159,7 @@ class Pipeline:
         Raises:
             PluginError: a step fails at document after document, so that the step is at fault.
         """
-        in_a_row = in_a_row or InARow(self.limits.failures)
+        in_a_row = in_a_row or ConsecutiveFailures(self.limits.failures)
         for batch in batches(documents, characters=self.limits.batch, alone=alone):
             for result in self.of_batch(batch, watch=watch):
                 in_a_row.see(result)

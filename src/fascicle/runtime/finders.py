@@ -8,7 +8,7 @@ from pathlib import Path
 from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import PACK_RULE, InputFacts
-from fascicle.terms.finding import PackFinder, Together
+from fascicle.terms.finding import CombinedFinder, PackFinder
 from fascicle.terms.matching.dictionary import read_dictionary
 from fascicle.terms.matching.matcher import Matcher, WordReader
 from fascicle.terms.pack.carried import PARTS, CarriedPack
@@ -69,4 +69,4 @@ def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, PackLike]) -> Fin
         packs: any names -> term packs. Names inside others are found too, and all types of a name.
     """
     finders: list[Finder] = [*matchers, *([PackFinder(packs, overlaps="nested")] if packs else [])]
-    return Together(finders) if len(finders) > 1 else finders[0]
+    return CombinedFinder(finders) if len(finders) > 1 else finders[0]

@@ -16,7 +16,7 @@ from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pa
 from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
-    from fascicle.linking.opening import Found, Linking, Places
+    from fascicle.linking.opening import LinkerWithPacks, Linking, Places
 
 Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
 
@@ -76,7 +76,7 @@ class Linked(Wrapped):
 
     gives = frozenset({"mentions", "links"})
 
-    def __init__(self, predictor: Annotator, found: Found, *, keep: Keep = all_of) -> None:
+    def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: Keep = all_of) -> None:
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
         super().__init__(predictor)
         self._found, self._keep = found, keep

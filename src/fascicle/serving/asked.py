@@ -25,7 +25,7 @@ class SlowError(Exception):
     """Error raised if the content of a request arrives too slowly, or if its place is needed for another request."""
 
 
-class Waiting:
+class WaitingRequests:
     """Requests that wait for content from their clients, ordered by the time they have been silent, longest first."""
 
     def __init__(self) -> None:

@@ -13,8 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fascicle.pipeline.workers.child import places_of
-from fascicle.serving.asked import Waiting
+from fascicle.pipeline.workers.child import traceback_places
+from fascicle.serving.asked import WaitingRequests
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.settings.serving import ServeSettings
 
@@ -96,7 +96,7 @@ class Guard:
             log: is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
-        self._running, self._waiting = 0, Waiting()
+        self._running, self._waiting = 0, WaitingRequests()
 
     @property
     def _settings(self) -> ServeSettings:
@@ -136,7 +136,7 @@ class Guard:
         except CutError:
             scope["state"]["told"]["cut"] = True  # the server closes a connection whose answer has no end
         except Exception as error:  # logged by class and place only: its message may hold text or names
-            scope["state"]["told"].update(fault=type(error).__name__, at=places_of(error))
+            scope["state"]["told"].update(fault=type(error).__name__, at=traceback_places(error))
             if begins:
                 await answer_of(problem_of(500, _FAULT))(scope, receive, answer)
         finally:

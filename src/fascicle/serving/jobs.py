@@ -22,7 +22,7 @@ import msgspec
 from fascicle.core.files import locks
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.workers.process import EndedError, Process
+from fascicle.pipeline.workers.process import Process, WorkerEndedError
 from fascicle.serving import job
 from fascicle.serving.job import Broken, Ended, JobOrder, Reached
 from fascicle.serving.naming import suffix_of, writable
@@ -258,7 +258,7 @@ class Jobs:
                     self._reach(one.id, message)
                 elif message is not None:
                     return self._end(one.id, message)
-        except EndedError as ended:
+        except WorkerEndedError as ended:
             return self._end(one.id, Broken(message=f"its process ended ({ended.reason})"))
         finally:
             process.kill()

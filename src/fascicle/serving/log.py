@@ -23,7 +23,7 @@ def log(told: Mapping[str, Any]) -> None:
         sys.stderr.flush()
 
 
-class Once:
+class LogRateLimiter:
     """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a count."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic) -> None:

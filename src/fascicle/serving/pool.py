@@ -20,7 +20,7 @@ import msgspec
 from fascicle.errors import FascicleError
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.workers.child import WorkersError
-from fascicle.pipeline.workers.process import EndedError
+from fascicle.pipeline.workers.process import WorkerEndedError
 from fascicle.serving import messages
 from fascicle.serving.messages import (
     Annotate,
@@ -231,7 +231,7 @@ class Pool:
             try:
                 facts = worker.start()
                 break
-            except (EndedError, FascicleError) as error:
+            except (WorkerEndedError, FascicleError) as error:
                 if first and not self._begun.done():
                     told = error if isinstance(error, FascicleError) else _ended(error)
                     self._begun.set_exception(told)
@@ -276,7 +276,7 @@ class Pool:
             begun = time.perf_counter()
             try:
                 answers = worker.do(_joined(group))
-            except EndedError as ended:
+            except WorkerEndedError as ended:
                 with self._condition:
                     self.deaths += 1
                 groups.extendleft(reversed(self._blamed(group, ended)))
@@ -287,7 +287,7 @@ class Pool:
             for task, answer in zip(group, _apart(answers, len(group)), strict=True):
                 self._finish(task, answer)
 
-    def _blamed(self, group: list[Task], ended: EndedError) -> list[list[Task]]:
+    def _blamed(self, group: list[Task], ended: WorkerEndedError) -> list[list[Task]]:
         """Returns the groups to run next: the tasks that are not suspect together, and each suspect alone."""
         suspects = set(ended.at.places if ended.at else ()) or set(range(len(group)))
         others = [task for at, task in enumerate(group) if at not in suspects]
@@ -338,7 +338,7 @@ def _apart(result: messages.Result, count: int) -> Sequence[Said]:
     return result.answers if isinstance(result, Answered) else (result,) * count
 
 
-def _ended(error: EndedError) -> WorkersError:
+def _ended(error: WorkerEndedError) -> WorkersError:
     return WorkersError(
         f"the worker ended while it loaded the pipeline ({error.reason}); look at limits.start and limits.memory, or "
         "run fascicle pipeline check"

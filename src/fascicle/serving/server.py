@@ -23,7 +23,7 @@ from fascicle.errors import FascicleError, UsageError
 from fascicle.linking.opening import Linking, find
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.app import app_of
-from fascicle.serving.log import Once, log
+from fascicle.serving.log import LogRateLimiter, log
 from fascicle.serving.log import Server as ServerLog
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
@@ -164,7 +164,7 @@ class Server(uvicorn.Server):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class PipelineOpener:
     """Opener of a pipeline, callable in any process.
 
     Attributes:
@@ -234,7 +234,7 @@ class Opening:
         return Path(self.given).expanduser().name if os.sep in self.given else self.given
 
 
-def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]:
+def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
@@ -245,10 +245,10 @@ def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]
         UsageError: two with one name, an empty name, or a pipeline without links.
         RecipeError: a pipeline that cannot be read.
     """
-    found: dict[str, Opening] = {}
+    found: dict[str, PipelineOpener] = {}
     for one in given:
         name, sign, path = one.partition("=")
-        opening = Opening(given=path if sign else one, link=link)
+        opening = PipelineOpener(given=path if sign else one, link=link)
         name = name if sign else opening.name
         if not name or not opening.given:
             raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
@@ -264,7 +264,7 @@ def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Opening]
 
 
 def run(
-    pipelines: Mapping[str, Opening],
+    pipelines: Mapping[str, PipelineOpener],
     settings: ServeSettings,
     host: str,
     port: int,
@@ -290,7 +290,7 @@ def run(
     with _listening(host, port) as sock:
         try:
             service.start()
-            tell = Once(log)
+            tell = LogRateLimiter(log)
             _take_logs(tell)
             config = Config(
                 app_of(service, log=tell),
@@ -316,18 +316,18 @@ def run(
             service.close()
 
 
-def _connections(settings: ServeSettings, tell: Once) -> Connections:
+def _connections(settings: ServeSettings, tell: LogRateLimiter) -> Connections:
     most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
     return Connections(most=most, each=each, seconds=settings.headers, drop=drop)
 
 
-def _drop(tell: Once, why: str) -> None:
+def _drop(tell: LogRateLimiter, why: str) -> None:
     tell({"event": "connection", "why": why})
 
 
-def _take_logs(tell: Once) -> None:
+def _take_logs(tell: LogRateLimiter) -> None:
     """Redirects the messages of the server and the event loop to the log of the service."""
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
@@ -339,7 +339,7 @@ def _on_hangup(reload: Callable[[], None]) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def _reload(service: Service, token: Callable[[], str] | None, tell: Once) -> None:
+def _reload(service: Service, token: Callable[[], str] | None, tell: LogRateLimiter) -> None:
     """Reads the token again; if it cannot be read the old one stays."""
     try:
         if token is not None:

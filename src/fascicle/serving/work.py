@@ -16,7 +16,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
-from fascicle.formats.report import ReadReport, SetAside, WriteReport
+from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.formats.requests import WriteRequest
 from fascicle.linking.linker import Decision, Linker
 from fascicle.linking.opening import Linkers, Linking, unlinked
@@ -258,7 +258,7 @@ def _pack_facts(pack: Pack) -> messages.PackFacts:
 
 
 def _read(order: ReadFile) -> FileRead:
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     found: list[msgspec.Raw] = []
     characters = 0
     for document in read(order.path, format=order.format, report=report):

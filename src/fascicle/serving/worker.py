@@ -8,7 +8,7 @@ from functools import partial
 
 from fascicle.core.document import Document
 from fascicle.pipeline.workers.child import Channel, Failed, WorkersError, Working, log_fault
-from fascicle.pipeline.workers.process import EndedError, Process
+from fascicle.pipeline.workers.process import Process, WorkerEndedError
 from fascicle.serving.messages import MESSAGES, ORDERS, Annotate, Message, Order, PipelineFacts, Ready, Result, Wrong
 from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits
@@ -95,7 +95,7 @@ class ProcessWorker:
                 process.characters += message.characters
             elif isinstance(message, Failed):
                 self.close()
-                raise EndedError(f"failed: {message.message}", at)
+                raise WorkerEndedError(f"failed: {message.message}", at)
             else:
                 assert not isinstance(message, Ready)
                 return message

@@ -68,7 +68,7 @@ def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
         yield Match(start, end, tuple(sorted({mention.type for mention in of_one})))
 
 
-class Together:
+class CombinedFinder:
     """Finder that combines the results of several finders."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:

@@ -24,7 +24,7 @@ from fascicle.terms.keys.characters import fits, folded
 from fascicle.terms.keys.key import key
 from fascicle.terms.keys.reader import TokenArrays, TokenReader
 from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved
-from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.pack.manifest import damage_as_error
 from fascicle.terms.portions import portions
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import ShortTerm
@@ -34,7 +34,7 @@ from fascicle.text.segment import segmenter
 _BRACKETS: Final = frozenset("()[]{}")
 
 
-def as_defined(document: Document, places: Sequence[Place]) -> list[Place]:
+def apply_definitions(document: Document, places: Sequence[Place]) -> list[Place]:
     """Returns places, where those of short forms follow their definitions in the text.
 
     A short form means what its long form means, if that is a name too. Else it keeps its type, and its links if it is
@@ -156,7 +156,7 @@ class _Opened:
     def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
-        self._damage = partial(looking_through, Path(pack.table).parent)
+        self._damage = partial(damage_as_error, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
         self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
 
@@ -245,7 +245,7 @@ class PackRecogniser(Annotator):
     A match begins and ends with a word, or with a part of one at a hyphen, and does not reach over an empty line, nor
     over the end of a sentence, of the document or else of the segmenter. The score of a mention is the sum of the
     priors of the concepts of its type that have the name. A short form means what the text defines it by, see
-    `as_defined`.
+    `apply_definitions`.
     """
 
     gives = frozenset({"mentions", "links"})
@@ -338,7 +338,7 @@ class PackRecogniser(Annotator):
                 document = documents[number]
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
                 places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
-                for place, meaning in resolved(as_defined(document, places), self.settings.overlaps):
+                for place, meaning in resolved(apply_definitions(document, places), self.settings.overlaps):
                     span = (place.start, place.end)
                     kind, score, links = meaning
                     added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))

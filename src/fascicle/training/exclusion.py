@@ -51,11 +51,11 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         return documents, ()
     (kept,), notes = without_listed({corpus.train: documents}, corpus.exclude)
     if len(kept) == len(documents):
-        check_idle(corpus.exclude, documents=len(documents), trains=(corpus.train,))
+        check_used(corpus.exclude, documents=len(documents), trains=(corpus.train,))
     return kept, notes
 
 
-def check_idle(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
+def check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     """Refuses a list that names training documents but none of those that exist.
 
     Args:

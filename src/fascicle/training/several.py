@@ -22,12 +22,12 @@ from fascicle.formats.weak_labels import Header, read_header, read_labels
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
-from fascicle.training.exclusion import check_idle, without_listed
+from fascicle.training.exclusion import check_used, without_listed
 from fascicle.training.labelling.teacher import SoftTags, soft_tags, taught
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weak:
+class WeakTexts:
     """Texts of a part of weak labels.
 
     Attributes:
@@ -45,7 +45,7 @@ class Weak:
 
 def _read_weak(
     name: str, part: PartSettings, report: ReadReport | None = None, *, dev_labels: Collection[str] = ()
-) -> Weak:
+) -> WeakTexts:
     """Reads the texts of a part, and joins them with their labels.
 
     Args:
@@ -86,7 +86,7 @@ def _read_weak(
             soft[document.id] = soft_tags(labels, header, names)
     kind = f"probabilities ({header.meaning})" if part.soft else "answers"
     said = f"train: the {kind} of {header.model} on {counted(count, 'document')}, of {len(inputs):,} that were read"
-    return Weak(files=files, soft=soft, labelled_by=f"{header.model} {header.sha256}", notes=(said,))
+    return WeakTexts(files=files, soft=soft, labelled_by=f"{header.model} {header.sha256}", notes=(said,))
 
 
 def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator[tuple[str, Document]]:
@@ -121,7 +121,7 @@ def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneOfSeveral:
+class CorpusPart:
     """Corpus of a recipe with several corpora.
 
     Attributes:
@@ -152,7 +152,7 @@ class OneOfSeveral:
         return sum(len(document.layer(GOLD)) for document in self.train)
 
 
-def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeveral]:
+def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
     """Reads all parts of a recipe, in the order of their names.
 
     Args:
@@ -170,11 +170,11 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[OneOfSeve
         users = [one for one in read if parts[one.name].exclude == path]
         if not any(one.excluded for one in users):
             trains = [path for one in users for path in parts[one.name].trains]
-            check_idle(path, documents=sum(len(one.train) for one in users), trains=trains)
+            check_used(path, documents=sum(len(one.train) for one in users), trains=trains)
     return read
 
 
-def read_one(name: str, part: PartSettings, report: ReadReport | None = None) -> OneOfSeveral:
+def read_one(name: str, part: PartSettings, report: ReadReport | None = None) -> CorpusPart:
     """Reads one part.
 
     Args:
@@ -195,7 +195,7 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         kept = [document for of_file in of_files for document in of_file]
     read.check(kept)
     lines = [*read.notes, *left_out, *(read.dev.lines("dev") if read.dev else ())]
-    return OneOfSeveral(
+    return CorpusPart(
         name=name,
         annotates=part.annotates,
         weight=part.weight,
@@ -220,8 +220,8 @@ class _Read:
         dev: documents to choose on.
         notes: on train, as sentences.
         check: refuses remaining documents of train that do not fit the part; see `read_one`.
-        soft: see `OneOfSeveral`, with the ids of the files.
-        labelled_by: see `OneOfSeveral`.
+        soft: see `CorpusPart`, with the ids of the files.
+        labelled_by: see `CorpusPart`.
     """
 
     files: Mapping[str, Sequence[Document]]
@@ -281,7 +281,7 @@ def _check_taught(
     Raises:
         RecipeError: either.
     """
-    _check_strangers(name, part, _types(dev))
+    _check_undeclared_types(name, part, _types(dev))
     found = {kind for one in train for kind in soft[one.id].present} if part.soft else _types(train)
     if idle := sorted(set(part.annotates) - found):
         what = "gave no word of its texts a probability of" if part.soft else "found no mention in its texts of"
@@ -314,7 +314,7 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
     taught, all_types = _types(train), _types([*train, *dev])
     if not taught:
         raise InputError(f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated texts")
-    _check_strangers(name, part, all_types)
+    _check_undeclared_types(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
             f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so it would be taught "
@@ -322,7 +322,7 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
         )
 
 
-def _check_strangers(name: str, part: PartSettings, types: Collection[str]) -> None:
+def _check_undeclared_types(name: str, part: PartSettings, types: Collection[str]) -> None:
     if strangers := sorted(set(types) - set(part.annotates)):
         raise RecipeError(
             f"the gold of parts.{name} has {_listed(strangers)}, which parts.{name}.annotates does not name; add what "

@@ -21,11 +21,11 @@ from fascicle.settings.recognition import RecognitionSettings
 from fascicle.verbs.console import Tally, progress
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
-from fascicle.verbs.parsing import Once, number
+from fascicle.verbs.parsing import StoreOnce, number
 from fascicle.verbs.places import fills, reads
 from fascicle.verbs.process import uncollected
 from fascicle.verbs.shared import ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
-from fascicle.verbs.tasks.annotate import AnnotateRequest, Listener, annotate_files
+from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
@@ -86,7 +86,7 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     abbreviations: bool = option("--abbreviations")
     link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
     no_link: bool = option("--no-link")
-    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
 
 
 def run(args: Options) -> int:
@@ -94,7 +94,7 @@ def run(args: Options) -> int:
     request, tally = _request_of(args), Tally()
     on_stdout = request.writing.path == STDOUT
     shown = progress(quiet=on_stdout and sys.stdout.isatty())
-    listener = Listener(tell=say, seen=shown.see)
+    listener = ProgressCallbacks(tell=say, seen=shown.see)
     if args.verbose:
         listener = replace(listener, wrote=_say_written)
     try:

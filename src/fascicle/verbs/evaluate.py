@@ -26,7 +26,7 @@ from fascicle.verbs.columns import Columns, SomeColumns, columns_of
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
-from fascicle.verbs.parsing import Once, natural
+from fascicle.verbs.parsing import StoreOnce, natural
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
 from fascicle.verbs.tasks.evaluate import Evaluation, evaluate
@@ -60,7 +60,7 @@ class Links:
     group = "links"
     links: bool = option("--links")
     linker: list[str] = option("--linker LINKER ...", reads)
-    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
     pack: list[str] = option("--pack PACK ...", reads)
     prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 

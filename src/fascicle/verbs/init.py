@@ -74,7 +74,7 @@ _SMALL: Final = 2_000  # number of mentions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class PartFacts:
     """Facts about one part of a corpus.
 
     Attributes:
@@ -117,7 +117,7 @@ def _is_named(name: str, words: tuple[str, ...]) -> bool:
     return not set(re.split(r"[^a-z]+", name.lower())).isdisjoint(words)
 
 
-def look(path: Path) -> Seen:
+def look(path: Path) -> PartFacts:
     """Reads one part of a corpus and counts its content.
 
     Raises:
@@ -133,7 +133,7 @@ def look(path: Path) -> Seen:
         foreign += _foreign_letters(document)
     if not stats.mentions:
         raise InputError(f"{path} holds no mention, so nothing can be learned from it; give annotated text")
-    return Seen(
+    return PartFacts(
         path=path,
         format=next(iter(report.formats.values())),
         encoding=next(iter(report.encodings.values()), "utf-8"),
@@ -185,7 +185,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
     return "\n".join(lines) + "\n"
 
 
-def _corpus(seen: Mapping[str, Seen], place: Path) -> Iterator[str]:
+def _corpus(seen: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
     train = seen["train"]
     yield "[corpus]"
     for part, one in seen.items():
@@ -207,7 +207,7 @@ def _corpus(seen: Mapping[str, Seen], place: Path) -> Iterator[str]:
     yield ""
 
 
-def _reading(train: Seen) -> Iterator[str]:
+def _reading(train: PartFacts) -> Iterator[str]:
     yield "[reading]"
     if train.across > _FEW * train.stats.mentions:
         yield f"# {counted(train.across, 'mention')} of train cross the end of a sentence: sentences are read together."
@@ -218,7 +218,7 @@ def _reading(train: Seen) -> Iterator[str]:
     yield ""
 
 
-def _model(train: Seen, encoder: str) -> Iterator[str]:
+def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     stats = train.stats
     yield "[model]"
     many = train.foreign > _FOREIGN
@@ -246,7 +246,7 @@ def _model(train: Seen, encoder: str) -> Iterator[str]:
     yield ""
 
 
-def _training(train: Seen) -> Iterator[str]:
+def _training(train: PartFacts) -> Iterator[str]:
     small = train.stats.mentions < _SMALL
     yield "[training]"
     yield f"epochs = {30 if small else 10}{'  # many, since train is small' if small else ''}"

@@ -13,7 +13,7 @@ from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import number
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
-from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 from fascicle.verbs.tasks.label_facts import facts_of
 
@@ -69,7 +69,7 @@ def run(args: Options) -> int:
         raise UsageError("no place to write was given; name a file with -o")
     tally, shown = Tally(), progress()
     try:
-        label_files(_request_of(args), account=tally.account, listener=Listener(tell=say, seen=shown.see))
+        label_files(_request_of(args), account=tally.account, listener=ProgressCallbacks(tell=say, seen=shown.see))
     finally:
         shown.end()
     tally.say()

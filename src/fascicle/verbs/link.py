@@ -24,7 +24,7 @@ from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.parsing import Once, positive
+from fascicle.verbs.parsing import StoreOnce, positive
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.tasks.paths import Paths, listed
 
@@ -137,7 +137,7 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     files: list[str] = option("PATH *", reads)
     linker: list[str] = option("--linker LINKER ...", reads, help=_LINKER)
     pack: list[str] = option("--pack PACK ...", reads)
-    ontology: str = option("--ontology PREFIX", action=Once, default="")
+    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
     keep_links: bool = option("--keep-links")
     why: bool = option("--why")
     json_lines: bool = option("--json-lines")

@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + self.in_python
 
 
-class Once(argparse.Action):
+class StoreOnce(argparse.Action):
     """Action that stores a value, or the constant of an option without one; a second value is refused."""
 
     def __call__(
@@ -109,12 +109,12 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     if others:
         args.files = [*args.files, *others]
     for action in chosen._actions:
-        _refuse_nothing(action, getattr(args, action.dest, None))
+        _refuse_empty_value(action, getattr(args, action.dest, None))
     check_places(chosen._actions, vars(args))
     return args
 
 
-def _refuse_nothing(action: argparse.Action, value: object) -> None:
+def _refuse_empty_value(action: argparse.Action, value: object) -> None:
     """Refuses ``--option=--``, which argparse parses as an option without a value where a value is needed."""
     needs = action.option_strings and action.nargs is None
     if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):

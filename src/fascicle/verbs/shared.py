@@ -17,7 +17,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
 from fascicle.formats.conll import DOCUMENTS
-from fascicle.formats.losses import LENIENT, LOSSES, Strictness, loss_names
+from fascicle.formats.losses import LENIENT, LOSSES, LossPolicy, loss_names
 from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
@@ -194,7 +194,7 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
         account.refuse_nothing()
 
 
-def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
+def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> LossPolicy:
     """Returns the strictness of ``--strict`` and ``--allow-loss``.
 
     Args:
@@ -207,7 +207,7 @@ def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> Strictness:
     if args.allow_loss and not args.strict:
         raise UsageError("--allow-loss says what --strict may pass, but --strict was not given; give both, or neither")
     advice = f"write --format {whole}, which holds it, or pass it with --allow-loss {{codes}}"
-    return Strictness(refuse=args.strict, allowed=args.allow_loss, advice=advice)
+    return LossPolicy(refuse=args.strict, allowed=args.allow_loss, advice=advice)
 
 
 def writing_of(args: Any) -> WriteRequest:

@@ -19,7 +19,7 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import THREADS, option
 from fascicle.verbs.parsing import natural
 from fascicle.verbs.places import fills, reads
-from fascicle.verbs.trained_text import lines_of
+from fascicle.verbs.trained_text import end_text
 
 if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, RunEvent, Validated
@@ -58,7 +58,7 @@ def run(args: Options) -> int:
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
     if args.json:
         sys.stdout.write(json.dumps({"folder": str(ended.folder), **ended.as_dict()}) + "\n")
-    shown = lines_of(ended, recipe)
+    shown = end_text(ended, recipe)
     sys.stdout.write("" if args.json else shown.scores)
     for line in shown.notes:
         say(line)

@@ -77,7 +77,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
 
-class Shown(NamedTuple):
+class EndText(NamedTuple):
     """Text for the user.
 
     Attributes:
@@ -89,7 +89,7 @@ class Shown(NamedTuple):
     notes: tuple[str, ...]
 
 
-def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
+def end_text(ended: Ended, recipe: AnyRecipe) -> EndText:
     """Returns the text for the end of a training.
 
     Args:
@@ -106,20 +106,20 @@ def lines_of(ended: Ended, recipe: AnyRecipe) -> Shown:
     match ended:
         case Finished():
             weak = isinstance(recipe, Recipe) and bool(recipe.distant)
-            return Shown(_recogniser(ended, weak=weak), tuple(_advice(ended)))
+            return EndText(_recogniser(ended, weak=weak), tuple(_advice(ended)))
         case FilterFinished():
             use = f"fascicle combine meta PRED... --filter {folder} --texts FILE -o OUT uses it"
-            return Shown("\n".join(_filter(ended)) + "\n", (f"the filter is {folder}; {use}",))
+            return EndText("\n".join(_filter(ended)) + "\n", (f"the filter is {folder}; {use}",))
         case LayersFinished():
             losses = ", ".join(f"{name} {value:.4f}" for name, value in ended.held_out.items())
             use = "model.encoder, teacher.encoder and student.encoder of a recipe may name it"
             scores = f"losses on held-out text (epoch {ended.epoch}): {losses}\n"
-            return Shown(scores, (f"the encoder is {ended.encoder}; {use}",))
+            return EndText(scores, (f"the encoder is {ended.encoder}; {use}",))
         case TyperFinished():
             model = folder / "model"
-            return Shown(_typer(ended), (f"the model is {model}; fascicle typer predict {model} uses it",))
+            return EndText(_typer(ended), (f"the model is {model}; fascicle typer predict {model} uses it",))
         case PretrainingFinished():
-            return Shown(_pretraining(ended), (f"the encoder is {folder / 'encoder'}; model.encoder names it",))
+            return EndText(_pretraining(ended), (f"the encoder is {folder / 'encoder'}; model.encoder names it",))
         case _:
             raise AssertionError(ended)
 

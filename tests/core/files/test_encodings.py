@@ -17,7 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.encodings import is_western
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 TEXTS = {
     "quotes": "He said \u201cno\u201d \u2013 and didn\u2019t \u2026 of Sj\u00f6gren\u2019s syndrome.\n" * 3,
@@ -119,7 +119,7 @@ def test_bad_bytes_in_utf8_are_no_other_encoding(tmp_path: Path) -> None:
     rows[60] = b'{"text": "Gr\xf6\xdfe"}'
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n".join(rows))
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert len(list(read(path, report=report))) == 61
     assert report.aside.count == 1
     assert not report.encodings

@@ -14,7 +14,7 @@ from fascicle.core.files import source as module
 from fascicle.core.files.source import Source, lines_or_errors
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 LIMIT = 12
 # Of lines that are nearly as long as the limit it is not said whether their ends count.
@@ -49,7 +49,7 @@ def test_the_documents_behind_it_are_read(
     monkeypatch.setattr(module, "MAX_LINE", 1000)
     rows = [line % (number, "x" * (2000 if number == 1 else 3)) for number in range(4)]
     (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     found = list(read(tmp_path / name, report=report))
     assert [document.text[-4:] for document in found] in (["0xxx", "2xxx", "3xxx"], ["xxx"] * 3)
     assert report.aside.count == 1
@@ -60,6 +60,6 @@ def test_a_document_of_pubtator_with_such_a_line_costs_itself(tmp_path: Path, mo
     monkeypatch.setattr(module, "MAX_LINE", 1000)
     text = "".join(f"{at}|t|{'x' * (2000 if at == 1 else 3)}\n{at}|a|y\n{at}\t0\t3\txxx\tX\n\n" for at in range(3))
     (tmp_path / "a.pubtator").write_text(text, encoding="utf-8")
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [document.id for document in read(tmp_path / "a.pubtator", report=report)] == ["0", "2"]
     assert report.aside.count == 1

@@ -14,7 +14,7 @@ from fascicle.core.effects import is_silent
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import FascicleError
 from fascicle.formats import ReadReport, read
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 Spans = tuple[tuple[int, int], ...]
 _OBO: Final = "http://purl.obolibrary.org/obo/"
@@ -67,7 +67,7 @@ def mark(start: int, end: int, kind: str, *ids: str) -> Marked:
 def outcome(path: Path, name: str, *, options: Any = None) -> Outcome:
     """Reads a file in the format of a name, as the commands do: bad documents are set aside."""
     found = Outcome()
-    report = ReadReport(aside=SetAside(keep_going=True))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     try:
         found.documents.extend(read(path, format=name, options=options, report=report))
     except FascicleError as error:

@@ -9,12 +9,12 @@ from tests.formats.use.writings import ALL, Kept
 
 from fascicle.formats import WriteReport, write
 from fascicle.formats.catalogue import FORMATS
-from fascicle.formats.report import SetAside
+from fascicle.formats.report import FailedDocuments
 
 
 @pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format} {one.document.id}") for one in ALL])
 def test_a_file_holds_what_its_format_can_hold_and_the_report_says_the_rest(given: Kept, tmp_path: Path) -> None:
-    report = WriteReport(aside=SetAside(keep_going=True))
+    report = WriteReport(aside=FailedDocuments(keep_going=True))
     path = tmp_path / given.path
     write(path, [given.document], format=given.format, report=report)
     assert given.loses or not (report.losses or report.aside.count)

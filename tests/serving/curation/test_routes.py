@@ -13,7 +13,7 @@ import pytest
 from standing import Reply, Standing, standing
 
 from fascicle.formats.files import read
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 from fascicle.terms.curation.rules import read_rules
 
@@ -34,7 +34,7 @@ ITEMS = ['["m","Chemical",[[0,7]]]', '["m","Disease",[[22,30]]]']
 @pytest.fixture(scope="module")
 def curated(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     settings = ServeSettings(curation=str(tmp_path_factory.mktemp("kept") / "decisions.sqlite"))
-    with standing({"small": Opening(given=str(small), link=None)}, settings) as found:
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as found:
         yield found
 
 
@@ -182,7 +182,7 @@ def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
 
 def test_without_a_file_there_is_no_curation(small: Path) -> None:
     settings = replace(ServeSettings(), token=TOKEN, hosts=())
-    with standing({"small": Opening(given=str(small), link=None)}, settings) as service:
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert service.ask("GET", "/v1/curation").status == 401
         assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0}

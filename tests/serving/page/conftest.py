@@ -10,7 +10,7 @@ import pytest
 from standing import Standing, standing
 from tests.serving.page.browsing import Opened, load
 
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ def shown(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
     folder = tmp_path_factory.mktemp("shown")
     (folder / "other.tsv").write_text("Chemical\tAspirin\nDisease\tfever\n", encoding="utf-8")
     settings = ServeSettings(curation=str(folder / "decisions.sqlite"))
-    pipelines = {"small": Opening(given=str(small)), "other": Opening(given=str(folder / "other.tsv"), link=None)}
+    pipelines = {
+        "small": PipelineOpener(given=str(small)),
+        "other": PipelineOpener(given=str(folder / "other.tsv"), link=None),
+    }
     with standing(pipelines, settings) as found:
         yield found
 

@@ -9,7 +9,7 @@ import pytest
 from standing import Standing, standing
 from tests.serving.page.browsing import Opened
 
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def overflow(page: Page) -> int:
 def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small: Path) -> None:
     token = "0123456789abcdef-secret"
     settings = ServeSettings(token=token, hosts=(), open_page=True)
-    with standing({"small": Opening(given=str(small), link=None)}, settings) as service:
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{service.port}/")
         page.fill("#pick-free", token)

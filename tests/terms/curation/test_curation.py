@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.errors import FascicleError, FormatError
-from fascicle.terms.curation.lint import Seen, lint
+from fascicle.terms.curation.lint import SeenNames, lint
 from fascicle.terms.curation.rules import (
     ACTIONS,
     CASES,
@@ -115,7 +115,7 @@ def test_dead_rules_are_those_without_which_nothing_changes(rows: list[NameRow],
 @given(ROWS, rules())
 def test_what_was_seen_is_decided_as_by_the_rules(rows: list[NameRow], given_rules: list[Rule]) -> None:
     curation = Curation(given_rules)
-    seen = Seen(curation)
+    seen = SeenNames(curation)
     for row in rows:
         seen.see(row.source, ConceptRecord(curie=row.concept, names=(Name(row.surface),)))
     for row in (*rows, *curation.added().values()):

@@ -10,7 +10,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
 from fascicle.runtime.finders import read_copy
-from fascicle.terms.finding import Together
+from fascicle.terms.finding import CombinedFinder
 from fascicle.terms.matching.dictionary import Entry, packed_copy, typed_names
 from fascicle.terms.matching.matcher import Matcher, WordReader
 
@@ -34,13 +34,13 @@ def test_each_finds_what_it_finds_alone(seed: int) -> None:
     reader = WordReader()
     matchers = [Matcher(entries(seed + 100 * at), rule="three-casings", reader=reader) for at in range(3)]
     given = documents(seed)
-    together = list(Together(matchers).matches(iter(given)))
+    together = list(CombinedFinder(matchers).matches(iter(given)))
     alone = zip(
         *(Matcher(entries(seed + 100 * at), rule="three-casings").matches(given) for at in range(3)), strict=True
     )
     assert together == [tuple(match for of_one in found for match in of_one) for found in alone]
     assert any(together)
-    assert Together(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
+    assert CombinedFinder(matchers).types == tuple(sorted({kind for m in matchers for kind in m.types}))
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -23,7 +23,7 @@ from tests.support.packs import NORMALISER, PARTS, REAL_PARTS, RECORDS, Sources,
 
 from fascicle.errors import InputError, OutputError, PackError
 from fascicle.terms.curation.rules import Curation, Rule
-from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
+from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.manifest import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import Style, judged
@@ -239,7 +239,7 @@ def test_a_folder_of_others_is_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 
 
-def curated(*rules: Rule) -> Parts:
+def curated(*rules: Rule) -> Components:
     return replace(PARTS, curation=Curation(rules, key=key))
 
 

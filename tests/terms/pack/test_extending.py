@@ -18,8 +18,8 @@ from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.terms.curation.rules import Curation, Rule
-from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
-from fascicle.terms.pack.extending import Kept, sources_of
+from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
+from fascicle.terms.pack.extending import KeptRules, sources_of
 from fascicle.terms.pack.manifest import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
@@ -39,7 +39,7 @@ RULES = st.lists(
 )
 
 
-def made(place: Path, sources: list[PackSource], parts: Parts) -> Pack:
+def made(place: Path, sources: list[PackSource], parts: Components) -> Pack:
     build(sources, BuildSettings(name="small", memory=8), place, parts=parts)
     return Pack.open(place, normaliser=parts.normaliser)
 
@@ -58,11 +58,13 @@ def content(pack: Pack) -> dict[str, object]:
 def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[Rule]) -> None:
     if not any(record.names or record.replaced_by for records in sources.values() for record in records):
         return
-    parts = Parts(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Curation(rules, key=key))
+    parts = Components(
+        normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Curation(rules, key=key)
+    )
     given = [PackSource(SourceFacts(name=name), lambda own=own: iter(own)) for name, own in sources.items()]
     with tempfile.TemporaryDirectory() as place:
         first = made(Path(place) / "first", given, parts)
-        kept = Parts(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=Kept(first))
+        kept = Components(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=KeptRules(first))
         second = made(Path(place) / "second", sources_of(first), kept)
         assert content(second) == content(first)
         for curie in (first.curie(row) for row in range(len(first))):

@@ -19,7 +19,7 @@ from fascicle.errors import MissingExtraError, OutputError, UsageError
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments import queue as grid_queue
 from fascicle.training.experiments.grid import Grid, GridRun, read_grid
-from fascicle.training.experiments.queue import Planned, check_installed, examine, select, tasks_of, work_off
+from fascicle.training.experiments.queue import Planned, check_installed, examine, run_tasks, select, tasks_of
 from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Task
 
 Maker = Callable[..., Recipe]
@@ -279,7 +279,7 @@ TaskOf = Callable[..., Task]
 
 def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -> None:
     names = ("good.1", "killed", "good.2", "silent")
-    events = list(work_off(map(task_of, names)))
+    events = list(run_tasks(map(task_of, names)))
     ends = [event for event in events if not isinstance(event, EpochEnded)]
     assert [type(event) for event in events] == [EpochEnded, Done, EpochEnded, Failed, EpochEnded, Done, Failed]
     assert [event.run for event in ends] == list(names)
@@ -293,7 +293,7 @@ def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -
 
 def test_a_task_is_begun_after_the_one_that_it_waits_for(task_of: TaskOf) -> None:
     tasks = [task_of("good.2", after="good.1"), task_of("good.3", after="elsewhere"), task_of("good.1")]
-    events = list(work_off(tasks, jobs=2))
+    events = list(run_tasks(tasks, jobs=2))
     assert sorted(event.run for event in events if isinstance(event, Done)) == ["good.1", "good.2", "good.3"]
     kinds = [(type(event), event.run) for event in events]
     assert kinds.index((EpochEnded, "good.2")) > kinds.index((Done, "good.1"))
@@ -301,18 +301,18 @@ def test_a_task_is_begun_after_the_one_that_it_waits_for(task_of: TaskOf) -> Non
 
 def test_a_task_ends_as_the_one_that_it_waits_for(task_of: TaskOf, tmp_path: Path) -> None:
     tasks = [task_of("good.1", after="silent"), task_of("good.2", after="good.1"), task_of("silent")]
-    *_, first, second = work_off(tasks)
+    *_, first, second = run_tasks(tasks)
     assert isinstance(first, Failed)
     assert isinstance(second, Failed)
     assert (first.run, second.run) == ("good.1", "good.2")
     assert "the model of silent, which failed" in first.error
     late = [task_of("good.4", after="good.3"), task_of("good.3", deadline=time.time() - 1)]
-    assert [type(event) for event in work_off(late)] == [Left, Left]
+    assert [type(event) for event in run_tasks(late)] == [Left, Left]
     assert not list(tmp_path.glob("good.*"))
 
 
 def test_jobs_run_at_the_same_time(task_of: TaskOf) -> None:
-    events = list(work_off([task_of("both.1"), task_of("both.2"), task_of("good")], jobs=2))
+    events = list(run_tasks([task_of("both.1"), task_of("both.2"), task_of("good")], jobs=2))
     assert {event.run for event in events if isinstance(event, Done)} == {"both.1", "both.2", "good"}
     assert not any(isinstance(event, Failed) for event in events)
 
@@ -322,13 +322,13 @@ def test_a_full_disk_stops_the_grid(task_of: TaskOf, tmp_path: Path) -> None:
     with pytest.raises(
         OutputError, match="x cannot be written; the disk is full, so the grid stops at full: make room"
     ):
-        list(work_off(tasks, jobs=2))
+        list(run_tasks(tasks, jobs=2))
     assert not is_alive(int((tmp_path / "hangs.pid").read_text(encoding="ascii")))
     assert not (tmp_path / "good.pid").exists()
 
 
 def test_closing_the_queue_ends_its_processes(task_of: TaskOf, tmp_path: Path) -> None:
-    events = work_off([task_of("good"), task_of("hangs")], jobs=2)
+    events = run_tasks([task_of("good"), task_of("hangs")], jobs=2)
     assert isinstance(next(events), EpochEnded)
     importlib.import_module("children_of_the_test").await_file(tmp_path / "hangs.pid")
     events.close()  # type: ignore[attr-defined]
@@ -346,7 +346,7 @@ def run_folder(task: Task, *, seconds: float, cost: float | None = None, complet
 
 
 def ends(tasks: list[Task]) -> list[GridEvent]:
-    return [event for event in work_off(tasks) if not isinstance(event, EpochEnded)]
+    return [event for event in run_tasks(tasks) if not isinstance(event, EpochEnded)]
 
 
 def test_no_epoch_is_begun_that_would_end_too_late(task_of: TaskOf, tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from fascicle.core import codec
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
 from fascicle.formats.files import read
-from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.loading import load
 from fascicle.text.annotator import Annotator
-from fascicle.verbs.tasks.annotate import AnnotateRequest, Listener, annotate_files
+from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
 
 EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
 DOCUMENTS = (
@@ -58,7 +58,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def going_on() -> ReadReport:
-    return ReadReport(aside=SetAside(keep_going=True))
+    return ReadReport(aside=FailedDocuments(keep_going=True))
 
 
 def test_python_and_the_command_treat_documents_alike(
@@ -96,7 +96,7 @@ def test_a_document_that_cannot_be_answered_is_set_aside_alike(tmp_path: Path) -
         files=(str(tmp_path / "in.jsonl"),), writing=WriteRequest(path=str(tmp_path / "out.jsonl"))
     )
     told: list[int] = []
-    listener = Listener(seen=lambda documents, reached, total: told.append(documents))
+    listener = ProgressCallbacks(seen=lambda documents, reached, total: told.append(documents))
     account = annotate_files(request, Fragile, listener=listener)
     assert list(read(tmp_path / "out.jsonl")) == streamed
     assert account.predicting.sentences == [str(error) for error in heard]
@@ -158,7 +158,7 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
         reading=ReadRequest(format="plain"),
         writing=WriteRequest(path=f"{tmp_path}/out/", format="records"),
     )
-    annotate_files(request, Fragile, listener=Listener(wrote=lambda path, report: wrote.append(path.name)))
+    annotate_files(request, Fragile, listener=ProgressCallbacks(wrote=lambda path, report: wrote.append(path.name)))
     assert wrote == ["a.records.jsonl", "b.records.jsonl"]
     (document,) = read(tmp_path / "out" / "b.records.jsonl")
     assert [m.text_in(document.text) for m in document.mentions] == ["fever"]

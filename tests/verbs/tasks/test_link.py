@@ -191,7 +191,7 @@ def test_small_linkers_say_the_same_on_every_way_in(home: Path, name: str) -> No
 
 @SHIPPED
 def test_the_model_that_is_shipped_says_the_same_as_its_pipelines(tmp_path: Path) -> None:
-    from fascicle.serving.server import Opening
+    from fascicle.serving.server import PipelineOpener
 
     asked = [SPECIES, "Follicle-stimulating hormone (FSH) was high.\nFSH rose in mice. Patients took TNF."]
     said = [one.mentions for one in fascicle.load("biomed-fast", link="basic").annotate(asked)]
@@ -199,7 +199,7 @@ def test_the_model_that_is_shipped_says_the_same_as_its_pipelines(tmp_path: Path
     (tmp_path / "pipeline.toml").write_text(
         'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "model"\nmodel = "biomed-fast"\n[[steps]]\nkind = "link"\n'
     )
-    for pipeline in (opened(read_pipeline(tmp_path)), Opening(given="biomed-fast")()):
+    for pipeline in (opened(read_pipeline(tmp_path)), PipelineOpener(given="biomed-fast")()):
         with pipeline:
             assert [one.mentions for one in pipeline.stream(asked)] == said
 

@@ -320,7 +320,7 @@ class BinderHead(Head):
         """Computes the vectors of the types without dropout, in full precision."""
         encoder = [self.types.encoder] if isinstance(self.types, TypeEncoder) else []
         device = self.vectors.device.type
-        with _at_rest(self, *encoder), torch.autocast(device, enabled=False):
+        with _evaluation_mode(self, *encoder), torch.autocast(device, enabled=False):
             projected = self.scorer.project_types(self.types())
         self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
 
@@ -365,7 +365,7 @@ def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dic
 
 
 @contextmanager
-def _at_rest(*modules: nn.Module) -> Iterator[None]:
+def _evaluation_mode(*modules: nn.Module) -> Iterator[None]:
     """Sets evaluation mode for the block, and restores the mode afterwards."""
     training = [part for module in modules for part in module.modules() if part.training]
     for part in training:

@@ -19,7 +19,7 @@ from fascicle.core.document import Document
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.running.history import Entry, replaced
-from fascicle.pipeline.running.places import is_ours, place_of
+from fascicle.pipeline.running.places import is_run_file, place_of
 from fascicle.pipeline.running.plan import Shard, Unread, plan
 from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
 from fascicle.settings.pipeline import Shards
@@ -27,7 +27,7 @@ from fascicle.settings.pipeline import Shards
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
-SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.shard_worker.Saves` begin
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.shard_worker.SavedResults` begin
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
@@ -77,7 +77,7 @@ class RunFolder:
                     file=self.name,
                     code="exists",
                 )
-        elif any(name != UNREAD and not is_ours(name) for name in names):
+        elif any(name != UNREAD and not is_run_file(name) for name in names):
             raise OutputError(
                 f"{self.name} holds something else than a run; give the name of a new folder",
                 file=self.name,

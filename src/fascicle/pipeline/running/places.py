@@ -188,6 +188,6 @@ def _locked(path: Path) -> Iterator[str]:
         yield mark
 
 
-def is_ours(name: str) -> bool:
+def is_run_file(name: str) -> bool:
     """True if a file is one that a run writes before its manifest, or for a moment."""
     return name.startswith(".fascicle-run")

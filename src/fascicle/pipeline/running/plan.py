@@ -17,7 +17,7 @@ from fascicle.core.files.remote import fetched, is_url, state_of_url
 from fascicle.core.files.source import STDIN, Source
 from fascicle.errors import InputError
 from fascicle.formats.files import named_again
-from fascicle.formats.report import ReadReport, SetAside
+from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
 from fascicle.formats.sources import state_of
 from fascicle.formats.updates import version_of
@@ -96,7 +96,7 @@ class Unread(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class _Aside(SetAside):
+class _Aside(FailedDocuments):
     """Collects every reading error for the quarantine; errors about a local copy name the URL of its file."""
 
     keep_going: bool = True
@@ -297,7 +297,7 @@ class ShardReader:
         self._error = None
         with fetched(path) as near:
             try:
-                report = ReadReport(aside=SetAside(keep_going=True))
+                report = ReadReport(aside=FailedDocuments(keep_going=True))
                 yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
             except (InputError, OSError) as error:
                 self._error = error  # the plan has recorded it, and the hash shows whether it is the same

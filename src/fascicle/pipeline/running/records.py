@@ -156,7 +156,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
 VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
 
 
-def refuse_unnamed(path: str) -> None:
+def check_path(path: str) -> None:
     """Raises an error for a path that JSON cannot hold.
 
     Raises:

@@ -21,7 +21,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.pipeline.running.folder import UNREAD, RunFolder
 from fascicle.pipeline.running.plan import Piece, Shard, sha256_of
-from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, refuse_unnamed
+from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, check_path
 
 _BYTES: Final = 8  # of the hash of a concept
 _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are more already
@@ -146,8 +146,8 @@ def plan_retry(
     Raises:
         UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot be noted.
     """
-    refuse_unnamed(folder.at(""))
-    refuse_unnamed(pipeline)
+    check_path(folder.at(""))
+    check_path(pipeline)
     found = current(folder, manifest)
     for identifier in only:
         if identifier not in found or found[identifier].document == NOTHING:

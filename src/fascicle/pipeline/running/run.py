@@ -19,7 +19,7 @@ from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
 from fascicle.pipeline.running.plan import Shard, states_of_inputs
-from fascicle.pipeline.running.records import Done, Manifest, refuse_unnamed
+from fascicle.pipeline.running.records import Done, Manifest, check_path
 from fascicle.pipeline.running.report import Totals, totals_of, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
@@ -132,7 +132,7 @@ class Run:
         """
         settings = read_pipeline(pipeline)
         place = str(Path(pipeline).expanduser().resolve())
-        refuse_unnamed(place)
+        check_path(place)
         return cls(
             inputs=inputs,
             pipeline=place,

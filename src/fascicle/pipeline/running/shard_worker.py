@@ -19,9 +19,9 @@ from fascicle.core.mention import identifier_of
 from fascicle.errors import InputError
 from fascicle.formats.account import EventCounts
 from fascicle.formats.outputs import write_documents
-from fascicle.formats.report import SetAside, WriteReport
+from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
-from fascicle.pipeline.pipeline import InARow, Pipeline
+from fascicle.pipeline.pipeline import ConsecutiveFailures, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.pipeline.running.folder import SAVED, RunFolder
 from fascicle.pipeline.running.plan import Shard, ShardReader
@@ -38,7 +38,7 @@ _WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller sha
 
 
 @dataclass(kw_only=True)
-class _Unwritten(SetAside):
+class _Unwritten(FailedDocuments):
     """Collects the documents that the writer refuses: each time the last document that the writer got."""
 
     keep_going: bool = True
@@ -78,7 +78,7 @@ class _Counts:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
 
 
-class Saves:
+class SavedResults:
     """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
 
     They hold the results of the steps, so the part has the same bytes with and without them.
@@ -153,7 +153,7 @@ class ShardWorker:
         self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
         self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
         self._request = WriteRequest(format=manifest.format)
-        self._in_a_row = InARow(pipeline.limits.failures)
+        self._in_a_row = ConsecutiveFailures(pipeline.limits.failures)
         self.places: Mapping[str, int] = {}
         self.through = 0, 0
 
@@ -186,7 +186,7 @@ class ShardWorker:
         self.places = places = {document.id: at for at, document in enumerate(documents)}
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
-        counts, aside, saves = _Counts(), _Unwritten(), Saves(self.folder, shard, self.manifest)
+        counts, aside, saves = _Counts(), _Unwritten(), SavedResults(self.folder, shard, self.manifest)
         known = {**self._answered(shard), **saves.documents()}
         results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
         name = f"part-{shard.name}{self.manifest.suffix}"
@@ -213,7 +213,7 @@ class ShardWorker:
         alone: Collection[int],
         killed: Container[int],
         watch: Watch,
-        saves: Saves,
+        saves: SavedResults,
     ) -> Iterator[Result]:
         """Yields the result of each document: computed, or already known."""
         left = [at for at in range(len(documents)) if at not in killed]
@@ -334,7 +334,7 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
 OpenWorker = Callable[[], ShardWorker]
 
 
-def do_shards(open_worker: OpenWorker, channel: Channel) -> None:
+def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
     """Processes the shards that are ordered, in a worker process.
 
     Args:

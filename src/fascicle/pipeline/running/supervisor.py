@@ -14,9 +14,9 @@ from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.running.plan import Shard
 from fascicle.pipeline.running.records import Done
-from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, do_shards
+from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
 from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
-from fascicle.pipeline.workers.process import EndedError, Process, with_news
+from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_news
 from fascicle.settings.pipeline import Limits
 
 _BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document
@@ -57,7 +57,7 @@ class _Task:
             killed=tuple(sorted(self.killed.items())),
         )
 
-    def blame(self, ended: EndedError) -> None:
+    def blame(self, ended: WorkerEndedError) -> None:
         """Records a death, and the documents that the worker was processing."""
         at = ended.at
         if at is None or not at.places:
@@ -166,7 +166,7 @@ class Supervisor:
     def _fill(self, left: int) -> None:
         """Starts missing workers, and gives shards to idle ones."""
         while len(self._workers) < min(self._count, left):
-            process = Process(partial(do_shards, self._open), _MESSAGES, limits=self._limits)
+            process = Process(partial(process_shards, self._open), _MESSAGES, limits=self._limits)
             self._workers.append(_Worker(process=process))
         for worker in self._workers:
             if worker.is_ready and worker.task is None and self._tasks:
@@ -189,10 +189,10 @@ class Supervisor:
                         yield done
                     case Failed():
                         raise message.error
-        except EndedError as ended:
+        except WorkerEndedError as ended:
             self._replace(worker, ended)
 
-    def _replace(self, worker: _Worker, ended: EndedError) -> None:
+    def _replace(self, worker: _Worker, ended: WorkerEndedError) -> None:
         """Replaces a dead worker: its shard is tried again, and the documents it was processing become suspect."""
         self._workers.remove(worker)
         if worker.task is not None:

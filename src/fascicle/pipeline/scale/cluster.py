@@ -40,7 +40,7 @@ _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
 _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
 
 
-class Station:
+class ClusterWorker:
     """Processes shards by a worker of its own, under the same limits as on one machine.
 
     A document that kills the worker does not kill the station, which knows the current documents of the worker. So
@@ -192,7 +192,7 @@ class Cluster:
 
     def _fill(self, left: int) -> None:
         """Requests missing stations."""
-        kind = self._ray.remote(Station).options(
+        kind = self._ray.remote(ClusterWorker).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
         )
         while len(self._stations) < min(self._count, left):

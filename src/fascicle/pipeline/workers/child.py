@@ -149,7 +149,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def places_of(error: BaseException) -> list[str]:
+def traceback_places(error: BaseException) -> list[str]:
     """Returns the places in the code that led to an error: modules, lines and functions, the innermost last."""
     found = traceback.extract_tb(error.__traceback__)[-8:]
     return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
@@ -157,4 +157,4 @@ def places_of(error: BaseException) -> list[str]:
 
 def log_fault(error: BaseException) -> None:
     """Logs class and place of an error to standard error, without its message, which may hold text or file names."""
-    sys.stderr.write(f"{type(error).__name__} at {', '.join(places_of(error))}\n")
+    sys.stderr.write(f"{type(error).__name__} at {', '.join(traceback_places(error))}\n")

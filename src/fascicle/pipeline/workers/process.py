@@ -27,7 +27,7 @@ _TICK: Final = 0.1  # seconds between two checks of the limits
 _PATIENCE: Final = 5  # seconds that a process has to end by itself
 
 
-class EndedError(Exception):
+class WorkerEndedError(Exception):
     """Error of a worker that ended before its order was done.
 
     Attributes:
@@ -108,7 +108,7 @@ class Process(Generic[M]):
         if not ready:
             return None
         at, since = self.at, self._since
-        raise EndedError(self._reap(), at, seconds=time.monotonic() - since, memory=self._memory)
+        raise WorkerEndedError(self._reap(), at, seconds=time.monotonic() - since, memory=self._memory)
 
     def _note(self, message: M) -> None:
         """Records the current task and its deadline; after other messages than `Working` the process is idle."""

@@ -70,7 +70,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class AnnotateOptions:
     """Options of a request for annotation; see ``docs/how-to-serve.md``.
 
     Attributes:
@@ -97,7 +97,7 @@ class Choice:
         return {name: value for name, value in given.items() if value != ""}
 
 
-def annotate(documents: Sequence[Document], choice: Choice) -> Call:
+def annotate(documents: Sequence[Document], choice: AnnotateOptions) -> Call:
     """Makes the request to annotate documents."""
     content = b'{"documents":[' + b",".join(map(codec.encode, documents)) + b"]}"
     return Call(method="POST", path="/v1/annotate", params=choice.params, content=content)
@@ -105,12 +105,14 @@ def annotate(documents: Sequence[Document], choice: Choice) -> Call:
 
 def write(documents: Sequence[Document], form: str) -> Call:
     """Makes the request to write documents in a format."""
-    return replace(annotate(documents, Choice()), path="/v1/write", params={"format": form})
+    return replace(annotate(documents, AnnotateOptions()), path="/v1/write", params={"format": form})
 
 
 def concept(curie: str, pipeline: str) -> Call:
     """Makes the request for a concept."""
-    return Call(method="GET", path=f"/v1/concepts/{quote(curie, safe=':')}", params=Choice(pipeline=pipeline).params)
+    return Call(
+        method="GET", path=f"/v1/concepts/{quote(curie, safe=':')}", params=AnnotateOptions(pipeline=pipeline).params
+    )
 
 
 class _Read(msgspec.Struct):
@@ -192,7 +194,7 @@ def error_of(status: int, content: bytes) -> ServiceError:
     return ServiceError(problem.detail, status=status, code=problem.code)
 
 
-def asked_again(call: Call, status: int, content: bytes) -> bool:
+def should_retry(call: Call, status: int, content: bytes) -> bool:
     """True if a failed request is sent again.
 
     A service that refuses a request has not started it. If a proxy lost the service, the request may have been started,

@@ -20,7 +20,7 @@ from fascicle.core.document import Document
 from fascicle.core.stream import Given
 from fascicle.errors import InputError, UsageError
 from fascicle.serving.client import calls
-from fascicle.serving.client.calls import Answer, Call, Choice, ServiceError
+from fascicle.serving.client.calls import AnnotateOptions, Answer, Call, ServiceError
 from fascicle.serving.messages import PipelineFacts
 from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
 
@@ -102,13 +102,14 @@ class Client:
             documents: texts, pairs ``(id, text)``, or documents; several portions are sent in parallel.
             aside: is called with an error for each document that is not done, and the others go on; by default the
                 error is raised.
-            choice: fields of `fascicle.serving.client.calls.Choice`: ``pipeline``, ``min_score``, ``types``, ``link``.
+            choice: fields of `fascicle.serving.client.calls.AnnotateOptions`: ``pipeline``, ``min_score``, ``types``,
+                ``link``.
 
         Raises:
             InputError: see ``aside``.
             ServiceError: the service refuses, or does not respond, at every attempt.
         """
-        asked = Choice(**choice)
+        asked = AnnotateOptions(**choice)
         yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
@@ -128,7 +129,7 @@ class Client:
 
     def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
         """Explains the links of the mentions of a document."""
-        params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
+        params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
         return calls.decoded(self.call(call), Decisions)
 
@@ -151,12 +152,12 @@ class Client:
                 continue
             if found.is_success:
                 return found.content
-            if last or not calls.asked_again(call, found.status_code, found.content):
+            if last or not calls.should_retry(call, found.status_code, found.content):
                 raise calls.error_of(found.status_code, found.content)
             time.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
-    def _ahead(self, portions: Iterator[list[Document]], choice: Choice) -> Iterator[Answer]:
+    def _ahead(self, portions: Iterator[list[Document]], choice: AnnotateOptions) -> Iterator[Answer]:
         running: deque[Future[list[Answer]]] = deque()
         with ThreadPoolExecutor(self._settings.ahead) as threads:
             try:
@@ -170,7 +171,7 @@ class Client:
                 for one in running:
                     one.cancel()
 
-    def _answers(self, documents: list[Document], choice: Choice) -> list[Answer]:
+    def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:
         try:
             return calls.answers(self.call(calls.annotate(documents, choice)), documents)
         except ServiceError as error:
@@ -242,7 +243,7 @@ class AsyncClient:
         self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
     ) -> AsyncIterator[Document]:
         """Annotates any number of documents, in order; see `fascicle.serving.client.clients.Client.stream`."""
-        asked = Choice(**choice)
+        asked = AnnotateOptions(**choice)
         running: deque[asyncio.Task[list[Answer]]] = deque()
         try:
             for portion in calls.portions(documents):
@@ -267,7 +268,7 @@ class AsyncClient:
 
     async def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
         """Explains the links of the mentions of a document."""
-        params = {"candidates": candidates, **Choice(pipeline=pipeline).params}
+        params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
         return calls.decoded(await self.call(call), Decisions)
 
@@ -286,12 +287,12 @@ class AsyncClient:
                 continue
             if found.is_success:
                 return found.content
-            if last or not calls.asked_again(call, found.status_code, found.content):
+            if last or not calls.should_retry(call, found.status_code, found.content):
                 raise calls.error_of(found.status_code, found.content)
             await asyncio.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
-    async def _answers(self, documents: list[Document], choice: Choice) -> list[Answer]:
+    async def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:
         try:
             return calls.answers(await self.call(calls.annotate(documents, choice)), documents)
         except ServiceError as error:

@@ -265,6 +265,6 @@ def _entropy(probability: float | None) -> float:
     return -probability * math.log2(probability) - rest * math.log2(rest)
 
 
-def least_sure(found: Iterable[Decided]) -> list[Decided]:
+def by_uncertainty(found: Iterable[Decided]) -> list[Decided]:
     """Sorts documents by falling uncertainty; equal ones stay in the given order."""
     return sorted(found, key=lambda one: -one.uncertainty)

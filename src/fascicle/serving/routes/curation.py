@@ -14,7 +14,7 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.serving.asked import check_names, json_of, save, value_of
-from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document, least_sure
+from fascicle.serving.curation.decisions import Decided, Step, by_uncertainty, decided, gold_document
 from fascicle.serving.curation.importing import Imported, take
 from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.store import ConflictError, GivenStep, Kept, Store, UnknownDocumentError, Who
@@ -126,7 +126,7 @@ async def documents(request: Request, service: Service) -> Response:
     check_names(request, ("order",))
     order: Order = value_of(request, "order", Order, "added")
     found = await _done(service, _all)
-    ordered = least_sure(found) if order == "uncertainty" else found
+    ordered = by_uncertainty(found) if order == "uncertainty" else found
     return _json(Summaries(documents=tuple(map(_summary, ordered))))
 
 

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     said: str
 
 
-class Seen:
+class SeenNames:
     """Names of a build that rules are about, collected so that neither lint nor the build searches them again.
 
     Attributes:

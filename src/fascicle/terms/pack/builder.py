@@ -71,7 +71,7 @@ class PackSource(NamedTuple):
     adds: bool = False
 
 
-class Decides(Protocol):
+class NameRules(Protocol):
     """Interface of the curation rules, as the builder uses them: `Curation`, or `Seen`."""
 
     @property
@@ -83,7 +83,7 @@ class Decides(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class Components:
     """Components of the builder that are defined elsewhere: keys, scan table and curation rules.
 
     Attributes:
@@ -96,7 +96,7 @@ class Parts:
     normaliser: str
     keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
-    curation: Decides | None = None
+    curation: NameRules | None = None
 
 
 def build(
@@ -104,7 +104,7 @@ def build(
     settings: BuildSettings,
     folder: str | os.PathLike[str],
     *,
-    parts: Parts,
+    parts: Components,
     told: Told = lambda step, count: None,
     overwrite: bool = False,
     finish: Callable[[Path], None] = lambda folder: None,
@@ -173,7 +173,7 @@ class _Building:
         self,
         sources: Sequence[PackSource],
         settings: BuildSettings,
-        parts: Parts,
+        parts: Components,
         *,
         told: Told,
         place: Path,
@@ -250,7 +250,7 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(self, name: MergedName, curie: str, curation: Decides) -> tuple[int, tuple[int, ...], int]:
+    def _judged(self, name: MergedName, curie: str, curation: NameRules) -> tuple[int, tuple[int, ...], int]:
         """Returns flags of a name, the sources that remain, and the number of the text of the rules about it."""
         rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
         said = {source: curation.decide(row) for source, row in rows.items()}

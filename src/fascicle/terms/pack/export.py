@@ -14,7 +14,7 @@ from fascicle.core.mention import Mention
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.pack.manifest import damage_as_error
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import NAME_KINDS, REFERS
@@ -101,7 +101,7 @@ def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> It
 
 
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
-    with looking_through(pack.folder):
+    with damage_as_error(pack.folder):
         for row in range(len(pack)):
             concept = pack.concept_at(row)
             yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
@@ -123,7 +123,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """Yields the terms of each key: surface, concept and language -> their other fields."""
-    with looking_through(pack.folder):
+    with damage_as_error(pack.folder):
         yield from _grouped(pack)
 
 
@@ -237,7 +237,7 @@ def mention_changes(
 
 
 def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
-    with looking_through(pack.folder):
+    with damage_as_error(pack.folder):
         return PackRecogniser({_SOURCE: pack}, settings=settings).predict
 
 

@@ -21,7 +21,7 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
 def sources_of(pack: Pack) -> list[PackSource]:
-    """Returns the sources of a pack; a build from them and `Kept` gives the same concepts, names and priors."""
+    """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
     return [
         PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
         for number, facts in enumerate(pack.manifest.sources)
@@ -72,7 +72,7 @@ def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> Co
     )
 
 
-class Kept:
+class KeptRules:
     """Rules that decided about the names of a pack; labels of other sources always stay searchable.
 
     Attributes:

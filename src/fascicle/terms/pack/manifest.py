@@ -192,7 +192,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
 
 
 @contextmanager
-def looking_through(folder: Path) -> Iterator[None]:
+def damage_as_error(folder: Path) -> Iterator[None]:
     """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
 
     Raises:

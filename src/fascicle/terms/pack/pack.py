@@ -26,7 +26,7 @@ from fascicle.terms.pack.tables import Names
 from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 
 
-class Leads:
+class ConceptSets:
     """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
 
     Attributes:
@@ -276,10 +276,10 @@ class Pack:
         return [sources[min(numbers)].date if numbers else "" for numbers in self.manifest.sets]
 
     @cached_property
-    def leads(self) -> Leads:
+    def leads(self) -> ConceptSets:
         """Sets of concepts that are equal in several vocabularies; a pack of an older release has none."""
         there = layout.LEAD in self.manifest.files
-        return Leads(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
+        return ConceptSets(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
     def definitions_at(self, rows: Ints) -> list[str]:
         """Returns the definitions of concepts by their rows; empty where there is none."""

@@ -20,7 +20,7 @@ _LABEL: Final = NAME_KINDS.index("label")
 _DIGITS: Final = 6  # of a score, as everywhere
 
 
-class Unsought(NamedTuple):
+class NotSearched(NamedTuple):
     """Label that is not searched in texts.
 
     Attributes:
@@ -37,7 +37,7 @@ class Unsought(NamedTuple):
 
 def unsought(
     pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
-) -> Iterator[Unsought]:
+) -> Iterator[NotSearched]:
     """Yields the labels that are not searched: those that the build left out, and those of the pack.
 
     Args:
@@ -47,14 +47,14 @@ def unsought(
     """
     sought = _sought(pack, settings or RecognitionSettings())
     for one in _missing(pack, list(dict.fromkeys(lost)), sought):
-        yield Unsought(*one)
+        yield NotSearched(*one)
     for names, chosen in (
         (pack.active, ~sought),
         (pack.silent, (pack.silent.flags[:] & layout.DROPPED) != 0),
     ):
         for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
             term = pack.term(names, row)
-            yield Unsought(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
+            yield NotSearched(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
 
 
 def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:

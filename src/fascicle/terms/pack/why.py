@@ -41,7 +41,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     silent: str
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Explanation of a surface in a pack.
 
     Attributes:
@@ -61,7 +61,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     silent: tuple[Explained, ...]
 
 
-def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) -> Why:
+def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) -> Explanation:
     """Explains a surface.
 
     Args:
@@ -76,7 +76,7 @@ def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) 
         terms = [pack.term(names, row) for row in rows.tolist()]
         explained = [_explained(pack, term, _tier(term.surface, keys, key_of)) for term in terms]
         found.append(tuple(sorted(explained, key=_order)))
-    return Why(
+    return Explanation(
         surface=surface,
         pack=pack.full_name,
         normaliser=pack.manifest.normaliser,
@@ -130,7 +130,7 @@ def _reason(term: Term, concept: Concept) -> str:
     return "its concept is obsolete"
 
 
-def lines(told: Why) -> Iterator[str]:
+def lines(told: Explanation) -> Iterator[str]:
     """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
     yield (

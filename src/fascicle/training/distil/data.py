@@ -69,7 +69,7 @@ class Answers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class AnswerLabels:
     """Labels for which the answers are computed.
 
     Attributes:
@@ -84,7 +84,7 @@ class Wanted:
 
 
 def answers_of(
-    teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: Wanted, folder: Path
+    teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: AnswerLabels, folder: Path
 ) -> Answers:
     """Computes the answers of a teacher, or reads the same answers from a run folder.
 
@@ -122,7 +122,7 @@ def answers_of(
 _WIDTHS: Final = {"BIO": 2, "IO": 1}
 
 
-def _columns(table: Floats, teacher: Annotator, wanted: Wanted) -> Floats:
+def _columns(table: Floats, teacher: Annotator, wanted: AnswerLabels) -> Floats:
     """Returns the probabilities for the types and the scheme of the student."""
     given = teacher.tag_space.scheme
     if given != wanted.scheme:
@@ -146,7 +146,7 @@ def _at_units(units: Ints, words: Ints, rows: Floats) -> Table:
     return found
 
 
-def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], wanted: Wanted) -> str:
+def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], wanted: AnswerLabels) -> str:
     digest = hashlib.sha256(f"{teacher.fingerprint}\n{wanted.types}\n{wanted.scheme}\n".encode())
     for document, of_one in zip(documents, pieces, strict=True):
         digest.update(document.text.encode("utf-8", "surrogatepass") + b"\0" + of_one.units.tobytes())

@@ -26,10 +26,10 @@ from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
-from fascicle.training.distil.data import FILE, Answers, TaughtSet, Wanted, answers_of
+from fascicle.training.distil.data import FILE, AnswerLabels, Answers, TaughtSet, answers_of
 from fascicle.training.distil.pupil import (
     AnswerLoss,
-    Pupil,
+    Student,
     beginnings,
     facts_of,
     layer_losses,
@@ -39,14 +39,14 @@ from fascicle.training.distil.pupil import (
 )
 from fascicle.training.engine.events import Finished, Line
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.run import Judged, Point
+from fascicle.training.engine.run import Point, PointResult
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
 
 
 @dataclass(kw_only=True, eq=False)
-class TaughtRecogniser(Recogniser):
+class DistilledRecogniser(Recogniser):
     """Recogniser that learns from the answers of a teacher; its folder keeps them until the end of the run.
 
     Attributes:
@@ -67,7 +67,7 @@ class TaughtRecogniser(Recogniser):
         notes = chain(self.notes, known.notes)
         self.facts = replace(known, data=data, more={**known.more, **self.more}, notes=notes)
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Scores dev as a recogniser does, and first writes the answers into the run folder, which now exists."""
         self.answers.save(self.folder)
         return super().judge(point)
@@ -78,7 +78,7 @@ class TaughtRecogniser(Recogniser):
         (self.folder / FILE).unlink(missing_ok=True)
 
 
-def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> TaughtRecogniser:
+def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> DistilledRecogniser:
     """Computes the answers of the teacher, and builds the student and its training set.
 
     Args:
@@ -103,7 +103,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
     prepared = prepare(own, parts, student)
     head = _checked_head(prepared.model, teacher)
-    wanted = Wanted(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
+    wanted = AnswerLabels(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
     answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
     windows = {field.name: getattr(prepared.data, field.name) for field in fields(prepared.data)}
     data = TaughtSet(**windows, answers=answers.tables, head=head)
@@ -111,10 +111,10 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     if recipe.layers and taught_by:
         texts = beginnings(document.text for document in parts.train)
         layers = layer_losses(recipe, student, taught_by, longest=recipe.reading.max_length, texts=texts)
-    pupil = Pupil(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
+    pupil = Student(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return TaughtRecogniser(
+    return DistilledRecogniser(
         answers=answers,
         more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": source_sha256(recipe.teacher.model)},
         notes=[_told(answers), *(told(student, taught_by, layers) if taught_by else ())],

@@ -289,7 +289,7 @@ class AnswerLoss(nn.Module):
         return given.weight * loss
 
 
-class Pupil(Trainable):
+class Student(Trainable):
     """Student with its losses; its encoder or its model is scored and kept."""
 
     def __init__(

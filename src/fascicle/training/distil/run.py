@@ -36,7 +36,7 @@ from fascicle.training.distil.data import RawSet, in_order, text_set
 from fascicle.training.distil.prediction import prepare_prediction
 from fascicle.training.distil.pupil import (
     LAYERS,
-    Pupil,
+    Student,
     beginnings,
     facts_of,
     layer_losses,
@@ -46,7 +46,7 @@ from fascicle.training.distil.pupil import (
 )
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
@@ -140,7 +140,7 @@ class LayerTrainee(Trainee):
         folder: of the run.
         recipe: of the run.
         student: whose encoder is trained.
-        loop: trains a ``Pupil`` with losses on layers.
+        loop: trains a ``Student`` with losses on layers.
         held_out: batches that are not trained on.
         facts: of the run.
         losses: of the weights that were judged last.
@@ -166,11 +166,11 @@ class LayerTrainee(Trainee):
             aim=f"loss on held-out text for {times} times that it was scored",
         )
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Compares the layers on held-out text."""
         self.losses = losses = self._compared()
         facts = point.facts()
-        return Judged(
+        return PointResult(
             lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
         )
 
@@ -178,7 +178,7 @@ class LayerTrainee(Trainee):
     def _compared(self) -> dict[str, float]:
         """Returns means over all pieces of the held-out text, the total first."""
         pupil, device = self.loop.model.eval(), self.loop.device
-        assert isinstance(pupil, Pupil)
+        assert isinstance(pupil, Student)
         assert pupil.layers is not None
         total, pieces = defaultdict[str, float](float), 0
         for given in self.held_out:
@@ -236,7 +236,7 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
     longest = recipe.text.window if recipe.text else recipe.reading.max_length
     layers = layer_losses(recipe, student, taught_by, longest=longest, texts=_some_texts(recipe))
     read = (_of_text if recipe.text else _of_corpus)(recipe, student)
-    trainer = Trainer(Pupil(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
+    trainer = Trainer(Student(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     facts = Facts(
         data={**data_facts(recipe), **read.data},

@@ -259,7 +259,7 @@ _NAME: Final = "since.json"
 
 
 @dataclass(kw_only=True)
-class Since:
+class Unscored:
     """Steps and time since the last scoring.
 
     Attributes:
@@ -275,7 +275,7 @@ class Since:
     saved: float = 0.0
 
     @classmethod
-    def read(cls, folder: Path) -> Since:
+    def read(cls, folder: Path) -> Unscored:
         """Reads the file that ``write`` wrote; empty if the folder of an earlier release has none."""
         path = folder / _NAME
         if not path.exists():
@@ -291,7 +291,7 @@ class Since:
         (folder / _NAME).write_text(json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8")
         self.saved = time.perf_counter()
 
-    def going_on(self) -> Since:
+    def going_on(self) -> Unscored:
         """Returns a copy with the clock started now."""
         now = time.perf_counter()
         return replace(self, started=now, saved=now)

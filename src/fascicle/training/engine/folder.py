@@ -71,7 +71,7 @@ class Start:
 
 
 @contextmanager
-def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
+def remove_if_empty(folder: Path, *, sign: str) -> Iterator[Start]:
     """Removes the files of a run that ends before its first result, since its folder would block the next attempt.
 
     One process at a time works in a folder. A folder that was there before stays as it is. Files that somebody else
@@ -98,7 +98,7 @@ def unless_begun(folder: Path, *, sign: str) -> Iterator[Start]:
             raise
 
 
-def check_apart(folder: Path, inputs: Mapping[str, str]) -> None:
+def check_inputs_outside(folder: Path, inputs: Mapping[str, str]) -> None:
     """Refuses a run that reads files in its own folder, which it would overwrite.
 
     Args:

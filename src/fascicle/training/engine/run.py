@@ -24,20 +24,20 @@ from fascicle.core.files.atomic import mended_folder, renewed_folder
 from fascicle.core.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
 from fascicle.training.engine.environment import describe_environment, differences
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Since, Validated
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Unscored, Validated
 from fascicle.training.engine.folder import (
     FACTS,
     METRICS,
     SCORES,
     STATE,
     Start,
-    check_apart,
+    check_inputs_outside,
     check_run_folder,
     check_same_data,
     check_whole,
     facts_of,
+    remove_if_empty,
     start_folder,
-    unless_begun,
     write_json,
 )
 from fascicle.training.engine.loop import Loop, StepDone
@@ -80,7 +80,7 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class PointResult:
     """Result of scoring a trainee at one point.
 
     Attributes:
@@ -125,7 +125,7 @@ class Trainee(ABC):
     facts: Facts
 
     @abstractmethod
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Scores the current weights of the model."""
 
     @abstractmethod
@@ -165,9 +165,9 @@ def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool =
         OutputError: the folder exists, or holds no run of this recipe that could be resumed; other data than before;
             another process trains in the folder.
     """
-    with unless_begun(folder, sign=METRICS) as start:
+    with remove_if_empty(folder, sign=METRICS) as start:
         check_run_folder(folder, recipe, resume=resume)
-        check_apart(folder, recipe.files())
+        check_inputs_outside(folder, recipe.files())
         yield from _train(recipe, start, prepare, resume=resume)
 
 
@@ -211,7 +211,7 @@ class Training:
         self._loop = trainee.loop
         self._choice = trainee.choice
         self._record = Record(folder, trainee.choice)
-        self._since = Since()
+        self._since = Unscored()
 
     def resume(self) -> Iterator[Note]:
         """Restores the state of the last scoring."""
@@ -223,7 +223,7 @@ class Training:
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the same lines are removed from the file
-            self._since = Since.read(state)
+            self._since = Unscored.read(state)
             if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
             yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
@@ -290,7 +290,7 @@ class Training:
         with loop.evaluated():
             judged = self._trainee.judge(point)
         self._record.add(judged.lines)
-        self._since = Since().going_on()
+        self._since = Unscored().going_on()
         self._write_state()
         return judged.event(self._keep())
 

@@ -16,14 +16,14 @@ import msgspec
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
 from fascicle.pipeline.workers.child import Channel
 from fascicle.pipeline.workers.child import Failed as WorkerFailed
-from fascicle.pipeline.workers.process import EndedError, Process, with_news
+from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_news
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.experiments.grid import Grid, GridRun
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.experiments.results import COST, ENDS, Done, Failed, GridEvent, Left, Task, read_result
-from fascicle.training.experiments.worker import State, in_the_way, json_object, last_epoch, metrics_of, state_of
+from fascicle.training.experiments.worker import State, conflict_message, json_object, last_epoch, metrics_of, state_of
 
 _NAMED = 8  # runs that an error names
 _NEEDED = ("torch", "transformers", "accelerate", "safetensors")
@@ -155,7 +155,7 @@ def tasks_of(
     return tasks
 
 
-def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
+def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     """Runs tasks in their order, each in its own process, and reports their progress.
 
     A task that waits for another one is begun when that one is done; otherwise it ends as that one does. When the
@@ -191,7 +191,7 @@ def work_off(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     if message is None:
                         continue
                     event = Failed(run=run, error=message.message) if isinstance(message, WorkerFailed) else message
-                except EndedError as ended:
+                except WorkerEndedError as ended:
                     del running[process]
                     if ends[run] is not None:
                         continue
@@ -280,7 +280,7 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
         state=state,
         stale=told if told != own else "",
         epoch=epoch,
-        problem=in_the_way(folder) if state == "unable" else "",
+        problem=conflict_message(folder) if state == "unable" else "",
     )
 
 

@@ -44,7 +44,7 @@ from fascicle.training.run import run_recipe
 State = Literal["done", "complete", "interrupted", "new", "waiting", "unable"]
 
 
-def in_the_way(folder: Path) -> str:
+def conflict_message(folder: Path) -> str:
     """Returns the message for a run folder with another recipe or other data."""
     return (
         f"{folder} holds a run of another recipe or of other data than the grid says; move it away, or give another "
@@ -171,7 +171,7 @@ def _hash_of(task: Task) -> str:
     """
     own = recipe_hash(task.recipe, data_hashes(task.recipe))
     if state_of(task.folder, task.recipe, own=own) == "unable":
-        raise OutputError(in_the_way(task.folder))
+        raise OutputError(conflict_message(task.folder))
     return own
 
 

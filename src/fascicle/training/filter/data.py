@@ -254,7 +254,7 @@ def _share(share: float, count: int, *, least: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class FilterExamples:
     """Documents and examples for a filter, before they are converted to pieces.
 
     Attributes:
@@ -290,7 +290,7 @@ def gather(
     train: Sequence[Document],
     dev: Sequence[Document],
     members: tuple[Sequence[Member], Sequence[Member]],
-) -> Material:
+) -> FilterExamples:
     """Builds the examples of both parts and divides their documents.
 
     Args:
@@ -313,7 +313,7 @@ def gather(
         gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
         found[name] = examples(gold, [said for system in systems for said in system.wrong])
     documents_by_id = {name: {d.id: d for d in documents} for name, (documents, _) in parts.items()}
-    return Material(documents=documents_by_id, splits=splits, examples=found)
+    return FilterExamples(documents=documents_by_id, splits=splits, examples=found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from fascicle.training.filter.data import ROWS, Member
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Confusion:
     """Counts of a filter's decisions on examples, at a probability of one half.
 
     Attributes:
@@ -44,7 +44,7 @@ class Verdict:
     tn: int
 
     @classmethod
-    def of(cls, chances: Floats, labels: Ints) -> Verdict:
+    def of(cls, chances: Floats, labels: Ints) -> Confusion:
         """Counts the decisions.
 
         Args:
@@ -86,7 +86,7 @@ class FilterEpoch(Validated):
         kept_f1: F1 of the kept mentions on the held-out documents, where the epoch is chosen by that.
     """
 
-    held_out: Verdict
+    held_out: Confusion
     kept_f1: float | None = None
 
     @property
@@ -109,7 +109,7 @@ class FilterFinished(Ended):
     """
 
     epoch: int
-    held_out: Verdict
+    held_out: Confusion
     threshold: ThresholdFacts
     scores: Mapping[str, Mapping[str, Any]]
 
@@ -127,7 +127,7 @@ Found = Mapping[str, Sequence[Mention]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exam:
+class HeldOutData:
     """Data on which a filter is scored.
 
     Attributes:
@@ -146,7 +146,7 @@ class Exam:
 
 
 def fit_threshold(
-    judge: MentionFilter, exam: Exam, recipe: FilterRecipe
+    judge: MentionFilter, exam: HeldOutData, recipe: FilterRecipe
 ) -> tuple[ThresholdFacts, dict[str, dict[str, Any]], str]:
     """Chooses the threshold: the least probability at which a mention is kept.
 
@@ -178,7 +178,7 @@ def fit_threshold(
     return facts, {name: _row(gold, predicted) for name, predicted in {**systems, **beside}.items()}, note
 
 
-def kept_f1(judge: MentionFilter, exam: Exam) -> float:
+def kept_f1(judge: MentionFilter, exam: HeldOutData) -> float:
     """Returns F1 of the mentions that the filter keeps on the held-out documents, at its best threshold there."""
     documents = exam.held_out
     union = _union(_systems(exam.members, documents).values(), documents)

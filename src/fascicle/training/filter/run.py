@@ -38,9 +38,9 @@ from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_
 from fascicle.training.corpus import data_name
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Judged, Point, Trainee
-from fascicle.training.filter.data import FilterSet, Material, Member, gather, read_members
-from fascicle.training.filter.judging import Exam, FilterEpoch, FilterFinished, Verdict, fit_threshold, kept_f1
+from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.filter.data import FilterExamples, FilterSet, Member, gather, read_members
+from fascicle.training.filter.judging import Confusion, FilterEpoch, FilterFinished, HeldOutData, fit_threshold, kept_f1
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 
@@ -80,7 +80,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     threshold = [material.documents["dev"][identifier] for identifier in material.splits["dev"].threshold]
     held_out = [material.documents["dev"][identifier] for identifier in material.splits["dev"].held_out]
     _check_held_out(recipe, held_out)
-    exam = Exam(inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0])
+    exam = HeldOutData(inputs=held[0], labels=held[1], held_out=held_out, documents=threshold, members=members[0])
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         more={
@@ -109,7 +109,7 @@ class FilterTrainee(Trainee):
     recipe: FilterRecipe
     manifest: FilterManifest
     fresh: Fresh
-    exam: Exam
+    exam: HeldOutData
     loop: Trainer
     facts: Facts
 
@@ -123,17 +123,17 @@ class FilterTrainee(Trainee):
             aim=f"{aim} on held-out documents for {given.patience_epochs} epochs",
         )
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Scores the held-out examples."""
         scorer = TorchFilter(model=self.fresh.model.eval(), bf16=self.loop.bf16)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
-        verdict = Verdict.of(judge.probabilities(self.exam.inputs), self.exam.labels)
+        verdict = Confusion.of(judge.probabilities(self.exam.inputs), self.exam.labels)
         facts = point.facts()
         told = verdict.as_dict()
         kept = kept_f1(judge, self.exam) if self.recipe.filter.select == "kept-f1" else None
         if kept is not None:
             told["kept-f1"] = kept
-        return Judged(
+        return PointResult(
             lines=[point.line(held_out=told)],
             event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict, kept_f1=kept),
         )
@@ -156,7 +156,7 @@ class FilterTrainee(Trainee):
         yield FilterFinished(
             folder=self.folder,
             epoch=best["epoch"],
-            held_out=Verdict(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
+            held_out=Confusion(**{name: best["held_out"][name] for name in ("tp", "fp", "fn", "tn")}),
             threshold=facts,
             scores=scores,
         )
@@ -197,7 +197,7 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifes
     )
 
 
-def _inputs(material: Material, use: str, manifest: FilterManifest, fresh: Fresh) -> Inputs:
+def _inputs(material: FilterExamples, use: str, manifest: FilterManifest, fresh: Fresh) -> Inputs:
     """Returns the inputs of the network for the examples of one use, and their labels."""
     documents, found = material.of(use)
     reading = manifest.reading
@@ -244,7 +244,7 @@ def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterat
             )
 
 
-def _notes(recipe: FilterRecipe, data: FilterSet, held: Inputs, material: Material) -> Iterator[str]:
+def _notes(recipe: FilterRecipe, data: FilterSet, held: Inputs, material: FilterExamples) -> Iterator[str]:
     if recipe.corpus.test:
         yield "corpus.test is not read: a filter is chosen on dev; filter predictions on test with combine meta"
     for name, labels in (("to learn", data.labels), ("held out", held[1])):

@@ -34,7 +34,7 @@ from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Taught, Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
 from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
 from fascicle.training.raw.windows import RawText, TextWindows, read_windows
 from fascicle.training.vocabulary import changed
@@ -253,12 +253,12 @@ class Pretraining(Trainee):
         )
         self.facts = _facts(recipe, material, trainer)
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Scores the model on held-out text."""
         found = self._guess()
         line = point.line(held_out=None if found is None else found.as_dict())
         facts, best = point.facts(), self._is_best(found)
-        return Judged(lines=[line], event=lambda kept: PretrainingScored(**facts, best=best, held_out=found))
+        return PointResult(lines=[line], event=lambda kept: PretrainingScored(**facts, best=best, held_out=found))
 
     def _guess(self) -> HeldOut | None:
         if not len(self._held_out.windows):

@@ -153,7 +153,7 @@ def is_unfitted(manifest: Manifest) -> bool:
     return bool(manifest.answering.needs.threshold)
 
 
-def fit_nothing(
+def fit_threshold(
     manifest: Manifest,
     tokenizer: PieceTokenizer,
     scorer: Scorer,

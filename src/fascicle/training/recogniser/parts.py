@@ -37,7 +37,7 @@ from fascicle.training.corpus import Part, check_labels, data_facts, read_chosen
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
-from fascicle.training.several import OneOfSeveral, read_all, without_score
+from fascicle.training.several import CorpusPart, read_all, without_score
 
 _SHOWN = 3  # types in a message
 
@@ -62,7 +62,7 @@ class Parts:
     types: tuple[str, ...]
     notes: tuple[str, ...]
     untaught: tuple[str, ...] = ()
-    several: tuple[OneOfSeveral, ...] = ()
+    several: tuple[CorpusPart, ...] = ()
 
     def learnt(self) -> dict[str, Learnt]:
         """Returns the types that a model learns from each of several corpora, for its folder; empty for one corpus."""

@@ -42,9 +42,9 @@ from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
 from fascicle.training.engine.events import Choice, EpochScored, Finished, HeadScores, Kept, Line
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_nothing, is_unfitted
+from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_threshold, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
 from fascicle.training.trained import open_trained
@@ -178,7 +178,7 @@ class Recogniser(Trainee):
         if text := slow_precision(self.loop.device, recipe.training):
             yield text
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Scores dev by each head, and writes its predictions."""
         name = f"dev-step-{point.step:06d}" if self.choice.every else f"dev-epoch-{point.epoch:02d}"
         self._fitted = {folder: self._with_threshold(view) for folder, view in self._views.items()}
@@ -190,7 +190,9 @@ class Recogniser(Trainee):
             for view, of_one in zip(views[1:], scores[1:], strict=True)
         )
         known = {**point.facts(), "average": self._judge.average}
-        return Judged(lines=[line], event=lambda best: EpochScored(**known, dev=scores[0], best=best, others=others))
+        return PointResult(
+            lines=[line], event=lambda best: EpochScored(**known, dev=scores[0], best=best, others=others)
+        )
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the model folder of one head."""
@@ -255,7 +257,7 @@ class Recogniser(Trainee):
 
     def _tuned(self, scorer: TorchScorer, view: _View) -> tuple[_View, dict[str, float]]:
         """Returns the view with its decision fitted on dev, and dev F1 of all values that were tried."""
-        decision, tried = fit_nothing(
+        decision, tried = fit_threshold(
             view.manifest, self.pretrained.tokenizer, scorer, self.parts.dev, read=self._read, judge=self._judge
         )
         return view.deciding(nothing=decision.nothing, nothing_by_type=decision.nothing_by_type), tried

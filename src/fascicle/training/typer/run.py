@@ -38,7 +38,7 @@ from fascicle.text.vectors.files import StaticVectors, cache_beside, read_vector
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
-from fascicle.training.engine.run import Facts, Judged, Point, Trainee
+from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
@@ -221,12 +221,12 @@ class TyperTrainee(Trainee):
     facts: Facts
     choice = Choice(every=EVERY)
 
-    def judge(self, point: Point) -> Judged:
+    def judge(self, point: Point) -> PointResult:
         """Reports the losses, without scoring."""
         events = [event for event in point.events if isinstance(event, UpdateDone)]
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
         facts, mean = point.facts(), events[-1].mean
-        return Judged(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
+        return PointResult(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Raises an error, since no model is kept before the end."""

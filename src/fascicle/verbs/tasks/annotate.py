@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listener:
+class ProgressCallbacks:
     """Callbacks for the progress of a run; by default they do nothing.
 
     Attributes:
@@ -125,7 +125,7 @@ def annotate_files(
     open_predictor: Callable[[], Annotator],
     *,
     account: Account | None = None,
-    listener: Listener | None = None,
+    listener: ProgressCallbacks | None = None,
 ) -> Account:
     """Annotates files or texts in bounded memory.
 
@@ -151,7 +151,7 @@ def annotate_files(
     given = resolved(request.files, request.texts, request.reading)
     to = destination(given.inputs, request.writing, several=len(request.files) > 1)
     to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
-    listener = Listener() if listener is None else listener
+    listener = ProgressCallbacks() if listener is None else listener
     for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
     work = _Work(
@@ -186,7 +186,7 @@ class _Work:
     to: Destination
     predictor: Annotator
     account: Account
-    listener: Listener
+    listener: ProgressCallbacks
 
     def write(self) -> None:
         """Writes all documents to their outputs."""

@@ -100,7 +100,7 @@ def bench(
         OutputError: results cannot be written.
         MissingExtraError: a package that training needs is not installed.
     """
-    from fascicle.training.experiments.queue import check_installed, tasks_of, work_off
+    from fascicle.training.experiments.queue import check_installed, run_tasks, tasks_of
 
     chosen = settings or BenchSettings()
     deadline = None if chosen.minutes is None else time.time() + 60 * chosen.minutes
@@ -112,7 +112,7 @@ def bench(
     able = _able(_possible(planned, book), named=bool(chosen.only), book=book)
     tasks = tasks_of(read, able, results=results, threads=threads_of(chosen), deadline=deadline)
     _say_plan(read, planned, len(tasks), tell)
-    for event in work_off([msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs):
+    for event in run_tasks([msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs):
         _report(event, book, tell_more)
     for line in _mixed(planned, results):
         tell(line)

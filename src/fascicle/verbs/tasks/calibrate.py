@@ -39,11 +39,11 @@ from fascicle.verbs.tasks.evaluate import (
     File,
     ScoredTypes,
     Types,
-    check_untaught,
+    check_no_training_text,
     gold_of,
     path_of,
     scored_types,
-    taught_by,
+    training_hashes,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def calibrate(
     wanted.check(manifest.types, system=manifest.name)
     given = gold_of(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
-    check_untaught(given, taught_by(source), path=path, model=manifest.name, cuts=cuts)
+    check_no_training_text(given, training_hashes(source), path=path, model=manifest.name, cuts=cuts)
     documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
     work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=source_sha256(path))

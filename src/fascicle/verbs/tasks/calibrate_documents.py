@@ -27,7 +27,15 @@ from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks.calibrate import named, write_copy
-from fascicle.verbs.tasks.evaluate import File, Types, check_untaught, gold_of, path_of, scored_types, taught_by
+from fascicle.verbs.tasks.evaluate import (
+    File,
+    Types,
+    check_no_training_text,
+    gold_of,
+    path_of,
+    scored_types,
+    training_hashes,
+)
 
 if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
@@ -103,7 +111,7 @@ def calibrate_documents(  # noqa: PLR0913
     answered, hashes, compared = [], {}, 0
     for own, given in zip(names, gold, strict=True):
         path, documents = path_of(given), gold_of(given, events=events).documents
-        check_untaught(documents, taught, path=path, model=predictor.name, cuts=cuts)
+        check_no_training_text(documents, taught, path=path, model=predictor.name, cuts=cuts)
         compared += len(documents)
         answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
@@ -146,7 +154,7 @@ def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | Ensembl
 
 def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     """Returns hashes of the training texts of a model; ``None`` if it lists none and the user stated ``untaught``."""
-    taught = taught_by(source)
+    taught = training_hashes(source)
     if taught is not None or stated:
         return taught
     raise UsageError(

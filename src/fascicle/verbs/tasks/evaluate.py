@@ -207,23 +207,23 @@ def scored_types(given: Types) -> ScoredTypes:
     return ScoredTypes(names=names)
 
 
-def taught_by(source: Path) -> frozenset[int] | None:
+def training_hashes(source: Path) -> frozenset[int] | None:
     """Returns hashes of the training texts of a model, or of the members of an ensemble; ``None`` without a list."""
     if is_ensemble(source):
-        members = [taught_by(place) for place in sorted((source / MEMBERS).iterdir())]
+        members = [training_hashes(place) for place in sorted((source / MEMBERS).iterdir())]
         known = [one for one in members if one is not None]
         return frozenset().union(*known) if known else None
     return unpacked((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
 
 
-def check_untaught(
+def check_no_training_text(
     documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
 ) -> None:
     """Refuses texts with a sentence that a model was trained on.
 
     Args:
         documents: of a file.
-        taught: hashes, see `taught_by`.
+        taught: hashes, see `training_hashes`.
         path: of the file.
         model: its name.
         cuts: cuts a text into sentences as the model does.

@@ -34,7 +34,7 @@ from fascicle.verbs.tasks.evaluate import (
     refuse_stdin_twice,
     scored_types,
 )
-from fascicle.verbs.tasks.link_cases import Reference, Seen, cases_of_linker, cases_of_predictions, linked
+from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
 from fascicle.verbs.tasks.paths import Paths, listed
 
 File = str | os.PathLike[str]
@@ -184,11 +184,11 @@ def _gold(given: Given, chosen: LinkSettings, spelling: _Spelling, *, events: Ev
     return replace(read, documents=documents)
 
 
-def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> Seen:
+def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> TrainingNames:
     if chosen.train is None:
-        return Seen()
+        return TrainingNames()
     documents = gold_of(chosen.train, events=events).documents
-    return Seen.of(spelling.of(scored_types(chosen.types).of_gold(documents, path=path_of(chosen.train))))
+    return TrainingNames.of(spelling.of(scored_types(chosen.types).of_gold(documents, path=path_of(chosen.train))))
 
 
 def _said(given: Given, gold: Gold, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> Predictions:

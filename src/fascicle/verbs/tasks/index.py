@@ -18,13 +18,13 @@ from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, documents_of
 from fascicle.terms.curation.rules import written
 from fascicle.terms.pack.export import COLUMNS, Change, changes, mention_changes, rows
-from fascicle.terms.pack.manifest import looking_through
+from fascicle.terms.pack.manifest import damage_as_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
 from fascicle.terms.pack.verifying import PackStats, pack_stats
 from fascicle.terms.pack.verifying import verify as verify_pack
-from fascicle.terms.pack.why import Why
+from fascicle.terms.pack.why import Explanation
 from fascicle.terms.pack.why import why as why_in
 from fascicle.verbs.tasks.paths import Paths, listed
 
@@ -40,7 +40,7 @@ def stats(pack: str | os.PathLike[str]) -> PackStats:
         PackError: it cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with looking_through(opened.folder):
+    with damage_as_error(opened.folder):
         return pack_stats(opened)
 
 
@@ -75,7 +75,7 @@ def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = l
 
 
 @checked
-def why(pack: str | os.PathLike[str], surface: str) -> Why:
+def why(pack: str | os.PathLike[str], surface: str) -> Explanation:
     """Explains a surface: its keys, the matching terms with their concepts, and the terms left out with the reason.
 
     Args:
@@ -86,7 +86,7 @@ def why(pack: str | os.PathLike[str], surface: str) -> Why:
         PackError: the pack cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with looking_through(opened.folder):
+    with damage_as_error(opened.folder):
         return why_in(opened, surface)
 
 
@@ -121,7 +121,7 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
         PackError: it cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with looking_through(opened.folder):
+    with damage_as_error(opened.folder):
         found = make_sets(opened).edges
     return (
         SamePair(
@@ -188,7 +188,7 @@ def export(
     """
     opened = Pack.open(pack)
     count = 0
-    with looking_through(opened.folder), output(table, overwrite=overwrite) as stream:
+    with damage_as_error(opened.folder), output(table, overwrite=overwrite) as stream:
         stream.write(("\t".join(COLUMNS) + "\n").encode())
         for row in rows(opened, silent=silent):
             stream.write(("\t".join(row) + "\n").encode())

@@ -24,11 +24,11 @@ from fascicle.linking.index import write_index
 from fascicle.linking.opening import Part, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
-from fascicle.terms.curation.lint import Finding, Seen
+from fascicle.terms.curation.lint import Finding, SeenNames
 from fascicle.terms.curation.rules import CURATION, Curation, read_rules
 from fascicle.terms.keys.key import NORMALISER, key
-from fascicle.terms.pack.builder import BuildSettings, PackSource, Parts, build
-from fascicle.terms.pack.extending import Kept, sources_of
+from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
+from fascicle.terms.pack.extending import KeptRules, sources_of
 from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.manifest import KIND, Manifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
@@ -76,7 +76,7 @@ def build_pack(
         with about(key=f"sources.{name}"):
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
-    seen = Seen(rules) if rules is not None else None
+    seen = SeenNames(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
     found = [_source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
@@ -86,7 +86,7 @@ def build_pack(
         found,
         BuildSettings(name=settings.name, memory=memory, longest=longest, careful=settings.careful),
         output,
-        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
+        parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,
         overwrite=overwrite,
     )
@@ -142,7 +142,7 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
     ]
 
 
-def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: Seen | None) -> PackSource:
+def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: SeenNames | None) -> PackSource:
     """Converts a vocabulary to a source of the builder.
 
     Args:
@@ -227,7 +227,7 @@ def extend(  # noqa: PLR0913
     """
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     base = Pack.open(pack)
-    kept = Kept(base)
+    kept = KeptRules(base)
     found, seen = sources_of(base), reports if reports is not None else {}
     for name, settings in _own_sources(own, kind).items():
         if name in {source.facts.name for source in found}:
@@ -239,14 +239,14 @@ def extend(  # noqa: PLR0913
         found,
         BuildSettings(name=_NO_NAME.sub("-", Path(output).name), memory=memory, longest=_LONGEST),
         output,
-        parts=Parts(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
+        parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
         told=told,
         overwrite=overwrite,
         finish=partial(_write_linkers, _parts(linker, base)),
     )
 
 
-def _seen(source: PackSource, kept: Kept) -> Iterator[ConceptRecord]:
+def _seen(source: PackSource, kept: KeptRules) -> Iterator[ConceptRecord]:
     for record in source.records():
         kept.see(record)
         yield record

@@ -25,7 +25,7 @@ from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.text.annotator import Tagged, TagSpace, placed
-from fascicle.verbs.tasks.annotate import Listener
+from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label_facts import Protected, protected
 from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.version import VERSION
@@ -128,7 +128,7 @@ def label_files(
     *,
     open_predictor: Callable[[], Annotator] | None = None,
     account: Account | None = None,
-    listener: Listener | None = None,
+    listener: ProgressCallbacks | None = None,
 ) -> Account:
     """Labels texts in bounded memory; see `formats.weak_labels` for the file.
 
@@ -150,7 +150,7 @@ def label_files(
     request.check()
     given = resolved(request.files, (), request.reading)
     opened = open_predictor or partial(load, request.model, threads=request.threads, device=request.device)
-    listener = listener or Listener()
+    listener = listener or ProgressCallbacks()
     for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
@@ -209,7 +209,7 @@ class _Work:
     space: TagSpace
     run: Annotation
     protected: Protected
-    listener: Listener
+    listener: ProgressCallbacks
     counts: _Counts = field(default_factory=_Counts)
 
     def write(self, documents: Iterator[tuple[str, Document]]) -> None:

@@ -53,7 +53,7 @@ class PackConcepts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class TrainingNames:
     """Surfaces and concepts of a training corpus.
 
     Attributes:
@@ -65,7 +65,7 @@ class Seen:
     concepts: Collection[str] = frozenset()
 
     @classmethod
-    def of(cls, documents: Iterable[Document]) -> Seen:
+    def of(cls, documents: Iterable[Document]) -> TrainingNames:
         """Collects them from documents with types and links in the spelling of gold."""
         surfaces: set[tuple[str, str]] = set()
         concepts: set[str] = set()
@@ -88,7 +88,7 @@ class Reference:
 
     documents: Sequence[Document] = field(repr=False)
     packs: tuple[Pack, ...] = field(default=(), repr=False)
-    seen: Seen = field(default_factory=Seen, repr=False)
+    seen: TrainingNames = field(default_factory=TrainingNames, repr=False)
 
     @property
     def concepts(self) -> KnowsConcepts:
