@@ -18,12 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from benchmarks.prediction_files import write
 
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError, OutputError
-from fascicle.formats.predictions import Prediction, read
+from fascicle.formats.predictions import Prediction, read, write
 
 _KEPT = ("recipe", "seed", "types", "data")
 _EPOCH = re.compile(r"dev-(?:epoch|step)-[0-9]+(?:\.[a-z0-9_]+)?\.tsv")

@@ -38,7 +38,7 @@ from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import MEASURES, bootstrap_difference
 from fascicle.formats.files import read as read_documents
-from fascicle.formats.predictions import Prediction, read
+from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
 from fascicle.runtime.combination.align import System, align
@@ -48,7 +48,6 @@ from fascicle.training.experiments.grid import Grid, read_grid
 from studies.abstracts import ABSTRACTS, abstracts_of, by_abstract
 from studies.collect_predictions import steady
 from studies.common import GRIDS, RESULTS, row, write_result
-from studies.prediction_files import write
 
 SYSTEMS: Mapping[str, str] = {"SpanPred": "spanpred", "SEQ": "softmax", "SeqCRF": "crf"}
 MORE: Mapping[str, str] = {"SpanNER": "spanner", "BL-SpanNER": "bundle"}  # where they were run, the choice has them too

@@ -28,11 +28,10 @@ from fascicle.evaluation.comparison.cells import cells_of
 from fascicle.evaluation.comparison.search import Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.formats.predictions import Prediction
+from fascicle.formats.predictions import Prediction, write
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
 from studies.common import take_turns, write_result
-from studies.prediction_files import write
 
 DOCUMENTS, MENTIONS, LENGTH = 500, 30, 2000  # mentions and code points of each document
 TYPES = ("Disease", "Chemical", "Gene")

@@ -13,13 +13,12 @@ import pytest
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError, OutputError
-from fascicle.formats.predictions import Prediction, read
+from fascicle.formats.predictions import Prediction, read, write
 from fascicle.training.experiments.grid import read_grid
 from studies import collect_predictions as collect_predictions
 from studies.combining import agreement, tables
 from studies.combining import measure as module
 from studies.common import GRIDS
-from studies.prediction_files import write
 
 pytest.importorskip("torch")
 Keys = set[tuple[int, int]]

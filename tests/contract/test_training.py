@@ -15,10 +15,9 @@ import msgspec
 import numpy as np
 import pytest
 import torch
-from benchmarks.prediction_files import write
 
 from fascicle.core.document import GOLD, Mention
-from fascicle.formats.predictions import Prediction, text_hash
+from fascicle.formats.predictions import Prediction, text_hash, write
 from fascicle.settings.recipes.any import AnyRecipe, parse_any
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part

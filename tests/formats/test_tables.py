@@ -7,7 +7,6 @@ import io
 from pathlib import Path
 
 import pytest
-from benchmarks.prediction_files import write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from fascicle.core.document import Document, Link, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.outputs import write_documents, write_predictions
-from fascicle.formats.predictions import columns_of, prediction_of, read
+from fascicle.formats.predictions import columns_of, prediction_of, read, write
 from fascicle.formats.requests import WriteRequest
 from fascicle.formats.tables import CSV, TSV, cells_of
 

@@ -12,14 +12,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from benchmarks.prediction_files import write
 from tests.support.runs import finish
 
 from fascicle.cli import main
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
-from fascicle.formats.predictions import Prediction, read, text_hash
+from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.loading import load, load_filter
 from fascicle.models.export.folders import export_filter
 from fascicle.settings.recipes.any import parse_any

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.source import Source
 from fascicle.formats import write
 from fascicle.formats.predictions import Prediction, prediction_of, read
+from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.reports.markdown import escaped
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

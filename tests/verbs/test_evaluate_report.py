@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.layout import UNITS
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 from fascicle.verbs import evaluate
 
 Cli = Callable[..., Any]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS
@@ -17,6 +16,7 @@ from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 from fascicle.runtime.places import shipped_models
 from fascicle.verbs.plot import KINDS
 

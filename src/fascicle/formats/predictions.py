@@ -11,12 +11,14 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, canonical, unique
-from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
+from fascicle.core.files.atomic import output
+from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
@@ -24,7 +26,7 @@ from fascicle.formats.grouping import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, HeldFields
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
+from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -129,6 +131,26 @@ def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
                 "choose one source, or write JSON Lines"
             )
         stream.write(TSV.rows(prediction.id, prediction.mentions))
+
+
+def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: bool = False) -> None:
+    """Writes a prediction file: TSV or CSV if its name ends so (or with ``.gz`` behind), else JSON Lines.
+
+    Args:
+        path: of the file.
+        predictions: may be a stream.
+        overwrite: replace an existing file.
+
+    Raises:
+        OutputError: the file exists, or the place cannot be written.
+        InputError: what a table cannot hold.
+    """
+    table = {".tsv": TSV, ".csv": CSV}.get(suffix(str(path)))
+    with output(path, overwrite=overwrite) as stream:
+        if table is not None:
+            stream.write(table.header())
+        for prediction in predictions:
+            stream.write(json_line(prediction) if table is None else table.rows(prediction.id, prediction.mentions))
 
 
 def read(source: Source, *, mention_source: str = "", aside: FailedDocuments | None = None) -> Iterator[Prediction]:

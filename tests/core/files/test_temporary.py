@@ -15,7 +15,7 @@ import pytest
 from fascicle.core.files.temporary import is_temporary, remove_stale, temporary_name
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
-SOURCES = Path(__file__).resolve().parents[2] / "src"
+SOURCES = Path(__file__).resolve().parents[3] / "src"
 WRITING = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a background job inherits is to ignore it

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fascicle.formats.exclusions import HEADER, REASONS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "corpus-check.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "corpus-check.md").read_text(encoding="utf-8")
 
 
 def test_the_exclusion_list_is_described() -> None:

@@ -263,7 +263,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
 
 def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
-    gold = Path(__file__).parents[2] / "examples" / "report" / "gold.pubtator"
+    gold = Path(__file__).parents[3] / "examples" / "report" / "gold.pubtator"
     said, picture = tmp_path / "said.jsonl", tmp_path / "pca.png"
     assert main(["evaluate", str(gold), "--model", "biomed", "--distributions", str(said), "--threads", "1"]) == 0
     assert main(["plot", "pca", str(said), "-o", str(picture)]) == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader
-from tests.evaluation.reports import LONG, SCRIPT, hostile_report, rich_report
+from tests.evaluation.made_reports import LONG, SCRIPT, hostile_report, rich_report
 from tests.evaluation.strategies import Corpus, corpora, documents, sides
 
 from fascicle.core.document import Document, Mention

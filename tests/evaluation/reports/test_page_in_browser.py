@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.evaluation.reports import hostile_report, rich_report
+from tests.evaluation.made_reports import hostile_report, rich_report
 
 from fascicle.evaluation.reports.page.page import page as html
 from fascicle.evaluation.reports.plots.report_pictures import report_pictures

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from fascicle.evaluation.systems.predictions import (
 )
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import write as write_predictions
 
 TEXT = "fever and pain"
 MENTIONS = st.sets(st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_from("AB")), max_size=4)

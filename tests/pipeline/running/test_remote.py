@@ -196,7 +196,7 @@ def test_a_killed_run_in_an_object_store_goes_on(store: str, written: Write, tmp
         "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02),"
         " workers=2).do(resume=True)"
     )
-    sources = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH", "")]
+    sources = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "src"), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
     call: list[Any] = [sys.executable, "-c", program, path, f"{store}/killed"]
     driver = subprocess.Popen(call, env=environment)
@@ -225,7 +225,7 @@ def test_two_runs_at_once_in_an_object_store_both_end_with_every_document(
         "run_of([sys.argv[1]], sys.argv[2], open_pipeline=partial(open_poison, 0.02), shards=Shards(documents=2_000),"
         " workers=2).do(resume=True)"
     )
-    sources = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH", "")]
+    sources = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "src"), os.environ.get("PYTHONPATH", "")]
     call: list[Any] = [sys.executable, "-c", program, path, f"{store}/twice"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
     runs = []

@@ -23,7 +23,7 @@ from fascicle.pipeline.scale.cluster import Cluster, pool_on
 from fascicle.settings.pipeline import Limits
 
 RUNNING = Path(__file__).parents[1] / "running"
-SOURCES = Path(__file__).parents[2] / "src"
+SOURCES = Path(__file__).parents[3] / "src"
 DRIVER = Path(__file__).with_name("driver.py")
 TEXTS = [f"x and {number}" for number in range(45)]
 Begin = Callable[..., subprocess.Popen[bytes]]

@@ -26,7 +26,7 @@ from fascicle.errors import UsageError
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.serving.client.calls import Call, ServiceError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
 TOKEN = "0123456789abcdef-secret"
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]

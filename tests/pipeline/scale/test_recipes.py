@@ -14,7 +14,7 @@ from tests.pages import blocks
 from fascicle.cli import build_parser
 from fascicle.verbs.parsing import parse
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to-run-on-many-machines.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to-run-on-many-machines.md").read_text(encoding="utf-8")
 
 
 def command_in(text: str) -> list[str]:

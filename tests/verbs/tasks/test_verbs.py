@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.prediction_files import write as write_predictions
 
 from fascicle.cli import main
 from fascicle.core.document import Document, Mention
@@ -23,6 +22,7 @@ from fascicle.formats import read, write
 from fascicle.formats.account import Account
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import read as read_predictions
+from fascicle.formats.predictions import write as write_predictions
 from fascicle.formats.requests import ReadRequest
 from fascicle.loading import load, load_single
 from fascicle.runtime.combination.rules import RuleRequest
