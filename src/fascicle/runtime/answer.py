@@ -1,4 +1,4 @@
-"""What a model says of one document: its mentions, what the network did not see, and what was left out."""
+"""Answer of a model for one document: its mentions, the text that the network did not read, and what was left out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Unseen:
                 self._close()
 
     def events(self) -> tuple[Event, ...]:
-        """What is to be said of the text, when all of it was taken."""
+        """Returns the events about text that the network could not read fully; call it after all windows were taken."""
         self._close()
         said = (
             (

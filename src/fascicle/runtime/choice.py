@@ -1,4 +1,4 @@
-"""What of the answer of a predictor is given out: the ends of names, chosen types, scores that are high enough."""
+"""Selection of the mentions that a predictor returns: corrected ends of names, chosen types, scores above a limit."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class EnsemblePredictor(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """That any member looks for."""
+        """Types that at least one member looks for."""
         return self.manifest.types
 
     @property
@@ -159,7 +159,7 @@ class EnsemblePredictor(Annotator):
         ]
 
     def _joined(self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]) -> list[Patch]:
-        """What the rule makes of what each member says of each document."""
+        """Combines the answers of all members for each document by the rule."""
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
@@ -196,7 +196,7 @@ class EnsemblePredictor(Annotator):
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a member says of words."""
+    """Tags of words that one member predicts."""
 
     types: tuple[str, ...]
     space: TagSpace

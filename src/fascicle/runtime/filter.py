@@ -120,7 +120,7 @@ class MentionFilter:
         yield from self._judged(waiting)
 
     def encode(self, candidates: Sequence[Candidate]) -> list[Marked]:
-        """What the network reads of candidates."""
+        """Encodes candidates as input of the network."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
     def probabilities(self, inputs: Sequence[Marked]) -> Floats:

@@ -19,7 +19,7 @@ _NO_WORDS: Final = frozenset({"X", "PAD", "[PAD]", "<pad>", "[CLS]", "[SEP]", "<
 
 
 def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """What each label of a token classifier means as a tag.
+    """Returns the tag that each label of a token classifier means.
 
     Labels without any prefix (``O``, ``person``) are those of the scheme IO. Labels that some checkpoints have for
     special tokens (``X``, ``[CLS]``) mean no mention.

@@ -63,7 +63,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
-    """Whether the shipped linker, if there is one, covers a type; nothing of it is opened for that."""
+    """True if a shipped linker exists and covers a type; the linker is not opened."""
     if not shipped_linkers():
         return False
     there = pack_types(find_pack(DEFAULT_LINKER))

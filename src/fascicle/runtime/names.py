@@ -89,7 +89,7 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def knows(rules: DocumentDecision) -> Knows:
-    """What tells names that mean one type in the pack of a decision; the pack is opened when the first one is asked."""
+    """Returns a function that finds names of the same type in the pack of a decision; the first call opens the pack."""
     return (lambda names: _known(rules.pack)(names)) if rules.pack else knows_nothing
 
 
@@ -153,6 +153,6 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 
 def _touches(mention: Mention, cells: Sequence[Span]) -> bool:
-    """Whether a mention lies in a cell, or in part of one; cells are in order, and apart."""
+    """True if a mention overlaps a cell; the cells must be sorted and disjoint."""
     before = bisect_left(cells, (mention.end, 0)) - 1
     return before >= 0 and cells[before][1] > mention.start

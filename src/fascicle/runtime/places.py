@@ -1,4 +1,4 @@
-"""What the name of a model stands for: a shipped one, a folder, term packs, or a plug-in of another package."""
+"""Resolution of the name of a model: a shipped one, a folder, term packs, or a plug-in of another package."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
-    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
+    """True if `load` takes a predictor of another package: the name of a plug-in, no shipped model and no path."""
     there = _versions_of(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.names("predictors")
 
@@ -74,6 +74,6 @@ def find_model(model: str | os.PathLike[str]) -> Path:
 
 
 def as_path(folder: str | os.PathLike[str]) -> str:
-    """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
+    """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a shipped model."""
     name = os.fspath(folder)
     return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name

@@ -162,7 +162,7 @@ class ModelPredictor(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """That the model looks for."""
+        """Types that the model looks for."""
         return self.manifest.types
 
     @property
@@ -271,7 +271,7 @@ class ModelPredictor(Annotator):
         return Tagged(patch=patch, words=words, probabilities=at_words(words, units, table))
 
     def _is_long(self, documents: Sequence[Document]) -> bool:
-        """Whether what is read together is one document that must be read part by part."""
+        """True if the documents are a single long document that must be read in parts."""
         is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
         return is_long and can_be_parted(self.manifest.reading)
 
@@ -340,7 +340,7 @@ class ModelPredictor(Annotator):
         return Answer(self.manifest, unseen, breakers=self._breakers)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
-        """What is taken of each window of each document."""
+        """Scores all windows and returns, for each document, what ``take`` extracts from each window."""
         windows = [w for cut in read.windows for w in cut]
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)

@@ -23,7 +23,7 @@ _TOGETHER = 32  # types that are read at a time
 
 
 class Network(Protocol):
-    """What takes the vectors of types beside the arrays of a batch."""
+    """Network that takes the vectors of types beside the arrays of a batch."""
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         """Scores one batch."""
@@ -49,7 +49,7 @@ class TypedScorer:
 
 
 def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
-    """What an export says of itself when it looks for other types.
+    """Returns the manifest of an export changed to look for other types.
 
     Args:
         manifest: of the export.

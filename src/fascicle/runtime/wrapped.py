@@ -80,7 +80,7 @@ class PluggedPredictor(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """What it looks for."""
+        """Types that the predictor looks for."""
         return tuple(self._predictor.types)
 
     @property
@@ -90,7 +90,7 @@ class PluggedPredictor(Annotator):
 
     @property
     def fingerprint(self) -> str:
-        """That of the predictor, if it has one, with its package."""
+        """Fingerprint of the predictor, if it has one, with its package."""
         return f"{self._package} {getattr(self._predictor, 'fingerprint', super().fingerprint)}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -112,7 +112,7 @@ class PluggedPredictor(Annotator):
         return list(patches)
 
     def _said(self, documents: list[Document]) -> list[Patch]:
-        """What the predictor says; an error of its own is no fault of Fascicle, and may be one of the document."""
+        """Runs the predictor; its errors are reported as its own, or as errors of the document."""
         try:
             return self._predictor.predict(documents)
         except (FascicleError, OSError):

@@ -36,7 +36,7 @@ _NUMBERS = ("no system", "one system", "two systems")
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """What one system predicted, and what is known about the texts.
+    """Predictions of one system, and what is known about the texts.
 
     Attributes:
         name: no other system that it is aligned with has it.
@@ -179,7 +179,7 @@ def _sureness(mention: Mention) -> float:
 def _voters(
     systems: Sequence[System], documents: Sequence[str], missing: Missing
 ) -> tuple[Bools, dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Who has a vote where; and, by system, the documents without its vote and those that count as empty."""
+    """Returns which systems vote on which documents; and, by system, documents without its vote or taken as empty."""
     voters = np.ones((len(documents), len(systems)), dtype=np.bool_)
     unread: dict[str, tuple[str, ...]] = {}
     assumed: dict[str, tuple[str, ...]] = {}
@@ -279,6 +279,6 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
 
 
 def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
-    """How many documents, and the names of the first."""
+    """Returns the number of documents and the names of the first ones."""
     names = ", ".join(map(repr, identifiers[:shown]))
     return f"{counted(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"

@@ -34,7 +34,7 @@ _DECIMAL: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,3})?", 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """When a mention is kept; made by `union`, `majority`, `k_of_n` and `weighted`.
+    """Rule that decides which mentions are kept; made by `union`, `majority`, `k_of_n` and `weighted`.
 
     Attributes:
         name: the source of what it keeps.
@@ -50,7 +50,7 @@ class Rule:
 
     @property
     def is_vote(self) -> bool:
-        """Whether no system can have its way alone, whatever the weights."""
+        """True if the rule has no weights and does not keep what a single vote supports."""
         return not self.weights and self.votes != 1
 
     def keeps(self, predicted: Bools, voters: Bools) -> Bools:
@@ -139,7 +139,7 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
 
 @dataclass(frozen=True, kw_only=True)
 class RuleKind:
-    """What is known of a rule by its name.
+    """Facts about a rule, found by its name.
 
     Attributes:
         means: what it keeps, for help.
@@ -185,7 +185,7 @@ class RuleRequest:
 
     @property
     def kind(self) -> RuleKind:
-        """What is known of the rule."""
+        """Returns the facts about the rule."""
         return RULES[self.name]
 
     def check(self, given: Mapping[str, object], *, needed: Sequence[str] = ()) -> None:

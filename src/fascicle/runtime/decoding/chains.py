@@ -123,7 +123,7 @@ def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lattice:
-    """What forward-backward knows about a padded batch; all scores are natural logarithms in float64.
+    """Results of forward-backward for a padded batch; all scores are natural logarithms in float64.
 
     Attributes:
         emissions: Scores `[B, T, C]`, 0 under the padding.

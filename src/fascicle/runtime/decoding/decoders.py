@@ -39,7 +39,7 @@ Found = tuple[Ints, Floats]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Matched:
-    """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
+    """Candidates of a bi-encoder for one window, in units of its document: spans, ranks and probabilities."""
 
     spans: Ints
     ranks: Floats
@@ -50,7 +50,7 @@ class Decoder(Protocol):
     """How the tables of one kind of head become spans; one object for each call, since it may hold scores."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """What is needed of each window of a batch.
+        """Extracts what later decoding needs from each window of a batch.
 
         Args:
             tables: of the network.
@@ -111,7 +111,7 @@ class TagDecoder:
 
     @property
     def decision(self) -> TagDecision:
-        """How emissions become spans; with the chain of a CRF once a batch was taken."""
+        """Decision that turns emissions into spans; includes the chain of a CRF once a batch was taken."""
         return self._decision
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
@@ -247,7 +247,7 @@ class MatchDecoder:
         self._types = types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
-        """What each window proposes: of the spans that it answers for, or of all that it holds (``merge``)."""
+        """Returns the candidates of each window: of the spans assigned to it, or of all its spans (``merge``)."""
         _check(tables, "spans", columns=self._types)
         joint = self._head.inference == "joint"
         dynamic = not self._head.fitted
@@ -348,7 +348,7 @@ def _selected(
     decoding: SpanDecoding,
     across_types: bool = False,
 ) -> list[Found]:
-    """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
+    """Returns the selected candidates of each document; ``sizes`` gives the number of candidates of each, in order."""
     owners = np.repeat(np.arange(len(sizes)), sizes)
     kept = select(spans, weights, decoding=decoding, owners=owners, across_types=across_types)
     cuts = np.searchsorted(owners[kept], np.arange(len(sizes) + 1)).tolist()

@@ -40,7 +40,7 @@ S = TypeVar("S", bound=HeadSettings)
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[S]):
-    """What inference, training and reports must know of a head.
+    """Functions and facts about a kind of head that inference, training and reports need.
 
     Attributes:
         limits: what a head with these settings can represent.
@@ -134,7 +134,7 @@ APART: Final[Kinds] = MappingProxyType(
 
 
 def nothing_of(decision: Decision, types: int) -> list[float]:
-    """What is added to the score of "no mention" of each type.
+    """Returns the value that is added, for each type, to the score of "no mention".
 
     Args:
         decision: of a model.
@@ -162,7 +162,7 @@ def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
 
 
 def limits_of(head: HeadSettings) -> Limits:
-    """What a head can represent.
+    """Returns the limits of what a head can represent.
 
     Raises:
         ModelError: see ``kind_of``.
@@ -172,7 +172,7 @@ def limits_of(head: HeadSettings) -> Limits:
 
 
 def definition_of(manifest: Manifest) -> Definition:
-    """What the probabilities of a model mean."""
+    """Returns the meaning of the probabilities of a model."""
     return kind_of(manifest.answering).definition
 
 

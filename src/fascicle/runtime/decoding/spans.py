@@ -333,7 +333,7 @@ def logistic(margins: Floats) -> Floats:
 
 
 def _by_last(ends: Bools, longest: int) -> Bools:
-    """What is said of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
+    """Rearranges values of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
     units = ends.shape[1]
     padded = np.pad(ends, ((0, 0), (0, longest), (0, 0)))
     found: Bools = padded[:, np.arange(units)[:, None] + np.arange(longest)]

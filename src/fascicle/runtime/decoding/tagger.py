@@ -130,7 +130,7 @@ def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: R
 
 
 def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:
-    """How sure a multi-label tagger is that all units of given spans are in mentions of each type.
+    """Returns probabilities of a multi-label tagger that all units of given spans are in mentions of each type.
 
     That of a type is the geometric mean over the units of the logistic function of the larger margin of its labels. It
     contains no information on whether a mention begins and ends there. That of none is the product of what each type
@@ -169,7 +169,7 @@ class ChainScores:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TagDecision:
-    """How emissions become spans.
+    """Decision that turns emissions into spans.
 
     Attributes:
         scheme: The scheme of the tag ids.

@@ -55,7 +55,7 @@ def scopes(document: Document) -> tuple[Span, ...]:
 
 
 def _section_cuts(document: Document) -> Iterator[int]:
-    """Where a section begins that is not one with what is before it."""
+    """Yields the start of each section, except where it and the section before both belong to the head."""
     sections = sorted(document.sections or (), key=lambda one: (one.start, one.end))
     for before, section in pairwise(sections):
         if not {before.name.casefold(), section.name.casefold()} <= _HEAD:
@@ -118,17 +118,17 @@ _ENDS: Final = re.compile(r"[.!?;:]\s*\Z")
 
 
 def may_be_name(text: str, rules: NameDecision) -> bool:
-    """Whether a text is short enough to be a name, and no sentence."""
+    """True if a text is short enough to be a name and is no sentence."""
     return 0 < len(text.split()) <= rules.words and not _ENDS.search(text)
 
 
 def may_be_read_again(text: str) -> bool:
-    """Whether a text says enough for a second reading."""
+    """True if a text has enough letters and digits to be worth a second reading."""
     return sum(map(str.isalnum, text)) >= _LEAST
 
 
 def is_all_of(text: str, mention: Mention) -> bool:
-    """Whether a mention leaves nothing but blanks of a text."""
+    """True if a mention covers a whole text, except for white space."""
     before, after = text[: mention.start], text[mention.end :]
     return len(mention.spans) == 1 and not before.strip() and not after.strip()
 
@@ -265,7 +265,7 @@ class _Work:
         return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
 
     def _name(self, mention: Mention) -> str:
-        """What stands at a mention in one piece."""
+        """Returns the text of a mention in one piece; empty for a mention in several pieces."""
         return self._text[mention.start : mention.end] if len(mention.spans) == 1 else ""
 
     def _stretch(self, mention: Mention) -> int:
@@ -273,7 +273,7 @@ class _Work:
 
     @cached_property
     def _is_alone(self) -> list[bool]:
-        """Whether each stretch is one sentence at most."""
+        """Returns for each stretch whether it has at most one sentence."""
         return [self._sentence_count(scope) < 2 for scope in self._scopes]
 
     def _sentence_count(self, scope: Span) -> int:

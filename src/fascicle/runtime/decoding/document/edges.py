@@ -104,7 +104,7 @@ def _in_words(character: str) -> bool:
 
 
 def _ends(text: str, span: Span, alone: frozenset[int], kind: str) -> bool:
-    """Whether the last sign of a range belongs to its name."""
+    """True if the last character of a range belongs to its name."""
     start, end = span
     last = text[end - 1]
     if last in _OPENED:
@@ -221,7 +221,7 @@ def _with_epithet(text: str, span: Span) -> Span:
 
 
 def _within_locants(text: str, at: int) -> bool:
-    """Whether a comma stands between two numbers or letters that say where a part of a chemical is."""
+    """True if a comma stands between two locants: numbers or letters that locate a part of a chemical."""
     before = _LOCANT_BEFORE.search(text, max(0, at - _GLUED), at + 1)
     return before is not None and _LOCANTS.match(text, at) is not None
 
