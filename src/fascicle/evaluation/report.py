@@ -107,7 +107,7 @@ def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> li
 
 
 def intervals_told(gold: Mapping[str, Any]) -> str:
-    """What intervals were drawn over, where it is not documents; empty if it is.
+    """Explains what the intervals were drawn over, if not documents; empty otherwise.
 
     Args:
         gold: of a report, with its ``unit`` and what is ``drawn``.
@@ -125,7 +125,7 @@ _MOST_CONFUSIONS: Final = 30
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSettings:
-    """How a report is made.
+    """Settings of a report.
 
     Attributes:
         unit: what a text is, for text length, densities and unknown words.
@@ -298,7 +298,7 @@ def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | Non
 
 
 def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Attribute]:
-    """What each attribute is, its intervals, and which of them are empty for all systems."""
+    """Returns each attribute with its intervals, and which of these are empty for all systems."""
     value: dict[str, Attribute] = {}
     for name, attribute in ATTRIBUTES.items():
         value[name] = {"title": attribute.title, "means": attribute.means}

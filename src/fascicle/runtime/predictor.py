@@ -324,7 +324,7 @@ class ModelPredictor(Annotator):
         return patches
 
     def _decided(self, document: Document, answer: Answer) -> Patch:
-        """What is said when all of a document was taken, under the rules for abbreviations and for documents."""
+        """Returns the patch of a document, after the rules for abbreviations and for documents were applied."""
         decision, patch = self.manifest.decision, answer.patch()
         if decision.abbreviations:
             patch = resolved(document, patch, decision.abbreviations)

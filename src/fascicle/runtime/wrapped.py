@@ -112,7 +112,7 @@ class PluggedPredictor(Annotator):
         return list(patches)
 
     def _said(self, documents: list[Document]) -> list[Patch]:
-        """Runs the predictor; its errors are reported as its own, or as errors of the document."""
+        """Runs the predictor; an exception from its own code is raised as an `InputError`."""
         try:
             return self._predictor.predict(documents)
         except (FascicleError, OSError):

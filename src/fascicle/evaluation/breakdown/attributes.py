@@ -1,4 +1,4 @@
-"""What is measured of a mention and of the text around it: the attributes by which results are broken down.
+"""Attributes by which results are broken down: measures of a mention and of the text around it.
 
 Each is measured so that a gold and a predicted mention with the same identity have the same value:
 
@@ -66,7 +66,7 @@ class Range:
         return f"{'[' if self.with_low else '('}{self.low:.4g}, {self.high:.4g}{']' if self.with_high else ')'}"
 
     def holds(self, values: Values) -> Bools:
-        """Which of some values lie inside; shape as given."""
+        """Returns which values lie inside; shape as given."""
         above = values >= self.low if self.with_low else values > self.low
         below = values <= self.high if self.with_high else values < self.high
         inside: Bools = above & below
@@ -288,7 +288,7 @@ class Ruler:
 
 
 class _Sheet:
-    """What a gold document says about its texts."""
+    """Facts about the texts of a gold document."""
 
     def __init__(self, document: Document, *, unit: TextUnit) -> None:
         self.layout = Layout(document, unit=unit)
@@ -307,7 +307,7 @@ class _Sheet:
         return tuple(sum(at in touched for at in text) for text in self.layout.texts)
 
     def unknown(self, text: int, vocabulary: frozenset[str]) -> int:
-        """How many words of a text a vocabulary does not have."""
+        """Returns the number of words of a text that are not in the vocabulary."""
         if text not in self._unknown:
             self._unknown[text] = sum(self.layout.words[at] not in vocabulary for at in self.layout.texts[text])
         return self._unknown[text]

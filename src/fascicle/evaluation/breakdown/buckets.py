@@ -42,7 +42,7 @@ class Bucket:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no mention falls into it, gold or predicted."""
+        """True if no mention, gold or predicted, falls into it."""
         return not self.counts.support + self.counts.predicted
 
     def as_dict(self) -> BucketLine:

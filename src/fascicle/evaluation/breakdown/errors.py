@@ -69,7 +69,7 @@ class Mistake:
 
     @property
     def score(self) -> float | None:
-        """That of the predicted mention that is to blame; ``None`` if there is none or it has none."""
+        """Score of the predicted mention that causes the error; ``None`` without such a mention or without a score."""
         said = self.mention if self.side == "fp" else self.partner
         return None if said is None else said.score
 

@@ -83,7 +83,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Lexicon:
-    """What is known from training.
+    """Words and strings known from training.
 
     Attributes:
         documents: how many there were.
@@ -149,7 +149,7 @@ def _consistency(
 def _occurrences(
     layout: Layout, mentions: list[Mention], lengths: Mapping[str, set[int]], known: set[Surface]
 ) -> Iterator[tuple[Surface, range | tuple[int, ...]]]:
-    """Where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
+    """Yields where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
     words = layout.lower
     for at, word in enumerate(words):
         for length in lengths.get(word, ()):

@@ -195,7 +195,7 @@ def _row(texts: _Texts, rule: TypeDecision) -> Row:
 
 
 def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
-    """What is decided of one type; ``None`` without rows."""
+    """Fits the decision for one type; returns ``None`` without rows."""
     if not rows:
         return None
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
@@ -226,7 +226,7 @@ def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision
 
 
 def lines_of(fitted: FittedDocuments) -> list[str]:
-    """What was fitted, as lines."""
+    """Describes what was fitted, as lines of text."""
     lines = []
     for name, rule in fitted.decision.types.items():
         curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""

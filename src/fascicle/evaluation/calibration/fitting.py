@@ -163,7 +163,7 @@ FEW: Final = 200  # predicted mentions, below which an isotonic curve mostly rep
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a threshold is for: the best F1, or a wanted precision or recall.
+    """Goal of a threshold: the best F1, or a wanted precision or recall.
 
     Attributes:
         precision: the wanted one, above 0 and up to 1.
@@ -206,7 +206,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What was fitted, and what it changes on the data that it was fitted on.
+    """Fitted calibration, and its effect on the data that it was fitted on.
 
     Attributes:
         calibration: for the decision of the model.

@@ -258,7 +258,7 @@ def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """Where to cut: mentions with at least this score are kept.
+    """Threshold on scores: mentions with at least this score are kept.
 
     Attributes:
         threshold: the score.

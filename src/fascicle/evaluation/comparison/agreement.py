@@ -1,4 +1,4 @@
-"""How far two annotations of the same documents agree: F1 of mentions, and Cohen's kappa of words.
+"""Agreement of two annotations of the same documents: F1 of mentions, and Cohen's kappa of words.
 
 F1 is strict and symmetric: of the mentions of both sides, the share that the other side has too. It needs no words and
 does not say what agreement chance would give, which is next to nothing for mentions.
@@ -69,7 +69,7 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What both sides have of one type, or of all.
+    """Counts and measures of both sides for one type, or for all types.
 
     Attributes:
         first: how many the first side has.
@@ -91,7 +91,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far two annotations agree.
+    """Agreement of two annotations.
 
     Attributes:
         documents: that both sides annotated.
@@ -138,7 +138,7 @@ class Agreement:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Series:
-    """What a measure is computed from: whole numbers of each document, ``[documents, columns]``, that are added up."""
+    """Input of a measure: whole numbers of each document, ``[documents, columns]``, that are added up."""
 
     counts: Ints
     measure: Callable[[Floats], Floats]

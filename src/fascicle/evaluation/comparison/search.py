@@ -155,7 +155,7 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What was aimed at, and what was chosen.
+    """Goal of the search, and the combination chosen for it.
 
     Attributes:
         aim: ``"f1"``, ``"precision"`` or ``"recall"``: what is as high as possible.
@@ -172,7 +172,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What the search led to.
+    """Results of the search.
 
     Attributes:
         single: index of the best single system by F1; of equals the first.
@@ -187,7 +187,7 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Floors:
-    """What is demanded; ``None`` stands for what the best single system has.
+    """Lowest values that are demanded; ``None`` means the value of the best single system.
 
     Attributes:
         recall: of the combination of the best precision.

@@ -1,4 +1,4 @@
-"""What is checked: the parts of a corpus as they were read, and as much of each document as the checks need."""
+"""Input of the checks: the parts of a corpus as they were read, with what the checks need of each document."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
 
 
 def _words_in(words: Ints32, ranges: Ints32) -> Ints32:
-    """How many words begin in each range."""
+    """Counts the words that begin in each range."""
     starts = words[:, 0]
     found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
     return found

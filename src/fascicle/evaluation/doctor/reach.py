@@ -1,4 +1,4 @@
-"""How much of a gold a model of a certain kind could find at best, and what keeps the rest from it.
+"""Upper bounds: how much of a gold a kind of model could find at best, and which limits prevent the rest.
 
 Each mention is first looked at alone: whether the units of the model, its windows and its width can hold it. Of those
 that pass, a flat model can return only some that do not overlap, and IO tags only some that do not touch one of their
@@ -32,7 +32,7 @@ Row = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """What models of a kind can find.
+    """Share of the gold that models of a kind can find.
 
     Attributes:
         model: name of the one that was looked at.
@@ -113,7 +113,7 @@ def _alone(
 
 
 def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
-    """How many of some mentions cannot be returned beside the others, by reason.
+    """Counts the mentions that cannot be returned together with the others, by reason.
 
     Args:
         rows: distinct mentions that a head can return alone, in units.

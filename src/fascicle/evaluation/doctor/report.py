@@ -19,7 +19,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSettings:
-    """What a user may choose.
+    """Settings of the checks that a user may choose.
 
     Attributes:
         source: whose mentions are checked.
@@ -72,7 +72,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What one check has found.
+    """Result of one check that found something.
 
     Attributes:
         code: of the check.
@@ -97,7 +97,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class PartFacts:
-    """What was read of a part.
+    """Facts about a part that was read.
 
     Attributes:
         name: of the part.
@@ -139,11 +139,11 @@ class Report:
     excluded: int
 
     def count(self, severity: Severity) -> int:
-        """How many checks of a severity found something."""
+        """Counts the checks of a severity that found something."""
         return sum(finding.severity == severity for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
+        """Returns the report as values that JSON can hold."""
         return {"fascicle_corpus_check": SCHEMA, **asdict(self)}
 
 

@@ -68,22 +68,22 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answered_right(self) -> bool:
-        """Whether the answer is exactly the gold concepts, of which there is one at least."""
+        """True if the answer is exactly the gold concepts, of which there is at least one."""
         return bool(self.gold) and self.answer == self.gold
 
     @property
     def half(self) -> bool:
-        """Whether the candidates ranked first have some of the gold concepts, and are not right."""
+        """True if the candidates ranked first include some of the gold concepts, but `right` is false."""
         return not self.right() and any(part[0] in self.gold for part in self.parts if part)
 
     @property
     def is_nil(self) -> bool:
-        """Whether no concept of the vocabulary is right for it."""
+        """True if no concept of the vocabulary is right for the mention."""
         return self.where != "spurious" and (not self.gold or not self.known)
 
 
 class KnowsConcepts(Protocol):
-    """What a vocabulary says of concepts, so that errors can be explained."""
+    """Protocol of a vocabulary that can explain errors: facts about concepts."""
 
     def taxon(self, curie: str) -> str:
         """The species of a concept; empty for none."""
@@ -96,7 +96,7 @@ class KnowsConcepts(Protocol):
 
 
 def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
-    """Why the answer is not what gold has; ``None`` if it is."""
+    """Returns why the answer differs from the gold; ``None`` if it does not."""
     if case.where == "spurious":
         return "no such mention" if case.answer else None
     if case.answer == case.gold:

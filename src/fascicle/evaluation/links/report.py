@@ -34,7 +34,7 @@ _KEPT: Final[dict[str, Callable[[LinkCase], bool]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LinkSystem:
-    """What one system says of the mentions of gold.
+    """Links of one system for the mentions of the gold.
 
     Attributes:
         name: of the system.
@@ -136,7 +136,7 @@ def _brief(
 
 
 def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
-    """How often the links of each tier are right, and of how many mentions of gold they are."""
+    """Returns the precision of the links of each tier, and the share of mentions that have one."""
     found = {}
     for tier, table in scores.tiers.items():
         right, answered, mentions = table.sum(axis=0).tolist()

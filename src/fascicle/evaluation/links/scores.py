@@ -1,4 +1,4 @@
-"""How right links are, how sure that is, and why they are wrong.
+"""Scores of links: measures with their uncertainty, and counts of wrong links by reason.
 
 The identifiers of gold and answers are CURIEs in one spelling. A mention is right if its set of concepts is that of
 gold, and half right if only some are. Every figure is a share, counted document by document, so that documents can be
@@ -49,7 +49,7 @@ COMPARED: Final = ("recall@1", "f1", "concept_f1")
 
 
 class ErrorCount(NamedTuple):
-    """How often answers are wrong for one reason.
+    """Number of wrong answers with one reason.
 
     Attributes:
         wrong: how often.
@@ -62,7 +62,7 @@ class ErrorCount(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkScores:
-    """How right links are.
+    """Scores of links.
 
     The figures, each a share of mentions if it is not said otherwise:
 
@@ -163,7 +163,7 @@ def _calibration_errors(bins: Floats) -> Floats:
 
 
 def _counted(case: LinkCase) -> Iterator[Counted]:
-    """What a mention adds to the figures of mentions."""
+    """Yields what a mention adds to the counts of each measure of mentions."""
     right = case.answered_right
     if case.gold:
         yield from ((f"recall@{rank}", case.right(rank), 1) for rank in _RANKS)
@@ -185,7 +185,7 @@ def _tiers(case: LinkCase) -> Iterator[str]:
 
 
 def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
-    """What the sets of concepts of documents add."""
+    """Yields what the sets of concepts of each document add to the counts of each measure."""
     sets: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for case in cases:
         gold, answers = sets[case.document]

@@ -143,7 +143,7 @@ def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
 
 
 def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
-    """What may be said about differences, and what may not."""
+    """Yields sentences on which differences between systems the tests support, and which not."""
     pairs = comparison.pairs
     differing = [pair for pair in pairs if pair.differ()]
     corrected = f", corrected for {counted(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""

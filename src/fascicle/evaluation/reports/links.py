@@ -1,4 +1,4 @@
-"""What a report on links says, as tables: in plain text and Markdown here, on a page in ``page.page``."""
+"""Tables of a report on links: in plain text and Markdown here, on a page in ``page.page``."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def links_markdown(report: Mapping[str, Any]) -> str:
 
 
 def told(report: Mapping[str, Any]) -> str:
-    """What was scored, in sentences."""
+    """Describes what was scored, in sentences."""
     gold = report["gold"]
     none = f", {gold['without_concept']:,} of them without a concept" if gold["without_concept"] else ""
     return (

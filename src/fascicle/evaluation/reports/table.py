@@ -93,7 +93,7 @@ def systems_table(
 
 
 def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
-    """What belongs below any table of these scores, as sentences."""
+    """Returns the sentences that belong below any table of these scores."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
     said = [f"{match} over {counted(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:

@@ -64,7 +64,7 @@ def figures_row(counts: Counts) -> Line:
 
 
 def no_interval(scores: Scores, name: str = "micro_f1") -> str:
-    """Why a headline number has no interval; empty if it has one.
+    """Returns why a headline number has no interval; empty if it has one.
 
     Args:
         scores: by what is drawn.
@@ -93,7 +93,7 @@ def macro_row(scores: Scores) -> dict[str, Any]:
 
 
 def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:
-    """What is undefined in some scores: ``"micro"``, or the name of a type, -> number -> reason.
+    """Returns undefined numbers of some scores: ``"micro"``, or the name of a type, -> number -> reason.
 
     Types are listed under ``"type NAME"``, so that none is mistaken for ``"micro"``.
     """

@@ -120,7 +120,7 @@ def unit_of(documents: Iterable[Document]) -> str:
 
 
 def drawn_unit(documents: Sequence[Document]) -> str:
-    """What a bootstrap draws: ``"sentence"`` where documents are sentences, or a single one has them marked."""
+    """Returns the unit to draw: ``"sentence"`` if documents are sentences, or for one document with sentences."""
     single = len(documents) == 1 and documents[0].sentences
     return "sentence" if single else unit_of(documents)
 
@@ -152,7 +152,7 @@ def by_sentence(
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """What one system said, and its scores.
+    """Predictions of one system, and their scores.
 
     Attributes:
         name: for tables.

@@ -48,7 +48,7 @@ class _Stream:
         return bisect_right(self.starts, place) - 1
 
     def shown(self, place: int) -> str:
-        """What stands at a place, and in which document, for a sentence."""
+        """Quotes the text at a place, with its document, for a sentence."""
         if place >= len(self.characters):
             return "nothing more"
         number = self.document_at(place)
@@ -101,7 +101,7 @@ def match_by_order(
 
 
 def _visible(text: str) -> list[int]:
-    """Where a text has a character that is no white space."""
+    """Returns the positions of the characters of a text that are not white space."""
     return [at for at, character in enumerate(text) if not character.isspace()]
 
 

@@ -49,13 +49,13 @@ def joined(spans: Fragments) -> Fragments:
 
 
 def properly_inside(inner: Fragments, outer: Fragments) -> bool:
-    """Whether all characters of one mention belong to another that has more."""
+    """True if all characters of one mention belong to another mention that has more."""
     outer = joined(outer)
     return fragments_contain(outer, inner) and joined(inner) != outer
 
 
 def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[list[int]]:
-    """What overlaps what.
+    """Finds the mentions of two lists that overlap.
 
     Takes the time of sorting, plus that of comparing each mention with those of the other side that are open where it
     starts.
@@ -90,12 +90,12 @@ def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[li
 
 
 def overlap(a: Fragments, b: Fragments) -> int:
-    """How many characters two mentions share."""
+    """Counts the characters that two mentions share."""
     return sum(max(0, min(x[1], y[1]) - max(x[0], y[0])) for x in a for y in b)
 
 
 def size(spans: Fragments) -> int:
-    """How many characters a mention has."""
+    """Counts the characters of a mention."""
     return sum(end - start for start, end in spans)
 
 
@@ -125,12 +125,12 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def looks_at_types(rule: RuleName) -> bool:
-    """Whether only mentions of one type match, so that there are counts per type."""
+    """True if only mentions of the same type match, so that there are counts per type."""
     return rule != "span"
 
 
 def matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
-    """How many pairs match in one document.
+    """Counts the pairs of mentions that match in one document.
 
     Args:
         gold: identities of the gold mentions, each once.
@@ -240,7 +240,7 @@ SUBSETS: Final = (*_OF_TRAIN, "outermost", "inner", "nested", "same_span", "cont
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    """How much of a subset of the gold was found.
+    """Recall on a subset of the gold.
 
     Attributes:
         gold: mentions of the subset.
@@ -266,7 +266,7 @@ def surfaces(documents: Iterable[Document]) -> Surfaces:
 
 
 def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
-    """Whether a mention's surface and type occur in the training gold.
+    """True if a mention's surface and type occur in the training gold.
 
     Args:
         mention: of a document.

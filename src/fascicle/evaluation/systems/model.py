@@ -147,7 +147,7 @@ class _Probe:
                 )
 
     def notes(self) -> Iterator[str]:
-        """What the probabilities are, and which mentions have none."""
+        """Yields notes on the meaning of the probabilities and on the mentions that have none."""
         if self.predictor.manifest.decision.calibration:
             yield "the distributions are those of the head, before calibration; which mentions are found is after it"
         if self.unreachable:

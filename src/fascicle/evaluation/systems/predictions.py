@@ -1,4 +1,4 @@
-"""Which documents of two files are the same: by their ids, or by order where ids are made from file names."""
+"""Predictions of a file, and matching of the documents of two files by their ids or their order."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PredictionRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """What a file says of documents, all sources together.
+    """Predictions of a file for documents, all sources together.
 
     Attributes:
         path: of the file; for the sentences of errors.
@@ -75,7 +75,7 @@ class Predictions:
 
     @property
     def is_named_after_file(self) -> bool:
-        """Whether no document has an id of its own: ``test``, or ``test:1`` and so on in ``test.tsv``."""
+        """True if no document has an id of its own: ``test``, or ``test:1`` and so on in ``test.tsv``."""
         base = stem(self.path)
         return all(
             identifier == base or (identifier.startswith(f"{base}:") and identifier[len(base) + 1 :].isdigit())
@@ -84,12 +84,12 @@ class Predictions:
 
     @property
     def sources(self) -> set[str]:
-        """Who found the mentions."""
+        """Sources of the mentions."""
         return {mention.source for mentions in self.mentions.values() for mention in mentions}
 
     @property
     def is_called_gold(self) -> bool:
-        """Whether a format that can name the finder of a mention calls all of them gold."""
+        """True if a format that can name the source of a mention names the gold for all of them."""
         return "jsonl" in self.formats and self.sources == {GOLD}
 
     def of(self, source: str | None) -> Predictions:
@@ -187,7 +187,7 @@ def read_predictions(request: PredictionRequest, *, events: EventCounts | None =
 def of_documents(
     documents: Iterable[Document], *, path: str, formats: frozenset[str] = frozenset(), with_texts: bool = True
 ) -> Predictions:
-    """What documents hold, all sources together.
+    """Collects the mentions of documents, all sources together.
 
     Args:
         documents: may be a stream.

@@ -1,4 +1,4 @@
-"""How sure a score is: percentile bootstrap over documents, for one system and for the difference of two.
+"""Intervals of scores: percentile bootstrap over documents, for one system and for the difference of two.
 
 Documents are drawn with replacement, as many as there are, and the scores of each draw are computed from the sums of
 their counts (Efron and Tibshirani 1993, chapter 13). Mentions of one document are not independent, so documents are the
@@ -264,7 +264,7 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[In
 
 
 def weights_of(draws: Ints) -> Floats:
-    """How often each document was drawn, shape as given: sums over draws are products with it, and exact."""
+    """Counts how often each document was drawn, shape as given; products with these weights are exact sums."""
     rows, documents = draws.shape
     places = (draws + documents * np.arange(rows)[:, None]).ravel()
     return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
@@ -297,7 +297,7 @@ def shares(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
 
 
 def without_denominator(scores: Scores) -> float:
-    """What a number without a denominator is in a draw: not a number, unless a rule was chosen that defines it."""
+    """Returns the value of a number without a denominator in a draw: NaN, unless the rule for zeros defines it."""
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 

@@ -1,4 +1,4 @@
-"""Whether two systems differ: approximate randomisation, and Holm's correction where several pairs are tested.
+"""Significance tests of two systems: approximate randomisation, and Holm's correction for several pairs.
 
 Randomisation asks how often two systems would differ as much as they do if it were chance which of the two said what:
 in every document, the answers of both are swapped or not by the toss of a coin (Noreen 1989; Yeh 2000, "More accurate

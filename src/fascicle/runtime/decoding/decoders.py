@@ -47,7 +47,7 @@ class _Matched:
 
 
 class Decoder(Protocol):
-    """How the tables of one kind of head become spans; one object for each call, since it may hold scores."""
+    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
         """Extracts what later decoding needs from each window of a batch.

@@ -297,7 +297,7 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: Arr
 def match_distributions(
     tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: ArrayLike = 0.0
 ) -> Floats:
-    """How sure a bi-encoder is of each type of spans that are given: one logistic number for each, no distribution.
+    """Returns probabilities of a bi-encoder for each type of given spans: one logistic number each, no distribution.
 
     The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of none is the product of
     what each type leaves, as if the types were independent. Starts and ends have no part in it.

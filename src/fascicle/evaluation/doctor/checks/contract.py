@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Corpus:
-    """What was read.
+    """Corpus as it was read.
 
     Attributes:
         items: documents of all parts that are checked.
@@ -100,7 +100,7 @@ class Corpus:
         return found
 
     def shared(self, compute: Callable[[Corpus], T]) -> T:
-        """What a function makes of this, computed at its first use: several checks may share it."""
+        """Returns the result of a function on this corpus, computed at its first use: several checks may share it."""
         if compute not in self._known:
             self._known[compute] = compute(self)
         return cast(T, self._known[compute])

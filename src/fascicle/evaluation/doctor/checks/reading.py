@@ -1,4 +1,4 @@
-"""What the readers say about the documents that they gave, and about the columns of their files."""
+"""Checks on the events of the readers and on the columns of their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the mentions of one document lie to each other, and to words and sentences."""
+"""Checks on how the mentions of one document relate to each other, and to words and sentences."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _sentences(corpus: Corpus) -> Iterator[tuple[Item, Span]]:
 
 
 def _is_next(item: Item, following: Item) -> bool:
-    """Whether a sentence of a column file, which is a document by itself, follows another."""
+    """True if a sentence of a column file, which is a document by itself, follows another."""
     return (
         item.row >= 0
         and item.path == following.path

@@ -23,7 +23,7 @@ _Words = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """Where strings of mentions stand that no mention overlaps.
+    """Occurrences of the strings of mentions that no mention overlaps.
 
     Attributes:
         annotated: words of a string -> number of mentions.
@@ -127,7 +127,7 @@ def _free(item: Item, known: Counter[_Words], lengths: dict[str, list[int]]) -> 
 
 
 def _taken(item: Item) -> bytearray:
-    """Which words a mention overlaps."""
+    """Returns a flag for each word: 1 if a mention overlaps it."""
     taken = bytearray(len(item.words))
     for mention in item.mentions:
         for start, end in mention.spans:

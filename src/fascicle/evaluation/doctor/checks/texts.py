@@ -58,7 +58,7 @@ def open_sentence(item: Item) -> Iterator[Hit]:
 
 
 def share_of_sentences(corpus: Corpus) -> Iterator[Detail]:
-    """How many sentences do not end as sentences do, part by part."""
+    """Yields, part by part, how many sentences do not end as sentences do."""
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         found = sum(1 for item in items for _ in open_sentence(item))
@@ -164,7 +164,7 @@ def _byte(character: str) -> bytes:
 
 
 def _first_difference(text: str) -> int:
-    """Where the first character stands from which a text is not in NFC."""
+    """Returns the position of the first character from which a text is not in NFC."""
     normal = unicodedata.normalize("NFC", text)
     same = next((i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b), min(len(text), len(normal)))
     return min(same, len(text) - 1)

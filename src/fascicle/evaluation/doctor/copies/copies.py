@@ -83,7 +83,7 @@ class Group:
 
     @property
     def relation(self) -> Relation:
-        """Where the two parts stand to each other."""
+        """Relation of the two parts: the same part, two splits, or two corpora."""
         kept, other = self.kept[0].part, self.others[0].part
         if kept == other:
             return "in-part"
@@ -92,7 +92,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Copies:
-    """What was found, and what was not sought.
+    """Copies that were found, and the number of documents that were not compared.
 
     Attributes:
         groups: of all kinds.
@@ -311,7 +311,7 @@ class Search:
         return [first] if first is not None else []
 
     def _is_copy(self, item: Item, number: int, near: set[int]) -> bool:
-        """Whether a document of the class of that number, or near those, is a copy of an item as a whole."""
+        """True if a document of the class of that number, or near those, is a copy of an item as a whole."""
         own = self._class_of[item.number]
         return own == number or own in near or frozenset((own, number)) in self._alike
 

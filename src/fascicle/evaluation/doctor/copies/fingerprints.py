@@ -1,4 +1,4 @@
-"""What of a text is compared: its letters and digits, whatever its case, spaces, punctuation and tokenisation.
+"""Fingerprints of texts: only letters and digits are compared, not case, spaces, punctuation or tokenisation.
 
 The *normal form* of a text is NFKC, case-folded, without everything but letters and digits. Its *normal words* are the
 longest runs of these; each Chinese character and each kana is a word of its own. Its *shingles* are the sets of hashes

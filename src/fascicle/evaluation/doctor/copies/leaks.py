@@ -67,7 +67,7 @@ def not_compared(corpus: Corpus) -> Found:
 
 
 def exclusions(corpus: Corpus) -> list[Exclusion]:
-    """What to leave out of training: of each pair of copies the one that need not be kept, with its best reason.
+    """Lists the documents to leave out of training: one of each pair of copies, with its best reason.
 
     Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
     order given, other corpora. A document stays if all that it is a copy of is left out itself, so that of a chain of

@@ -75,7 +75,7 @@ class Screen:
         return self._search.near.left
 
     def reasons(self, documents: Sequence[Document]) -> list[str]:
-        """Why each document must be left out; empty for one that may stay.
+        """Returns the reasons why each document must be left out; empty for one that may stay.
 
         Args:
             documents: any; the answer for one does not depend on the others.
@@ -112,7 +112,7 @@ def _bare(identifier: str) -> str:
 
 
 def _is_telling(item: Item, span: Span) -> bool:
-    """Whether a sentence is enough to tell its document: a long one, or the title of a document of several."""
+    """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
     start, end = span
     is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
     return is_title or len(normal_words(item.text[start:end])) >= LONG

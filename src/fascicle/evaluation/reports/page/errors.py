@@ -63,7 +63,7 @@ def _rates(report: Report) -> Html:
 
 
 def system_errors(report: Report, at: int, pictures: Pictures) -> Section:
-    """What goes wrong with one system."""
+    """Builds the section on the errors of one system."""
     errors = report["systems"][at]["errors"]
     caption = (
         "Every prediction by what it is (column) and what the gold has there (row). In the diagonal the right ones, "

@@ -127,7 +127,7 @@ def _card(card: _Card, places: Mapping[str, str]) -> Html:
 
 
 def _told(value: Mapping[str, Any]) -> Html:
-    """What is wrong, in a sentence."""
+    """Describes an error in a sentence."""
     mention, partner = _named(value["mention"]), value["partner"]
     if value["side"] == "fp":
         if partner is None:

@@ -22,7 +22,7 @@ def points(value: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What stands where a picture is wanted.
+    """Content of the place of a picture.
 
     Attributes:
         svg: the picture, an ``<svg>`` element; empty if there is none.
@@ -162,7 +162,7 @@ class Table:
 
 
 def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
-    """What each column is called, with its group: stands beside the cells where the screen has no room for columns."""
+    """Returns the label of each column, with its group: shown beside the cells on a screen too narrow for columns."""
     above = [_bare(title) for title, width in groups for _ in range(width)]
     named = [_bare(cell) for cell in header]
     return [f"{group} {name}".strip() for group, name in zip(above or [""] * len(named), named, strict=True)]

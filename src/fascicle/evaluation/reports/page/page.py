@@ -115,7 +115,7 @@ def _sections(report: Report, pictures: Pictures) -> list[Section]:
 
 
 def _lede(report: Report) -> Html:
-    """What was compared."""
+    """Builds the opening paragraph of the page, which describes what was compared."""
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]
     said = (

@@ -47,7 +47,7 @@ _LOOK: Final[Mapping[str, Any]] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How one series is told from another: by colour, and by mark, line and hatching where there is none.
+    """Style of one series: colour, and also mark, line and hatching for prints without colour.
 
     Attributes:
         colour: of Okabe and Ito, which people with any colour vision tell apart.
@@ -165,7 +165,7 @@ _LONGEST = 28  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """How some names are written in a picture.
+    """Labels of names in a picture.
 
     Attributes:
         names: one for each, no two the same, ready for Matplotlib.

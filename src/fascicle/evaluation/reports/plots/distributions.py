@@ -153,7 +153,7 @@ def _each_type(data: Distributions) -> Iterator[tuple[str, Flags]]:
 
 
 def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
-    """Where a mention would lie that is sure to be of one class.
+    """Draws and names the corners: the position of a mention whose class is certain.
 
     Names that would cover each other are moved apart; of many classes only those farthest out are named.
     """

@@ -22,7 +22,7 @@ _SMALL_LETTERS: Final = 15  # of the words on how to read it
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """What is drawn, and on which size of sheet; or why there is nothing to draw.
+    """Drawing and its size in print; or the reason why there is nothing to draw.
 
     Attributes:
         title: what it shows, for readers who cannot see it.
@@ -110,7 +110,7 @@ def look(number: int) -> dict[str, Any]:
 
 
 def too_many(series: int) -> Drawing | None:
-    """What stands for a picture of more systems than one can show."""
+    """Returns a drawing that refuses more systems than one picture can show; ``None`` if it can show all."""
     if series <= MOST_SERIES:
         return None
     return Drawing(missing=f"{series} systems cannot be told apart in one picture, {MOST_SERIES} can")

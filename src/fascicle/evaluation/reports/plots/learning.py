@@ -73,7 +73,7 @@ class HeadCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCurves:
-    """Where one run was scored on dev: after every epoch, or after some number of steps. A span typer never is.
+    """Scores of one run on dev: after every epoch, or after some number of steps. A span typer has none.
 
     Attributes:
         name: of the folder.
@@ -93,7 +93,7 @@ class RunCurves:
 
     @property
     def note(self) -> str:
-        """What the reader of a picture should know; empty if nothing."""
+        """Note for the reader of a picture; empty if there is none."""
         if self.finished:
             return ""
         last = self.places[-1]

@@ -1,4 +1,4 @@
-"""Which types a system takes for which: a matrix with its counts in the cells; and differences as a heat map."""
+"""Matrices of confused types: counts in the cells of one system; differences of two systems as a heat map."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing
 
 
 def _says_something(bucket: Mapping[str, Any]) -> bool:
-    """Where there is no gold, an F1 of 0 says only that something was predicted."""
+    """True if a picture has something to show: without gold, an F1 of 0 means only that something was predicted."""
     return bool(bucket["gold"]) and bucket["f1"] is not None
 
 

@@ -149,7 +149,7 @@ def _of_type(systems: Sequence[System], name: str, title: str) -> _Group:
 
 
 def _notes(groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
-    """Which marks have no interval and which systems no mark, and why."""
+    """Yields notes on marks without an interval and on systems without a mark, with the reason."""
     reasons: dict[str, dict[str, None]] = {}
     for group in groups:
         for row in group.scores:
