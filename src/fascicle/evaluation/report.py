@@ -75,7 +75,7 @@ class Headline:
 
 
 def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
-    """The intervals of the headline numbers of some scores.
+    """Returns the intervals of the headline numbers of some scores.
 
     Args:
         drawn: scores by what is drawn, see ``systems.by_unit``.
@@ -92,7 +92,7 @@ def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
 
 
 def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> list[str]:
-    """A sentence for each number that is undefined in some draws.
+    """Yields a sentence for each number that is undefined in some draws.
 
     Args:
         intervals: name, or ``"difference"`` -> interval as it stands in JSON.
@@ -205,7 +205,7 @@ def build_report(
 
 
 def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
-    """The scores of a system under every rule, with the intervals of the strict ones."""
+    """Returns the scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
         rule: {
@@ -270,7 +270,7 @@ def _calibration(data: Judged, *, bins: int) -> Calibration:
 
 
 def _thresholds(data: Judged) -> list[dict[str, Any]]:
-    """For the best F1 and for some precisions: what they are, or why there is none."""
+    """Returns the thresholds for the best F1 and for some precisions, or the reason why there is none."""
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     rows: list[dict[str, Any]] = []
     for wanted in (None, *_WANTED):

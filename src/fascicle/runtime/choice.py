@@ -23,7 +23,7 @@ STEP = "choose"
 def answering(
     predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
 ) -> Annotator:
-    """The predictor as a user chose it, or itself where nothing was chosen.
+    """Returns the predictor with the user's choices applied, or itself without any.
 
     Args:
         predictor: finds the mentions.
@@ -42,7 +42,7 @@ def answering(
 
 
 def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
-    """The same predictor with other ends of names.
+    """Returns the same predictor with another rule for the ends of names.
 
     Args:
         predictor: a model with a decision of documents, or an ensemble with one of its own.

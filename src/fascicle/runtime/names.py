@@ -45,7 +45,7 @@ def with_names(
     types: Collection[str],
     source: str,
 ) -> list[Patch]:
-    """Answers in which texts of a few words are names, where a second reading or a pack says so.
+    """Returns answers in which texts of a few words become names if a second reading or a term pack supports it.
 
     Args:
         documents: of any length.

@@ -19,7 +19,7 @@ def shipped_models() -> tuple[str, ...]:
 
 
 def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The folders of the term packs that `load` opens; none for another model.
+    """Returns the folders of the term packs that `load` opens; none for another model.
 
     Raises:
         UsageError: several models, not all of which are packs, or none.
@@ -43,12 +43,12 @@ def is_plugin(model: str | os.PathLike[str]) -> bool:
 
 
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:
-    """The shipped models of this name."""
+    """Returns the shipped models of this name."""
     return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
+    """Returns the folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
     A run folder stands for the model that the run kept.
 

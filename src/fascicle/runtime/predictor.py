@@ -50,7 +50,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Probed:
-    """One document, what the model would add to it, and what it says of each mention that was asked for."""
+    """Predictions for one document, and the probabilities of each mention that was probed."""
 
     document: Document
     patch: Patch
@@ -136,23 +136,23 @@ class ModelPredictor(Annotator):
         return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with other rules for abbreviations."""
+        """Returns the same model with other rules for abbreviations."""
         return self._deciding(abbreviations=rules)
 
     def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with another decision of documents."""
+        """Returns the same model with another decision of documents."""
         return self._deciding(document=rules)
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
-        """The same model with another ``Decision.nothing``."""
+        """Returns the same model with another ``Decision.nothing``."""
         return self._deciding(nothing=nothing)
 
     def with_nothing_by_type(self, values: Sequence[float]) -> ModelPredictor:
-        """The same model with another ``Decision.nothing_by_type``, and nothing beside it."""
+        """Returns the same model with another ``Decision.nothing_by_type``; all else stays."""
         return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
 
     def deciding(self, decision: Decision) -> ModelPredictor:
-        """The same model with another decision."""
+        """Returns the same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return changed
@@ -190,7 +190,7 @@ class ModelPredictor(Annotator):
         return patches
 
     def probe(self, documents: Iterable[Document], *, source: str = GOLD) -> Iterator[Probed]:
-        """Predicts, and says how probable mentions are that documents hold already; in bounded memory, in order.
+        """Predicts, and computes the probabilities of mentions that documents already hold, in bounded memory.
 
         Args:
             documents: with mentions; of any number.
@@ -220,7 +220,7 @@ class ModelPredictor(Annotator):
         return TagSpace(scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal")
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As `predict`, and how probable each tag of each word is, under the decision of the model.
+        """Predicts, and computes the probability of each tag of each word, under the decision of the model.
 
         Args:
             documents: sentences and words are taken from them where given.
@@ -282,7 +282,7 @@ class ModelPredictor(Annotator):
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _predict_long(self, document: Document) -> Patch:
-        """As for a short document, in memory that does not grow with its length."""
+        """Predicts for a long document, in memory that does not grow with its length."""
         answer = self._answer(document)
         for part in parts_of(
             self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
@@ -298,7 +298,7 @@ class ModelPredictor(Annotator):
         return self._reads(shown, self._tokenizer, reading=self.manifest.reading, level=level)
 
     def _plain(self, document: Document) -> Document:
-        """The document as the network reads it."""
+        """Returns the document as the network reads it."""
         return plain(document) if self.manifest.decision.characters else document
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:

@@ -61,7 +61,7 @@ def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
 
 
 def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSession) -> Floats32:
-    """The vectors of the types of an export, ``[kinds, K, h]``.
+    """Returns the vectors of the types of an export, ``[kinds, K, h]``.
 
     Args:
         manifest: with a graph of types, and what is said of the types.
@@ -82,7 +82,7 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
 
 
 def _rows(texts: TypeTexts, start: int) -> dict[str, Ints]:
-    """The texts of some types that are read at inference, without padding that all have."""
+    """Returns the texts of some types that are read at inference, without padding that all have."""
     first = (texts.counts.cumsum() - texts.counts)[start : start + _TOGETHER]
     rows = (first[:, None] + np.arange(texts.at_rest)).ravel()
     mask = texts.mask[rows]

@@ -18,7 +18,7 @@ from fascicle.text.annotator import Annotator, TagSpace
 
 
 class Wrapped(Annotator):
-    """Says of itself what the predictor in it says."""
+    """Predictor of another package; its properties are those of the predictor inside."""
 
     def __init__(self, predictor: Annotator) -> None:
         """Takes the predictor."""

@@ -116,7 +116,7 @@ def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
 
 
 def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
-    """The interval of each value.
+    """Returns the interval of each value.
 
     Args:
         values: shape ``[n]``.
@@ -245,7 +245,7 @@ class Ruler:
         self._unit: TextUnit = unit
 
     def measure(self, mentions: Sequence[Identity]) -> dict[str, Values]:
-        """The attributes of mentions, gold or predicted.
+        """Returns the attributes of mentions, gold or predicted.
 
         Args:
             mentions: of the documents, in any order; shape ``[n]``.
@@ -272,7 +272,7 @@ class Ruler:
         return dict(zip(self.names, values, strict=True))
 
     def _row(self, sheet: _Sheet, *, type_: str, spans: Fragments, depth: int) -> tuple[float, ...]:
-        """The values of one mention, in the order of ``names``."""
+        """Returns the values of one mention, in the order of ``names``."""
         layout = sheet.layout
         text = layout.text_at(spans[0][0])
         words = max(1, len(layout.texts[text]))
@@ -313,7 +313,7 @@ class _Sheet:
         return self._unknown[text]
 
     def depths(self, mentions: Sequence[Fragments]) -> list[int]:
-        """In how many gold mentions of different characters each of some mentions lies properly."""
+        """Counts, for each mention, the gold mentions of different characters that properly contain it."""
         gold = list({joined(spans) for _, spans in self._gold})
         return [
             sum(properly_inside(spans, gold[at]) for at in others)

@@ -90,7 +90,7 @@ class Bucketing:
         self._places = self._assigned(values)
 
     def count(self, predicted: Mapping[str, Iterable[Mention]]) -> dict[str, tuple[Bucket, ...]]:
-        """The counts of one system.
+        """Returns the counts of one system.
 
         Args:
             predicted: document id -> its mentions, for documents of the gold.

@@ -83,7 +83,7 @@ class BoundaryWords:
 
 
 def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[BoundaryWords]:
-    """The words between the boundary of a false positive and that of its gold partner of the same type.
+    """Returns the words between the boundary of a false positive and that of its gold partner of the same type.
 
     Only mistakes of the classes *boundary* are looked at, and only false positives, so that a pair counts once.
 

@@ -48,7 +48,7 @@ class Row:
     used: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
@@ -69,7 +69,7 @@ class FittedDocuments:
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """Development texts of one file, and what a model says of them.
+    """Development texts of one file, with the predictions of a model.
 
     Attributes:
         file: its name.
@@ -218,7 +218,7 @@ def _with_known(rule: TypeDecision) -> list[TypeDecision]:
 
 
 def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision:
-    """The rule with the highest mean of F1; the first of several, and of all without a row."""
+    """Returns the rule with the highest mean F1; the first of several, and of all without a row."""
     if not rows:
         return rules[0]
     merits = [float(np.mean([one.f1(rule) for one in rows])) for rule in rules]

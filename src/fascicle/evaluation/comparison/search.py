@@ -127,7 +127,7 @@ def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple
 
 
 def _kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
-    """The cells whose mentions a rule keeps, ``[C]``.
+    """Returns the cells whose mentions a rule keeps, ``[C]``.
 
     Args:
         cells: the systems and the gold.

@@ -52,7 +52,7 @@ class Reach:
         return 1.0 - sum(self.reasons.values()) / self.mentions if self.mentions else None
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         value: dict[str, Any] = {
             "model": self.model,
             "family": self.family,
@@ -98,7 +98,7 @@ def _alone(
     types: Sequence[str],
     limits: Limits,
 ) -> tuple[list[Row], Counter[str]]:
-    """The mentions that can be returned if there is no other, in units; and why the rest cannot."""
+    """Returns the mentions that can be returned if there is no other, in units; and why the rest cannot."""
     free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers)
     rows: list[Row] = []
     lost: Counter[str] = Counter()
@@ -136,7 +136,7 @@ def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limi
 
 
 def most_disjoint(rows: Iterable[Row], *, apart: bool = False, breaks: Iterable[int] = ()) -> int:
-    """The size of the largest choice of spans of which no two overlap.
+    """Returns the size of the largest choice of spans of which no two overlap.
 
     Args:
         rows: spans with their types.

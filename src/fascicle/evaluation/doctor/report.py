@@ -148,7 +148,7 @@ class Report:
 
 
 def markdown(report: Report, *, names_all: bool = False) -> str:
-    """The report as Markdown that reads well on a terminal too.
+    """Returns the report as Markdown that reads well on a terminal too.
 
     Args:
         report: to write.
@@ -158,7 +158,7 @@ def markdown(report: Report, *, names_all: bool = False) -> str:
 
 
 def summary(report: Report) -> str:
-    """One sentence."""
+    """Summarises the report in one sentence."""
     counts = [counted(report.count(name), name) for name in SEVERITIES]
     documents = sum(part.documents for part in report.parts)
     return f"{counted(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
@@ -229,6 +229,6 @@ def _escaped(text: str, *, code: bool = False) -> str:
 
 
 def _code(text: str) -> str:
-    """As Markdown shows it unchanged; signs that cannot be printed are spelt out."""
+    """Formats text as code that Markdown shows unchanged; unprintable characters are escaped."""
     line = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
     return f"`` {line} ``" if "`" in line else f"`{line}`"

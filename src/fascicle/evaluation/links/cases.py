@@ -1,4 +1,4 @@
-"""One mention with its gold concepts and what a system says of it: what figures of links are counted from."""
+"""Case of linking: one mention with its gold concepts and the answer of a system; scores of links count these."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHORT: Final = 5  # letters and digits of an abbreviation
 
 
 class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
-    """A mention with its gold concepts, and what a system says of it.
+    """Mention with its gold concepts, and the candidates and answer of a system.
 
     Attributes:
         document: its id.
@@ -86,13 +86,13 @@ class KnowsConcepts(Protocol):
     """Protocol of a vocabulary that can explain errors: facts about concepts."""
 
     def taxon(self, curie: str) -> str:
-        """The species of a concept; empty for none."""
+        """Returns the species of a concept; empty for none."""
 
     def ancestors(self, curie: str) -> Collection[str]:
-        """All concepts above one."""
+        """Returns all concepts above one."""
 
     def label(self, curie: str) -> str:
-        """The preferred name of a concept; empty if it is unknown."""
+        """Returns the preferred name of a concept; empty if it is unknown."""
 
 
 def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:

@@ -97,7 +97,7 @@ class LinkScores:
         return part, whole
 
     def value(self, name: str) -> float | None:
-        """A figure; ``None`` if there is nothing that it is a share of."""
+        """Returns the value of a measure; ``None`` if its denominator is 0."""
         part, whole = self.counts(name)
         return part / whole if whole else None
 
@@ -252,7 +252,7 @@ def link_intervals(
 def link_difference(
     first: LinkScores, second: LinkScores, name: str, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Difference:
-    """A figure of one system less that of another, with its paired interval and the p-value of randomisation.
+    """Computes the difference of a measure of two systems, with its paired interval and the p-value of randomisation.
 
     Args:
         first: of one system.

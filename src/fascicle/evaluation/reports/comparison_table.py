@@ -34,12 +34,12 @@ class Section:
 
 
 def as_text(sections: Sequence[Section]) -> str:
-    """For a terminal."""
+    """Formats the comparison for a terminal."""
     return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
 
 
 def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str] = ()) -> str:
-    """For a report; notes on what was compared stand first."""
+    """Formats the comparison as Markdown; notes on what was compared come first."""
     listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
     return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
 
@@ -47,7 +47,7 @@ def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str]
 def sections_of(
     comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
 ) -> list[Section]:
-    """The comparison as tables.
+    """Returns the comparison as tables.
 
     Args:
         comparison: of the systems.
@@ -69,7 +69,7 @@ def sections_of(
 
 
 def _rule_name(rule: Rule, systems: int) -> str:
-    """A rule in words: ``2 of 3`` for k of n."""
+    """Returns a rule in words: ``2 of 3`` for k of n."""
     return f"{rule.votes} of {systems}" if rule.name == "kofn" else rule.name
 
 
@@ -324,5 +324,5 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _escaped(cell: str) -> str:
-    """A cell as it reads; numbers and their intervals have no meaning in Markdown."""
+    """Returns a cell as it reads; numbers and their intervals have no meaning in Markdown."""
     return cell if _NUMBERS.fullmatch(cell) else escaped(cell)

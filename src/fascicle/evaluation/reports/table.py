@@ -26,7 +26,7 @@ def table(
     others: Sequence[Scores] = (),
     unit: str = "document",
 ) -> str:
-    """A readable table: one line per type, then micro and macro, then what a reader must know to trust them.
+    """Formats a table: one line per type, then micro and macro, then notes needed to interpret them.
 
     Args:
         scores: what to show.
@@ -111,7 +111,7 @@ def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "docu
 
 
 def _sure(headline: Headline, unit: str) -> list[str]:
-    """The intervals in one sentence, and what was left out of them."""
+    """Returns the intervals in one sentence, and what was left out of them."""
     one = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
@@ -159,7 +159,7 @@ def _rates(found: Figures) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with two decimals; undefined if there is none."""
+    """Returns a share as a percentage with two decimals; undefined if there is none."""
     return UNDEFINED if share is None else f"{100 * share:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of counts, where a number without a denominator is undefined and says why.
+"""Precision, recall and F1 of counts; a number without a denominator is undefined, with a reason.
 
 ``scoring.scores`` gives such numbers a value by rule, for averages need one. What is shown to a reader is
 ``None`` with a reason, never a zero that looks like a failure, and never a NaN.
@@ -42,7 +42,7 @@ class Figures:
         return {name: reason for name, reason in reasons.items() if getattr(self, name) is None}
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
+        """Returns the numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
         numbers = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
         return numbers | ({"undefined": self.undefined} if self.undefined else {})
 
@@ -80,7 +80,7 @@ def no_interval(scores: Scores, name: str = "micro_f1") -> str:
 
 
 def macro_row(scores: Scores) -> dict[str, Any]:
-    """The macro averages of some scores, ready for JSON.
+    """Returns the macro averages of some scores, ready for JSON.
 
     They are means over the types in the gold, in which a type without predictions has the precision that the zero rule
     of the scores gives it.

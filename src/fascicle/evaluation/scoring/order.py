@@ -44,7 +44,7 @@ class _Stream:
         return _Stream(ids=tuple(texts), texts=tuple(texts.values()), starts=starts, characters="".join(bare))
 
     def document_at(self, place: int) -> int:
-        """The number of the document that holds a character of the stream."""
+        """Returns the number of the document that holds a character of the stream."""
         return bisect_right(self.starts, place) - 1
 
     def shown(self, place: int) -> str:
@@ -123,7 +123,7 @@ def _difference(ours: _Stream, theirs: _Stream, names: tuple[str, str]) -> str:
 
 
 def _first_difference(first: str, second: str) -> int:
-    """The first place at which two different strings differ, found by halving."""
+    """Finds by bisection the first place at which two different strings differ."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

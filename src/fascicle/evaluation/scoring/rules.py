@@ -36,7 +36,7 @@ from fascicle.errors import InputError
 
 
 def joined(spans: Fragments) -> Fragments:
-    """The same characters in as few fragments as possible: one that begins where another ends goes on with it."""
+    """Joins fragments that touch, so that the same characters are in as few fragments as possible."""
     if len(spans) == 1:
         return spans
     parts = [spans[0]]
@@ -160,7 +160,7 @@ def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Count
 
 
 def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """The most pairs, one from each side, that share a character and use no mention twice.
+    """Returns the most pairs, one from each side, that share a character and use no mention twice.
 
     Args:
         first: spans of mentions.
@@ -261,7 +261,7 @@ class Recall:
 
 
 def surfaces(documents: Iterable[Document]) -> Surfaces:
-    """The ``(surface, type)`` pairs of the gold of some documents, those of training."""
+    """Returns the ``(surface, type)`` pairs of the gold of some documents, those of training."""
     return frozenset((m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD))
 
 
@@ -277,7 +277,7 @@ def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
 
 
 def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
-    """The spans of those mentions that lie properly inside another of them, and of those that hold another.
+    """Returns the spans of those mentions that lie properly inside another of them, and of those that hold another.
 
     Takes the time of sorting, plus that of comparing each mention with those that are open where it starts.
     """
@@ -300,7 +300,7 @@ def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozense
 
 
 def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
-    """The spans whose characters are those of several mentions, of different types."""
+    """Returns the spans whose characters are those of several mentions, of different types."""
     types: dict[Fragments, set[str]] = {}
     given: dict[Fragments, set[Fragments]] = {}
     for mention in mentions:
@@ -342,7 +342,7 @@ def subset_recall(
 
 
 def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
-    """Every gold mention with the names of its subsets."""
+    """Yields every gold mention with the names of its subsets."""
     gold = document.layer(GOLD)
     (inner, outer), same = nesting(gold), _same_spans(gold)
     for mention in gold:

@@ -170,7 +170,7 @@ def score_rules(
     allow_missing: bool = False,
     zero_rule: ZeroRule = "zero",
 ) -> dict[RuleName, Scores]:
-    """The scores of the same mentions under several rules of matching, see ``score``.
+    """Returns the scores of the same mentions under several rules of matching, see ``score``.
 
     Args:
         gold: document id -> its gold mentions.
@@ -273,7 +273,7 @@ def _sum(parts: Iterable[Counts]) -> Counts:
 
 
 def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:
-    """The identities of each document, and how many mentions were left out as duplicates."""
+    """Returns the identities of each document, and how many mentions were left out as duplicates."""
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():

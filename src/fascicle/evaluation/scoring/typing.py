@@ -185,7 +185,7 @@ class TypeLookup:
     by_string: Mapping[Hashable, str] = field(repr=False)
 
     def type_of(self, string: Hashable) -> str:
-        """The type of one string."""
+        """Returns the type of one string."""
         return self.by_string.get(string, self.majority)
 
     @property

@@ -127,7 +127,7 @@ class _Probe:
     asked: int = 0
 
     def entries(self, gold: Iterable[Document]) -> Iterator[Entry]:
-        """Every gold mention, in order."""
+        """Yields every gold mention, in order."""
         for probed in self.predictor.probe(gold):
             document, patch = probed.document, probed.patch
             self.mentions[document.id] = tuple(mention for mention in patch.add if mention.type not in self.apart)

@@ -93,7 +93,7 @@ class Predictions:
         return "jsonl" in self.formats and self.sources == {GOLD}
 
     def of(self, source: str | None) -> Predictions:
-        """Those of one source; ``None`` for all."""
+        """Returns those of one source; ``None`` for all."""
         if source is None:
             return self
         return replace(
@@ -101,7 +101,7 @@ class Predictions:
         )
 
     def of_one_system(self, source: str = "") -> Predictions:
-        """Those of one source of documents; a prediction file stands for one system unless a source is named.
+        """Returns those of one source of documents; a prediction file stands for one system unless a source is named.
 
         Formats of others do not name the finder of a mention: if all mentions are called gold, these are taken.
 
@@ -123,7 +123,7 @@ class Predictions:
         return self.of(source or (GOLD if found <= {GOLD} else only_source(found)))
 
     def system(self, name: str) -> System:
-        """The same for a rule that combines systems.
+        """Returns the same for a rule that combines systems.
 
         Args:
             name: no other system that it is combined with has it.

@@ -51,7 +51,7 @@ class Interval:
     undefined: int = 0
 
     def as_dict(self) -> dict[str, float | int]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return asdict(self)
 
 
@@ -68,7 +68,7 @@ class Difference(Interval):
 
 
 def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:
-    """The interval of the micro F1.
+    """Returns the interval of the micro F1.
 
     Args:
         scores: of one system.
@@ -88,7 +88,7 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
 
 
 def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> dict[str, Interval]:
-    """The intervals of the headline numbers, all over the same draws, those of ``bootstrap_f1``.
+    """Returns the intervals of the headline numbers, all over the same draws, those of ``bootstrap_f1``.
 
     Args:
         scores: of one system.
@@ -122,7 +122,7 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
 def bootstrap_types(
     scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> dict[str, Interval]:
-    """The interval of the F1 of each type, over the draws of ``bootstrap_f1``.
+    """Returns the interval of the F1 of each type, over the draws of ``bootstrap_f1``.
 
     Args:
         scores: of one system.
@@ -185,7 +185,7 @@ def bootstrap_difference(
 
 
 def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Interval:
-    """An estimate with the interval of its bootstrap draws.
+    """Returns an estimate with the interval of its bootstrap draws.
 
     Args:
         estimate: on the documents as they are.
@@ -202,7 +202,7 @@ def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> I
 
 
 def difference_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
-    """A difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
+    """Returns a difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
     interval = interval_of(estimate, drawn, level=level, seed=seed)
     return Difference(**asdict(interval), p_value=_two_sided(drawn[~np.isnan(drawn)]))
 
@@ -282,7 +282,7 @@ def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
 
 
 def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Scores) -> Floats:
-    """The mean F1 of the types of which there is gold in each draw, shape (draws,)."""
+    """Returns the mean F1 of the types of which there is gold in each draw, shape (draws,)."""
     total, number = np.zeros(len(weights)), np.zeros(len(weights))
     for documents, counts in types:
         tp, fp, fn = (weights[:, documents] @ counts).T
@@ -308,6 +308,6 @@ def f1_of_sums(sums: Ints, *, none: float) -> Floats:
 
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:
-    """The ends of the interval that holds a share of the draws."""
+    """Returns the ends of the interval that holds a share of the draws."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

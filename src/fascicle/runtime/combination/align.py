@@ -55,7 +55,7 @@ class System:
     lists_all: bool = True
 
     def types(self) -> set[str]:
-        """The types that it used."""
+        """Returns the types that it used."""
         return {mention.type for mentions in self.mentions.values() for mention in mentions}
 
 
@@ -227,7 +227,7 @@ def _check_shared(systems: Sequence[System]) -> None:
 
 
 def _one_text(systems: Sequence[System]) -> dict[str, str]:
-    """The hash of every text that is known.
+    """Returns the hash of every text that is known.
 
     Raises:
         InputError: two systems read different texts; the first document is named.

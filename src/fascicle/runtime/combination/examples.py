@@ -31,7 +31,7 @@ class Example:
 def examples(
     gold: Mapping[str, Iterable[Mention]], predicted: Iterable[Mapping[str, Iterable[Mention]]]
 ) -> list[Example]:
-    """All examples of some documents, in the order of ``gold`` and, in a document, of the text.
+    """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the text.
 
     Args:
         gold: document id -> its gold mentions.

@@ -98,7 +98,7 @@ class Rule:
 
 
 def union() -> Rule:
-    """Keeps whatever any system predicted."""
+    """Keeps every mention that any system predicted."""
     return Rule(name="union", votes=1)
 
 
@@ -206,7 +206,7 @@ class RuleRequest:
                 raise UsageError(f"{self.name} needs the argument {argument}, {_ARGUMENTS[argument]}")
 
     def rule(self) -> Rule:
-        """The rule itself.
+        """Returns the rule itself.
 
         Raises:
             UsageError: a number that is not allowed.
@@ -284,7 +284,7 @@ def _joined(found: Sequence[Mention], source: str) -> Mention:
 
 
 def _mean(scores: Iterable[float | None]) -> float | None:
-    """The mean of those that there are; `math.fsum` rounds once, so their order does not matter."""
+    """Returns the mean of the scores that exist; `math.fsum` rounds once, so their order does not matter."""
     given = [score for score in scores if score is not None]
     return math.fsum(given) / len(given) if given else None
 
@@ -310,7 +310,7 @@ def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
 
 
 def _exact(value: float | str, *, what: str) -> Fraction:
-    """The decimal number as it is written, not as binary floating point has it."""
+    """Returns the decimal number as it is written, not as binary floating point has it."""
     text = str(value)
     if not _DECIMAL.fullmatch(text):
         raise UsageError(f"{what} {text!r} is not allowed; give a decimal number from 0, such as 0.85")

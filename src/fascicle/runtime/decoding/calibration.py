@@ -40,7 +40,7 @@ def calibrated(scores: Floats, calibration: Calibration) -> Floats:
 
 
 def thresholds(calibration: Calibration, types: Sequence[str]) -> Floats:
-    """The least score of a mention of each type, shape ``[types]``."""
+    """Returns the least score of a mention of each type, shape ``[types]``."""
     return np.array([calibration.thresholds.get(name, calibration.threshold) for name in types], dtype=np.float64)
 
 

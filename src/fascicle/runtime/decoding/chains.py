@@ -146,7 +146,7 @@ class Lattice:
     log_partition: Floats
 
     def token_marginals(self) -> Floats:
-        """The probability of every tag at every unit, `[B, T, C]`; 0 under the padding."""
+        """Returns the probability of every tag at every unit, `[B, T, C]`; 0 under the padding."""
         total = self.arrival + self.emissions + self.departure - self.log_partition[:, None, None]
         inside = np.arange(total.shape[1]) < self.lengths[:, None]
         marginals: Floats = np.exp(np.where(inside[:, :, None], np.minimum(total, 0.0), -np.inf))
@@ -207,7 +207,7 @@ def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> F
 
 
 def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> tuple[Floats, Bools]:
-    """The recursion on rescaled probabilities, and the rows `[B]` in which nothing was lost to underflow.
+    """Runs the recursion on rescaled probabilities; also returns the rows `[B]` in which underflow lost nothing.
 
     Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no precision.
     """
@@ -238,7 +238,7 @@ def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Float
 
 
 def _log_arrivals(scores: Floats, *, pairs: Floats, first: Floats) -> Floats:
-    """The same recursion on logarithms: slower, and exact for any scores."""
+    """Runs the same recursion on logarithms: slower, but exact for any scores."""
     arrival = np.empty_like(scores)
     arrival[:, 0] = first
     for step in range(1, scores.shape[1]):
@@ -258,7 +258,7 @@ def _log_sum(values: Floats, *, axis: int) -> Floats:
 
 
 def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> Floats:
-    """The probability that the tag path holds exactly this mention.
+    """Returns the probability that the tag path holds exactly this mention.
 
     In BIO: B of the type on the first unit, I of the type on the others, and no such I behind them. In IO: I of the
     type on all units, and on neither neighbour. It is the sum over all paths that decode to a set of mentions with
@@ -320,7 +320,7 @@ def log_softmax(emissions: NDArray[Any]) -> Floats:
 
 
 def geometric_mean(emissions: NDArray[Any], tags: Ints, *, spans: Ints) -> Floats:
-    """The score of a mention under a softmax head: the geometric mean of its chosen tags' probabilities.
+    """Returns the score of a mention under a softmax head: the geometric mean of its chosen tags' probabilities.
 
     Args:
         emissions: Logits `[n, C]`.

@@ -97,7 +97,7 @@ class Prober(Protocol):
         ...
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """The numbers of the spans of each document, ``[g, 1 + K]``."""
+        """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
         ...
 
 
@@ -117,12 +117,12 @@ class TagProber:
         self._classes = 1 + types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """The emissions of windows whose document has mentions."""
+        """Returns the emissions of windows whose document has mentions."""
         rows = self._decoder.take(tables, windows, counts)
         return [row if len(self._spans[w.document]) else None for row, w in zip(rows, windows, strict=True)]
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """Asks for the spans of all segments that have one at once."""
+        """Computes the probabilities of the spans of all segments that have one, in one call."""
         texts: list[Floats32] = []
         asked = [np.zeros((0, 3), dtype=np.int64)]
         for rows, cut, spans in zip(taken, windows, self._spans, strict=True):

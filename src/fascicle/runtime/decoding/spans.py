@@ -82,7 +82,7 @@ def candidates(
 def span_distributions(
     tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, longest: int, shift: float = 0.0
 ) -> Floats:
-    """The softmax over None and the types of spans that are given.
+    """Returns the softmax over None and the types of spans that are given.
 
     Args:
         tables: As in `candidates`.
@@ -199,7 +199,7 @@ class _Line:
         return position + left, width
 
     def _planes(self, left: int, right: int) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-        """The terms of both sums, each broadcasting to `[n, L]`."""
+        """Returns the terms of both sums, each broadcasting to `[n, L]`."""
         peaks, nones = ([*self._terms(values, left, right)] for values in (self.peaks, self.nones))
         if "spans" in self.tables:
             block = self.tables["spans"][self.rows[left:right], self.units[left:right]]
@@ -227,7 +227,7 @@ class _Line:
 
 
 def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, Floats]:
-    """Those of the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
+    """Returns the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
     logits = line.logits(position, width)
     if not (logits < np.inf).all():
         raise ValueError(
@@ -328,7 +328,7 @@ def match_distributions(
 
 
 def logistic(margins: Floats) -> Floats:
-    """A number above 0.5 and below 1 for each margin above 0."""
+    """Returns a number above 0.5 and below 1 for each margin above 0."""
     return 1.0 / (1.0 + np.exp(-margins))
 
 

@@ -89,7 +89,7 @@ def _inner(item: Item, *, same_type: bool) -> Iterator[Hit]:
 
 
 def _following(text: str, offset: int) -> int:
-    """The first character from an offset that is no white space."""
+    """Returns the first character from an offset that is no white space."""
     match = _SPACES.match(text, offset)
     return match.end() if match else offset
 

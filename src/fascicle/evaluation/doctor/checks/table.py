@@ -16,7 +16,7 @@ from fascicle.evaluation.doctor.report import Severity
 
 
 def _of_events(code: str, severity: Severity, *, means: str, remedy: str) -> Check:
-    """A check that tells the events of a reader."""
+    """Makes a check that reports the events of a reader."""
     return Check(code=code, severity=severity, means=means, remedy=remedy, find=each(reading.events(code)))
 
 

@@ -31,7 +31,7 @@ def long_document(item: Item) -> Iterator[Hit]:
 
 
 def long_sentence(corpus: Corpus) -> Found:
-    """Sentences of more words than the settings say."""
+    """Finds sentences with more words than the settings allow."""
     longest = 0
     for item in corpus.items:
         for span, length in _sentences(item):
@@ -147,7 +147,7 @@ def _matches(item: Item, pattern: re.Pattern[str]) -> Iterator[Hit]:
 
 
 def _ungarbled(text: str) -> str:
-    """The character whose UTF-8 was read as cp1252 or latin-1; empty if there is none."""
+    """Returns the character whose UTF-8 was read as cp1252 or latin-1; empty if there is none."""
     data = b"".join(_byte(character) for character in text)
     try:
         right = data.decode("utf-8")

@@ -16,7 +16,7 @@ _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever t
 
 
 def copies(kind: Kind, relation: Relation) -> Finder:
-    """A finder of one kind of copies.
+    """Makes a check for one kind of copies.
 
     A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
     """
@@ -50,7 +50,7 @@ def short_copies(corpus: Corpus) -> Found:
 
 
 def shared_id(corpus: Corpus) -> Found:
-    """Documents whose id is that of a document in another part or corpus."""
+    """Finds documents whose id is that of a document in another part or corpus."""
     seen: set[tuple[int, str]] = set()
     for item, other in corpus.copies.shared_ids:
         where = f"{item.part.name} in {other.part.name}"
@@ -88,7 +88,7 @@ def exclusions(corpus: Corpus) -> list[Exclusion]:
 
 
 def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
-    """The documents that are cases, each with one of its copies."""
+    """Yields the documents that are cases, each with one of its copies."""
     if group.relation == "in-part":
         for other in group.others:
             if isinstance(other, Item):

@@ -96,7 +96,7 @@ class Screen:
         return found
 
     def _sharing(self, texts: Sequence[str]) -> set[int]:
-        """Indices of texts in which sentences of one protected document stand that tell that it is that document."""
+        """Finds texts that contain an identifying sentence, or several sentences, of one protected document."""
         found: set[int] = set()
         short: defaultdict[int, Counter[int]] = defaultdict(Counter)  # text -> document -> its other sentences
         for sentence, at in self._search.sentences_in(texts):
@@ -107,7 +107,7 @@ class Screen:
 
 
 def _bare(identifier: str) -> str:
-    """An id without case and without the name of its register."""
+    """Returns an id without case and without the name of its register."""
     return _PREFIX.sub("", identifier.casefold())
 
 

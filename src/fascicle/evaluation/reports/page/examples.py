@@ -35,7 +35,7 @@ class _Card:
 
 
 def examples_section(report: Report) -> Section:
-    """The examples of all systems, with the filters."""
+    """Builds the section with the examples of all systems, and its filters."""
     names = [one["name"] for one in report["systems"]]
     cards = [
         [
@@ -145,7 +145,7 @@ def _named(mention: Mapping[str, Any]) -> Html:
 
 
 def _line(value: Mapping[str, Any], side: str) -> Html:
-    """The text of an example with the mentions of one side."""
+    """Returns the text of an example with the mentions of one side."""
     own = "predicted" if value["side"] == "fp" else "gold"
     chosen, focus = (value["mention"], "mention") if side == own else (value["partner"], "partner")
     around = value.get("around", {}).get(side)

@@ -79,13 +79,13 @@ STYLES: Final = (
 
 
 def style(number: int) -> Style:
-    """The look of series ``number``, from 0; after the last, they begin again."""
+    """Returns the look of series ``number``, from 0; after the last, they begin again."""
     return STYLES[number % len(STYLES)]
 
 
 @contextmanager
 def look() -> Iterator[None]:
-    """The look of the house for what is made and saved inside; what the caller has set for Matplotlib stays his.
+    """Applies the house style to figures made and saved inside; the caller's Matplotlib settings are restored.
 
     Raises:
         MissingExtraError: Matplotlib is not installed.
@@ -117,7 +117,7 @@ def sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
 
 
 def svg(figure: Figure, *, title: str = "") -> str:
-    """A figure as an ``<svg>`` element that can stand in a page.
+    """Returns a figure as an ``<svg>`` element that can stand in a page.
 
     Args:
         figure: drawn on.
@@ -177,7 +177,7 @@ class Labels:
 
 
 def shown(name: str) -> str:
-    """A name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
+    """Returns a name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
     return f"\u200a{name}" if name.startswith("_") else name
 
 

@@ -69,7 +69,7 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
 
 
 def draw_violins(figure: Figure, data: Distributions) -> None:
-    """The probability of the gold type, one violin for each: found mentions left, those not found right.
+    """Draws the probability of the gold type as violins: found mentions left, missed ones right.
 
     Raises:
         InputError: too many types.
@@ -101,7 +101,7 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
 
 
 def draw_volcano(figure: Figure, data: Distributions) -> None:
-    """Every class but the gold type against it: how many times as probable, and the spread of the probabilities."""
+    """Draws every class but the gold type against it: ratio of probabilities, and spread of the probabilities."""
     from matplotlib.ticker import LogFormatter
 
     found = ratios(data.of_classes, data.gold + data.has_none)

@@ -104,7 +104,7 @@ MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with
 
 
 def look(number: int) -> dict[str, Any]:
-    """The look of a series of points that a line joins."""
+    """Returns the look of a series of points that a line joins."""
     found = style(number)
     return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}
 

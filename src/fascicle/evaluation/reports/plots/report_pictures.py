@@ -22,7 +22,7 @@ _MUTED: Final = "#c9ced4"
 
 
 def report_pictures(report: Report) -> dict[str, Picture]:
-    """All pictures of a report.
+    """Draws all pictures of a report.
 
     Args:
         report: the value of ``fascicle.evaluation.report.build_report``.
