@@ -235,7 +235,7 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
 def _calibration_part(
     gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
 ) -> Calibration:
-    """Calibration of a system, over all and per type, or why there is none under ``"undefined"``."""
+    """Returns the calibration of a system, over all and per type, or the reason for none under ``"undefined"``."""
     try:
         data = judged(gold, predicted)
     except InputError as error:
@@ -349,7 +349,7 @@ def _errors(
 
 
 def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
-    """Micro F1 of one system less that of another under each rule."""
+    """Subtracts micro F1 of one system from that of another under each rule."""
     pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
     return _less(*pair, why="the F1 of one of the two is undefined")
 

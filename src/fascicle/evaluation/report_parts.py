@@ -106,7 +106,7 @@ class Bin(TypedDict):
 
 
 class Point(TypedDict):
-    """Of a curve of precision and recall."""
+    """Point of a curve of precision and recall."""
 
     threshold: NotRequired[Share]
     precision: Share

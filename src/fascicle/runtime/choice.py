@@ -96,7 +96,7 @@ class Chosen(Wrapped):
 
     @property
     def fingerprint(self) -> str:
-        """Of the predictor, with the choice."""
+        """Fingerprint of the predictor and of the choice."""
         return f"{self._predictor.fingerprint} {sorted(self._only)} {self._min_score!r}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -104,7 +104,7 @@ class Chosen(Wrapped):
         return list(map(self._chosen, self._predictor.predict(documents)))
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As the predictor, for the chosen types; the least score is one of mentions, and changes no probability."""
+        """Tags as the predictor does, for the chosen types; the lowest score applies to mentions only."""
         width = SCHEMES[self.tag_space.scheme].width
         every = self._predictor.types
         columns = [width * every.index(kind) + at for kind in self.types for at in range(width)]

@@ -85,7 +85,7 @@ class EnsemblePredictor(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the ensemble; the source of its mentions."""
+        """Name of the ensemble; the source of its mentions."""
         return self.manifest.name
 
     @property
@@ -231,7 +231,7 @@ Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
-    """Groups all mentions that any member predicted, by document."""
+    """Returns the mean score over all members of every mention that any member predicted, by document."""
     found: dict[str, Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]

@@ -59,7 +59,7 @@ class MentionFilter:
 
     @property
     def name(self) -> str:
-        """Of the filter; the source of the mentions that it keeps."""
+        """Name of the filter; the source of the mentions that it keeps."""
         return self.manifest.name
 
     def with_threshold(self, value: float) -> MentionFilter:

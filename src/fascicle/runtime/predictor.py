@@ -117,7 +117,7 @@ class ModelPredictor(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the model; the source of its mentions."""
+        """Name of the model; the source of its mentions."""
         return self.manifest.name
 
     @property
@@ -132,7 +132,7 @@ class ModelPredictor(Annotator):
         return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
-        """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
+        """Returns the same model with raw scores, no threshold and no rules, for fitting a calibration."""
         return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:

@@ -26,37 +26,37 @@ class Wrapped(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the predictor."""
+        """Name of the predictor."""
         return self._predictor.name
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Of the predictor."""
+        """Sources of the predictor."""
         return self._predictor.sources
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of the predictor."""
+        """Types of the predictor."""
         return self._predictor.types
 
     @property
     def kind(self) -> str:
-        """Of the predictor."""
+        """Kind of the predictor."""
         return self._predictor.kind
 
     @property
     def segmenter(self) -> str:
-        """Of the predictor."""
+        """Segmenter of the predictor."""
         return self._predictor.segmenter
 
     @property
     def fingerprint(self) -> str:
-        """Of the predictor."""
+        """Fingerprint of the predictor."""
         return self._predictor.fingerprint
 
     @property
     def tag_space(self) -> TagSpace:
-        """Of the predictor."""
+        """Tag space of the predictor."""
         return self._predictor.tag_space
 
 

@@ -91,7 +91,7 @@ def real_ranges(*ends: float) -> Ranges:
 
 
 def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
-    """Four intervals that hold about equally many of some values, and together every number from 0.
+    """Returns four intervals that hold about equally many of some values, and together every number from 0.
 
     Where one value is so frequent that two ends fall on it, there are fewer intervals.
 

@@ -46,7 +46,7 @@ class Bucket:
         return not self.counts.support + self.counts.predicted
 
     def as_dict(self) -> BucketLine:
-        """Label, counts and figures, ready for JSON."""
+        """Returns label, counts and figures, ready for JSON."""
         return {"interval": self.range.label, "empty": self.is_empty, **figures_row(self.counts)}
 
 

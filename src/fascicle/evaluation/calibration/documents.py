@@ -1,4 +1,4 @@
-"""From the answers of a model on development texts to its decision of documents."""
+"""Fitting of the decision on documents, from the predictions of a model on development texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the predictions of a model on development data to the calibration that its folder keeps."""
+"""Fitting of the calibration of a model, from its predictions on development data."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Judged:
             )
 
     def of_type(self, type_: str) -> Judged:
-        """Only the mentions of one type."""
+        """Selects the mentions of one type."""
         chosen = np.array([name == type_ for name in self.types], dtype=bool)
         return Judged(
             scores=self.scores[chosen],

@@ -185,7 +185,7 @@ def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured
 
 
 def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; not a number where undefined.
+    """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN where undefined.
 
     Args:
         cells: the systems and the gold.

@@ -94,7 +94,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
 
 
 def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
-    """Both ends of the interval of each of K numbers, from draws ``[R, K]``."""
+    """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
         found = (interval_of(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
         return [(one.low, one.high) for one in found]
@@ -103,7 +103,7 @@ def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]
 
 
 def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """Sorts, and marks those that keep what one before them keeps."""
+    """Sorts the combinations, and marks those that keep the same mentions as an earlier one."""
     found.sort(key=lambda one: (-one[2].f1, len(one[2].members), one[0], sorted(names[m] for m in one[2].members)))
     seen: set[bytes] = set()
     ordered = []

@@ -119,7 +119,7 @@ class Item:
 
     @property
     def sha256(self) -> str:
-        """Of the text."""
+        """Hash of the text."""
         return text_hash(self.text)
 
     def sentence_lengths(self) -> Ints32:

@@ -221,7 +221,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str
 
 
 def _escaped(text: str, *, code: bool = False) -> str:
-    """On one line, and without signs that Markdown or a terminal would take for its own."""
+    """Puts text on one line, and escapes characters that Markdown or a terminal would interpret."""
     line = "".join(character if character.isprintable() else " " for character in text)
     for sign in ("<", "*", "_", *(() if code else ("`",))):
         line = line.replace(sign, f"\\{sign}")

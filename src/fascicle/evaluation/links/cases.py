@@ -62,7 +62,7 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
     where: Where = "matched"
 
     def right(self, rank: int = 1) -> bool:
-        """Whether the gold concepts are those ranked first, or all among the first candidates of the parts."""
+        """True if the gold concepts are those ranked first, or are all among the first candidates of the parts."""
         found = {one for part in self.parts for one in part[:rank]}
         return bool(self.gold) and (found == self.gold if rank == 1 else self.gold <= found)
 

@@ -146,7 +146,7 @@ def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
 
 
 def _reliability(scores: LinkScores) -> list[dict[str, Any]]:
-    """Mean probability and precision of answers, by ranges of the probability."""
+    """Returns mean probability and precision of answers, by ranges of the probability."""
     return [
         {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
         for b in reliability_of(scores.bins.sum(axis=0))

@@ -92,7 +92,7 @@ class LinkScores:
     errors: Mapping[LinkError, ErrorCount]
 
     def counts(self, name: str) -> tuple[int, int]:
-        """Part and whole of a figure."""
+        """Returns numerator and denominator of a measure."""
         part, whole = self.figures[name].sum(axis=0).tolist()
         return part, whole
 
@@ -148,7 +148,7 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
 
 
 def _calibration_errors(bins: Floats) -> Floats:
-    """Expected calibration errors of sums of `LinkScores.bins`.
+    """Computes expected calibration errors from sums of `LinkScores.bins`.
 
     Args:
         bins: ``[..., BINS, 3]``.
@@ -280,7 +280,7 @@ def link_difference(
 
 
 def rates(sums: Ints | Floats) -> Floats:
-    """Part divided by whole, of sums of shape ``[..., 2]``; not a number where there is no whole."""
+    """Divides part by whole, for sums of shape ``[..., 2]``; NaN where the whole is 0."""
     part, whole = np.moveaxis(sums, -1, 0)
     found: Floats = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
     return found

@@ -74,7 +74,7 @@ def _rule_name(rule: Rule, systems: int) -> str:
 
 
 def _signs(count: int) -> list[str]:
-    """Short names for columns: A, B, C ..., and numbers where the alphabet ends."""
+    """Returns short names for columns: A, B, C ..., and numbers after the alphabet ends."""
     letters = string.ascii_uppercase
     return list(letters[:count]) if count <= len(letters) else [str(number) for number in range(1, count + 1)]
 

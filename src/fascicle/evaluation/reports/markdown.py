@@ -40,7 +40,7 @@ def markdown(report: Report) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text of others, so that it reads as it stands: on one line, without a meaning in Markdown or HTML."""
+    """Escapes text for Markdown and HTML, on one line, so that it is shown unchanged."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
 
 

@@ -58,7 +58,7 @@ def systems_table(
     by_type: bool = True,
     unit: str = "document",
 ) -> str:
-    """Several systems on one gold: a line for each, and their F1 per type.
+    """Formats several systems on one gold: a line for each, and their F1 per type.
 
     Args:
         systems: with different names, at least one.
@@ -133,7 +133,7 @@ def _undefined(scores: Scores) -> str:
 
 
 def _types(systems: Sequence[Scored]) -> list[Sequence[str]]:
-    """F1 per type of each system."""
+    """Formats F1 per type of each system."""
     rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
     for name in sorted({name for one in systems for name in one.strict.by_type}):
         counts = [one.strict.by_type.get(name, Counts()) for one in systems]
@@ -164,7 +164,7 @@ def percent(share: float | None) -> str:
 
 
 def drawn(rows: Sequence[Sequence[str]]) -> str:
-    """Aligned rows with a rule below the header."""
+    """Aligns rows, with a rule below the header."""
     aligned = aligned_rows(rows)
     return "\n".join(line.rstrip() for line in (aligned[0], "-" * len(aligned[0]), *aligned[1:]))
 

@@ -48,7 +48,7 @@ class Figures:
 
 
 def figures(counts: Counts) -> Figures:
-    """Precision, recall and F1 of some counts."""
+    """Computes precision, recall and F1 of some counts."""
     total = counts.support + counts.predicted
     return Figures(
         precision=counts.tp / counts.predicted if counts.predicted else None,

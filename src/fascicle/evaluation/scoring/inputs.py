@@ -1,4 +1,4 @@
-"""From documents to what is scored: one layer of mentions per document, over texts that are known to be the same."""
+"""Input of scoring: one layer of mentions per document, over texts that are known to be the same."""
 
 from __future__ import annotations
 

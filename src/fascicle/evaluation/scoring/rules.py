@@ -174,7 +174,7 @@ def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -
 
 
 def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """For mentions without gaps, from left to right, in ``O(n log n)``.
+    """Matches mentions without gaps from left to right, in ``O(n log n)``.
 
     Of the mentions left, take the one that ends first. All it overlaps reach over its last character, so of these, one
     that ends earlier overlaps nothing that one that ends later does not: pairing it with the one that ends first is
@@ -203,7 +203,7 @@ def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
 
 
 def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """For any mentions: a maximum matching by augmenting paths, breadth first."""
+    """Matches any mentions: a maximum matching by augmenting paths, breadth first."""
     edges = touching(first, second)
     partner: dict[int, int] = {}  # of the second side
     pairs = 0
@@ -252,7 +252,7 @@ class Recall:
 
     @property
     def recall(self) -> float | None:
-        """From 0 to 1; ``None`` for an empty subset."""
+        """Recall from 0 to 1; ``None`` for an empty subset."""
         return self.found / self.gold if self.gold else None
 
     def as_dict(self) -> dict[str, float | int | None]:
@@ -313,7 +313,7 @@ def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
 def subset_recall(
     documents: Iterable[Document], predicted: Mapping[str, Iterable[Mention]], *, known: Surfaces | None
 ) -> dict[str, Recall]:
-    """Recall on every subset of the gold.
+    """Computes recall on every subset of the gold.
 
     Args:
         documents: with gold mentions.

@@ -62,7 +62,7 @@ class Counts:
         return self.tp + self.fp
 
     def rates(self, zero_rule: ZeroRule = "zero") -> Rates:
-        """Precision, recall and F1 of these counts.
+        """Computes precision, recall and F1 of these counts.
 
         Args:
             zero_rule: what a quantity without a denominator is.
@@ -125,7 +125,7 @@ class Scores:
         return self.by_type.get(type_, Counts()).rates(self.zero_rule)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the counts per document, ready for JSON."""
+        """Returns everything except the counts per document, ready for JSON."""
         return {
             "micro": _row(self.counts, self.micro),
             "macro": {**vars(self.macro)},

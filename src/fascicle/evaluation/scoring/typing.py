@@ -92,7 +92,7 @@ class TypingScores:
         return sum(found) / len(found) if found else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Returns the scores, ready for JSON."""
         return {
             "accuracy": self.accuracy,
             "macro_f1_over_types": self.macro_f1,

@@ -117,7 +117,7 @@ def _header(predictor: ModelPredictor) -> Header:
 
 @dataclass(kw_only=True)
 class _Probe:
-    """One pass over the gold: what the model predicts is kept, what it says of the gold goes by."""
+    """One pass over the gold: keeps the predictions of the model, but not its probabilities of gold mentions."""
 
     predictor: ModelPredictor
     events: EventCounts

@@ -26,7 +26,7 @@ PREDICTIONS: Final = ("tsv", "predictions")  # formats of prediction files, besi
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionRequest:
-    """A file that holds what a system says.
+    """File with the predictions of a system.
 
     Attributes:
         path: of a prediction file (JSON Lines, TSV or CSV), or of a corpus in any format.
@@ -162,7 +162,7 @@ class Predictions:
 
 
 def read_predictions(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
-    """Reads what a file says of documents, all sources together.
+    """Reads the predictions of a file, all sources together.
 
     Args:
         request: the file, and how it is read.
@@ -239,7 +239,7 @@ def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictio
 
 
 def read_system(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
-    """Reads what one system says.
+    """Reads the predictions of one system.
 
     Args:
         request: the file, how it is read, and whose mentions are taken.
@@ -260,7 +260,7 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
 
 
 def on_documents_of(reference: Predictions, other: Predictions) -> Predictions:
-    """Puts what one file says on the documents of another, where ids and offsets are not those of the other.
+    """Aligns predictions to the documents of another file, where ids and offsets of the two differ.
 
     Args:
         reference: whose documents they are to be.

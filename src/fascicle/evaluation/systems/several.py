@@ -1,4 +1,4 @@
-"""Several systems for a comparison or a combination: one from each file, of files of several those asked for."""
+"""Systems for a comparison or a combination: one from each file, or the requested ones of a file of several."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
 
 
 def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
-    """As ``check_types``; a refusal says, too, which names of the map are probably misspelt."""
+    """Checks as ``check_types`` does; an error also names entries of the map that are probably misspelt."""
     try:
         return check_types({one.name: one.types() for one in systems}, agree=agree)
     except InputError as error:
@@ -245,7 +245,7 @@ def _reference(files: Sequence[Predictions]) -> Predictions:
 
 
 def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None:
-    """A document twice would have two votes, unless it is twice in the corpus, and so in other files too."""
+    """Raises for a repeated document, which would have two votes, unless other files repeat it too."""
     for file in files:
         for identifier, original in file.repeated.items():
             others = (gold, *(other.mentions for other in files if other is not file))

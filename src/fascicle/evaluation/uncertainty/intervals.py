@@ -275,7 +275,7 @@ def _drawn_weights(counts: Ints, *, resamples: int, seed: int) -> Iterator[Float
 
 
 def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of sums of counts, shape (draws, 3)."""
+    """Computes precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
     none = without_denominator(scores)
     return shares(tp, tp + fp, none), shares(tp, tp + fn, none), shares(2 * tp, 2 * tp + fp + fn, none)

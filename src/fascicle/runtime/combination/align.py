@@ -214,7 +214,7 @@ def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
 
 
 def _check_shared(systems: Sequence[System]) -> None:
-    """A system without a document in common with any other has other ids, or is about another corpus."""
+    """Raises if a system shares no document with any other: its ids differ, or it is about another corpus."""
     for system in systems:
         others = [other for other in systems if other is not system]
         if all(system.mentions.keys().isdisjoint(other.mentions) for other in others):

@@ -18,7 +18,7 @@ from fascicle.core.tags import TagScheme
 
 
 def constrain(transitions: ArrayLike, start: ArrayLike, *, legal: Bools, legal_start: Bools) -> tuple[Floats, Floats]:
-    """Forbid tag pairs by giving them the score minus infinity.
+    """Forbids tag pairs by giving them the score minus infinity.
 
     Args:
         transitions: Scores `[C, C]` (from, to).
@@ -41,7 +41,7 @@ def viterbi(
     start: ArrayLike,
     end: ArrayLike,
 ) -> tuple[Ints, Floats]:
-    """Find the highest-scoring tag path of every row.
+    """Finds the highest-scoring tag path of every row.
 
     The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`. Forbidden tags and pairs
     have the score minus infinity (see `constrain`). Among equal paths the choice is deterministic, and a constraint
@@ -77,7 +77,7 @@ def viterbi(
 
 
 def _checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
-    """Check emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
+    """Checks emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
     sizes = np.asarray(lengths, dtype=np.int64)
     if emissions.ndim != 3 or sizes.shape != emissions.shape[:1]:
         raise ValueError(f"emissions [B, T, C] and lengths [B] do not agree: {emissions.shape} and {sizes.shape}")
@@ -102,7 +102,7 @@ def _best_prefixes(emissions: NDArray[Any], sizes: Ints, pairs: Floats, start: F
 
 
 def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
-    """Follow the best path of each row backwards from its own last unit, `[B, T]`.
+    """Follows the best path of each row backwards from its own last unit, `[B, T]`.
 
     Only one tag per row is asked for its predecessor, so searching again is cheaper than storing back-pointers.
     The sums are the same ones as on the way forward, hence the same maxima to the last bit.
@@ -161,7 +161,7 @@ def forward_backward(
     start: ArrayLike,
     end: ArrayLike,
 ) -> Lattice:
-    """Sum over all tag paths of every row, in both directions.
+    """Sums over all tag paths of every row, in both directions.
 
     Args:
         emissions: Scores `[B, T, C]`, finite or minus infinity; whatever lies under the padding has no influence.
@@ -199,7 +199,7 @@ def forward_backward(
 
 
 def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> Floats:
-    """`[B, T, C]`: log sum over the prefixes that arrive at each tag, without the emission there."""
+    """Returns `[B, T, C]`: log sum over the prefixes that arrive at each tag, without the emission there."""
     arrival, exact = _scaled_arrivals(scores, sizes, pairs=pairs, first=first)
     if not exact.all():
         arrival[~exact] = _log_arrivals(scores[~exact], pairs=pairs, first=first)
@@ -248,7 +248,7 @@ def _log_arrivals(scores: Floats, *, pairs: Floats, first: Floats) -> Floats:
 
 
 def _log_sum(values: Floats, *, axis: int) -> Floats:
-    """Log of the sum of exponentials; minus infinity where every value is."""
+    """Computes the log of the sum of exponentials; minus infinity where every value is."""
     peak = values.max(axis=axis, keepdims=True, initial=-np.inf)
     peak[np.isneginf(peak)] = 0.0
     with np.errstate(divide="ignore"):
@@ -289,7 +289,7 @@ def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> 
 
 
 def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: Ints) -> Floats:
-    """Log sum over the paths up to the first unit of each mention, `[m]`."""
+    """Computes the log sum over the paths up to the first unit of each mention, `[m]`."""
     here = lattice.emissions[row, begin, opener]
     joins = (opener == inside) & (begin > 0)  # only in IO can the unit before belong to the same run
     total: Floats = lattice.arrival[row, begin, opener].copy()
@@ -301,7 +301,7 @@ def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: 
 
 
 def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Ints) -> Floats:
-    """Log sum over the paths behind the last unit of each mention, `[m]`."""
+    """Computes the log sum over the paths behind the last unit of each mention, `[m]`."""
     total: Floats = lattice.end[last]
     more = stop < lattice.lengths[row]
     right, at, tag = row[more], stop[more], inside[more]
@@ -312,7 +312,7 @@ def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Int
 
 
 def log_softmax(emissions: NDArray[Any]) -> Floats:
-    """Log probabilities over the last axis, float64, same shape."""
+    """Computes log probabilities over the last axis, float64, same shape."""
     shifted = np.asarray(emissions, dtype=np.float64)
     shifted = shifted - shifted.max(axis=-1, keepdims=True, initial=-np.inf)
     normalised: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

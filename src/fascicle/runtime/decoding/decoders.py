@@ -1,4 +1,4 @@
-"""From the score tables of a network to spans of documents: how each kind of head answers, without torch.
+"""Decoders of each kind of head: from the score tables of a network to spans of documents, without torch.
 
 A decoder first takes what it needs from each batch, so that padded tables do not outlive it (``take``), then decides
 for whole documents (``decide``): taggers stitch the scores of the windows of a text before they decode, span heads
@@ -74,7 +74,7 @@ class UnitTagger(Decoder, Protocol):
 
     @property
     def scheme(self) -> TagScheme:
-        """Of the tags."""
+        """Tagging scheme of the tags."""
         ...
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
@@ -106,7 +106,7 @@ class TagDecoder:
 
     @property
     def scheme(self) -> TagScheme:
-        """Of the tags."""
+        """Tagging scheme of the tags."""
         return self._decision.scheme
 
     @property

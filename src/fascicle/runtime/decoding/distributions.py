@@ -102,7 +102,7 @@ class Prober(Protocol):
 
 
 class TagProber:
-    """Of emissions, and the chain of a CRF."""
+    """Prober for emissions, and the chain of a CRF."""
 
     def __init__(self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int) -> None:
         """Prepares.
@@ -141,7 +141,7 @@ class TagProber:
 
 
 class SpanProber:
-    """Of the tables of a head that scores spans: each span in the one window that answers for it."""
+    """Prober for the tables of a head that scores spans: each span is read in the one window assigned to it."""
 
     def __init__(self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int) -> None:
         """Prepares.

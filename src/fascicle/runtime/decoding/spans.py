@@ -50,7 +50,7 @@ class Candidates:
 def candidates(
     tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
 ) -> Candidates:
-    """Find the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
+    """Finds the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
 
     Args:
         tables: Some of `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]` and `spans` `[B, U, L, C]`, at least
@@ -124,7 +124,7 @@ def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
 
 
 def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
-    """`(B, U, L, C)` of tables that agree about them."""
+    """Returns the shape `(B, U, L, C)` after a check that all tables have it."""
     if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
         raise ValueError(f"a span head has the tables {', '.join(_AXES)}, one with units at least; got {[*tables]}")
     sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}
@@ -217,7 +217,7 @@ class _Line:
             yield values["widths"]
 
     def logits(self, position: Ints, width: Ints) -> NDArray[Any]:
-        """`[m, C]` of the spans with these first units and widths - 1."""
+        """Returns the logits `[m, C]` of the spans with these first units and widths - 1."""
         place = {"starts": position, "ends": position + width, "widths": width}
         terms = [np.take(self.small[name], where, axis=0) for name, where in place.items() if name in self.small]
         if "spans" in self.tables:
@@ -258,7 +258,7 @@ class Matches:
 
 
 def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> Matches:
-    """Find the pairs whose score is above the threshold.
+    """Finds the pairs whose score is above the threshold.
 
     Args:
         tables: `spans` `[B, U, L, K]` by first unit and units - 1, and `span_threshold` `[B, K]`, without which all

@@ -39,7 +39,7 @@ def tag_runs(
     repair: Repair = "strict",
     borders: Ints | None = None,
 ) -> Ints:
-    """Read the spans of a tag sequence, or of many laid end to end.
+    """Reads the spans of a tag sequence, or of many laid end to end.
 
     B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has
     nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et al., the SEQ decoder), *lenient*
@@ -74,7 +74,7 @@ def tag_runs(
 
 
 def parted(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
-    """Cut spans at units that no span may have: what is left of a span are spans with its score.
+    """Cuts spans at units that no span may contain; each remaining part is a span with the score of the whole.
 
     Args:
         spans: `(start, end, type index)`, `[m, 3]`.

@@ -89,7 +89,7 @@ class Corpus:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """In the order in which they were given."""
+        """Parts in the order in which they were given."""
         return tuple(dict.fromkeys(given.part for given in self.places))
 
     def by_part(self) -> Mapping[Part, list[Item]]:

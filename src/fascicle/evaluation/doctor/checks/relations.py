@@ -71,7 +71,7 @@ def across_sentences(item: Item) -> Iterator[Hit]:
 
 
 def sentence_of(item: Item, offset: int) -> int:
-    """Number of the last sentence that begins at or before a character; -1 before the first."""
+    """Returns the number of the last sentence that begins at or before a character; -1 before the first."""
     return bisect_right(item.sentences[:, 0], offset) - 1
 
 

@@ -44,7 +44,7 @@ def copies(kind: Kind, relation: Relation) -> Finder:
 
 
 def short_copies(corpus: Corpus) -> Found:
-    """Short documents with copies anywhere."""
+    """Finds short documents with copies anywhere."""
     for relation in ("in-part", "across-parts", "across-corpora"):
         yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
 

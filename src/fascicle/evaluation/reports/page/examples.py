@@ -64,7 +64,7 @@ def examples_section(report: Report) -> Section:
 
 
 def _filters(names: Sequence[str], kinds: Sequence[str], types: Sequence[str], total: int) -> Html:
-    """Hidden until the script that they need shows them."""
+    """Builds the filters, which stay hidden until their script shows them."""
     numbered = [[(str(at), name) for at, name in enumerate(listed)] for listed in (names, types)]
     titles = [(kind, CLASSES[kind][0]) for kind in kinds]
     said = tag("output", f"{total:,} of {total:,} examples", id="shown", aria_live="polite")

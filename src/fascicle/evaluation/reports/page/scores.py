@@ -149,7 +149,7 @@ def _differences(report: Report) -> Html:
 
 
 def rules_section(report: Report) -> Section:
-    """Micro F1 under each rule of matching."""
+    """Builds the section with micro F1 under each rule of matching."""
     table = Table("system", *(TITLES[rule] for rule in RULES))
     columns = {rule: [one["scores"]["rules"][rule]["micro"]["f1"] for one in report["systems"]] for rule in RULES}
     for one in report["systems"]:
@@ -194,7 +194,7 @@ def types_section(report: Report, pictures: Pictures) -> Section:
 
 
 def subsets_section(report: Report) -> Section:
-    """Recall on parts of the gold."""
+    """Builds the section with recall on parts of the gold."""
     systems = report["systems"]
     table = Table("gold mentions that are", "gold", *(user(one["name"]) for one in systems))
     for name, (title, means) in page_words.SUBSETS.items():

@@ -101,7 +101,7 @@ def look() -> Iterator[None]:
 
 @contextmanager
 def sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
-    """An empty sheet, in the look of the house until the block ends; no window is opened, no global figure is kept.
+    """Opens an empty sheet in the house style until the block ends; opens no window, keeps no global figure.
 
     Args:
         width: in inches.

@@ -114,7 +114,7 @@ def load_densities(path: str) -> Densities:
 
 
 def size(data: Densities) -> tuple[float, float]:
-    """Width and height of the sheet, in inches."""
+    """Returns width and height of the sheet, in inches."""
     across = min(_ACROSS, len(data.panels))
     down = -(-len(data.panels) // _ACROSS)
     return max(4.8, 2.6 * across), 0.6 + 3.8 * down

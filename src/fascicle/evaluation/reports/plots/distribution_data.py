@@ -120,7 +120,7 @@ class Components:
 
 
 def components(vectors: Floats) -> Components:
-    """Principal components of vectors, by the singular values of the centred matrix.
+    """Computes principal components of vectors, by the singular values of the centred matrix.
 
     Each direction points to where its largest weight is positive, so that the same vectors give the same picture.
 

@@ -59,7 +59,7 @@ class Drawing:
 
 
 def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Drawing:
-    """Several as one, each under its name, row by row; what cannot be drawn is left out and noted.
+    """Joins several drawings, each under its name, row by row; what cannot be drawn is left out and noted.
 
     Args:
         named: at least one; of an empty name nothing is written.

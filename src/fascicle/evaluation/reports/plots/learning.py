@@ -34,7 +34,7 @@ class _Scores(msgspec.Struct):
 
     @property
     def f1(self) -> float:
-        """Of the average that the model is chosen by."""
+        """F1 of the average by which the model is chosen."""
         rates = self.macro if self.average == "macro" and self.macro else self.micro
         return rates.f1
 

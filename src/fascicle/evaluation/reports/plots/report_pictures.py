@@ -53,7 +53,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
 
 
 def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing:
-    """F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
+    """Draws F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
     if problem := too_many(len(buckets)):
         return problem
     if not any(_says_something(bucket) for row in buckets for bucket in row):
@@ -92,7 +92,7 @@ def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str,
 
 
 def precision_recall(systems: Sequence[System], names: Labels) -> Drawing:
-    """Precision and recall over the score, of all systems."""
+    """Draws precision and recall over the score, of all systems."""
     curves: list[tuple[int, Sequence[Mapping[str, Any]]]] = []
     reasons: dict[str, list[str]] = {}
     for at, one in enumerate(systems):
@@ -140,7 +140,7 @@ def _draw_curves(
 
 
 def reliability(value: Calibration) -> Drawing:
-    """Precision in each interval of the score, above how many mentions have such a score."""
+    """Draws precision in each interval of the score, above how many mentions have such a score."""
     if isinstance(reason := value.get("undefined"), str):
         return Drawing(missing=reason)
     bins = [row for row in value["reliability"] if row["count"]]

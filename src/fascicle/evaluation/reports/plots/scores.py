@@ -40,7 +40,7 @@ class _Row:
 
 
 def f1_intervals(systems: Sequence[System], names: Labels) -> Drawing:
-    """Strict micro F1 of each system with its interval."""
+    """Draws strict micro F1 of each system with its interval."""
     values = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"]) for one in systems]
     looks = {"color": _INK, "marker": "o", "markerfacecolor": style(0).colour, "markeredgecolor": style(0).colour}
     rows = [

@@ -142,7 +142,7 @@ _NONE: Final = TypeDecision()
 
 
 def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
-    """Without a pack no name is known."""
+    """Knows no names: used without a pack."""
     return {}
 
 
@@ -234,7 +234,7 @@ class _Work:
         return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
     def _joined(self, mention: Mention, other: Mention) -> Mention | None:
-        """Joins two mentions that are one name, such as the halves of a name around ``-1,3-``."""
+        """Joins two mentions whose joint range is one name, such as parts around ``-1,3-``; ``None`` if it is none."""
         if len(mention.spans) > 1:
             return None
         span = min(mention.start, other.start), max(mention.end, other.end)

@@ -89,7 +89,7 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
 
 
 def _trimmed(text: str, span: Span, kind: str) -> Span:
-    """Without signs and blanks at the edges, but for brackets in pairs and what ends a name."""
+    """Removes signs and white space at the edges of a range, except paired brackets and signs that end a name."""
     start, end = span
     alone = _unpaired(text, span)
     while start < end and not (_in_words(text[start]) or (text[start] in _PAIRS and start not in alone)):
@@ -227,7 +227,7 @@ def _within_locants(text: str, at: int) -> bool:
 
 
 def _without_lists(text: str, span: Span) -> Span:
-    """Without the number of a list before a name, and small words behind it."""
+    """Removes the number of a list before a name, and small words behind it."""
     start, end = span
     numbered = _NUMBERED.match(text, start, end)
     dangling = _DANGLING.search(text, start, end)
