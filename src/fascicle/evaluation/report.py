@@ -349,13 +349,13 @@ def _errors(
 
 
 def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
-    """Subtracts micro F1 of one system from that of another under each rule."""
+    """Computes micro F1 of one system minus micro F1 of another under each rule."""
     pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
     return _less(*pair, why="the F1 of one of the two is undefined")
 
 
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
-    """TE-Rate and BE-Rate of one system less those of another: a row of *bundling-learning*, Table 7."""
+    """Computes TE-Rate and BE-Rate of one system minus those of another: a row of *bundling-learning*, Table 7."""
     rates = [error_rates(found) for found in (of, baseline)]
     pair = ({"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates)
     return _less(*pair, why="one of the two has no error")

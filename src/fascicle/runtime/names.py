@@ -31,7 +31,7 @@ from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 if TYPE_CHECKING:
     from fascicle.terms.recognising import PackRecogniser
 
-_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not tell families from genes
+_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not distinguish families from genes
 Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
 

@@ -125,7 +125,7 @@ def _buckets(ranges: Ranges, places: Ints, found: Bools, *, wrong: Ints) -> tupl
 def f1_differences(
     of: Mapping[str, tuple[Bucket, ...]], baseline: Mapping[str, tuple[Bucket, ...]]
 ) -> dict[str, list[float | None]]:
-    """F1 of one system less that of another in each bucket: the rows of a heat map (*bundling-learning*, Table 6).
+    """Computes F1 of one system minus F1 of another in each bucket: a heat map (*bundling-learning*, Table 6).
 
     Args:
         of: the counts of one system.

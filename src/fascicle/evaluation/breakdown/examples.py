@@ -15,7 +15,7 @@ from fascicle.evaluation.report_parts import Class, Confusion
 _CONTEXT: Final = 60  # characters on each side
 _LONGEST: Final = 300  # characters of a mention that are shown
 _WIDEST: Final = 800  # characters of a context
-_MOST_AROUND: Final = 40  # mentions of each side that are told of a context
+_MOST_AROUND: Final = 40  # mentions of each side listed for a context
 
 
 def class_table(found: Iterable[Mistake]) -> dict[str, Class]:

@@ -110,7 +110,7 @@ def fit_isotonic(data: Judged) -> IsotonicCurve:
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
     values = np.repeat([total / weight for total, weight, _ in pools], [count for _, _, count in pools])
-    # Of the knots of a pool, the first and the last say everything.
+    # The first and the last knot of a pool define it.
     needed = np.ones(len(knots), dtype=bool)
     if len(knots) > 2:
         needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])

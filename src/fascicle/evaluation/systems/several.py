@@ -229,7 +229,7 @@ def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predic
 
 def _is_empty(path: str) -> bool:
     if not Path(path).is_file():
-        return False  # a folder or a part of a zip; if it is nothing at all, its reader says so
+        return False  # a folder or a part of a zip; if it does not exist, its reader raises
     with open_bytes(path) as stream:
         return not stream.read(1 << 16).strip()
 
@@ -245,7 +245,7 @@ def _reference(files: Sequence[Predictions]) -> Predictions:
 
 
 def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None:
-    """Raises for a repeated document, which would have two votes, unless other files repeat it too."""
+    """Raises for a document repeated in a file, unless another file or the gold has it too: it would have two votes."""
     for file in files:
         for identifier, original in file.repeated.items():
             others = (gold, *(other.mentions for other in files if other is not file))

@@ -302,7 +302,7 @@ def without_denominator(scores: Scores) -> float:
 
 
 def f1_of_sums(sums: Ints, *, none: float) -> Floats:
-    """F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` where all are 0."""
+    """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
     return shares(2 * tp, 2 * tp + fp + fn, none)
 

@@ -124,7 +124,7 @@ def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
 
 
 def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
-    """Returns the shape `(B, U, L, C)` after a check that all tables have it."""
+    """Returns the sizes `(B, U, L, C)` after a check that all tables agree about them."""
     if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
         raise ValueError(f"a span head has the tables {', '.join(_AXES)}, one with units at least; got {[*tables]}")
     sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}

@@ -21,7 +21,7 @@ def _of_events(code: str, severity: Severity, *, means: str, remedy: str) -> Che
 
 
 _ALL: Final = (
-    # what readers say
+    # events of readers
     Check(
         code="unread-file",
         severity="error",

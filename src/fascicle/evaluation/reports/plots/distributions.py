@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_VIOLINS: Final = 40
 _MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
 SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
-_FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
+_FEW: Final = 10  # fewer mentions are drawn one by one: too few for a density
 _LETTER: Final = 0.08  # inches that a letter below a violin takes, about
 _FOUND, _MISSED = STYLES[0], STYLES[1]
 

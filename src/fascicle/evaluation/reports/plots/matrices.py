@@ -139,7 +139,7 @@ def _numbers(axes: Axes, matrix: Matrix, shares: Floats) -> None:
             axes.text(column, row, f"{count:,}{near}", ha="center", va="center", fontsize=small, color=colour)
 
 
-_LEAST: Final = 0.01  # share of the gold that a bucket needs to have a say in how strong colours are
+_LEAST: Final = 0.01  # share of the gold that a bucket needs to count for the colour scale
 _STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
 _Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
 

@@ -16,8 +16,8 @@ from fascicle.evaluation.reports.plots.scores import f1_by_type, f1_intervals
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
-FEW: Final = 20  # mentions of a bin that say little
-_START: Final = 0.05  # recall below which so few mentions are kept that their precision says little
+FEW: Final = 20  # a bin with fewer mentions is unreliable
+_START: Final = 0.05  # below this recall, too few mentions are kept for a reliable precision
 _MUTED: Final = "#c9ced4"
 
 
@@ -44,7 +44,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
     }
     drawn |= heat_maps(report, names)
     for name, attribute in report["attributes"].items():
-        if "undefined" not in attribute:  # the page says why, and has no table either
+        if "undefined" not in attribute:  # the page gives the reason, and has no table either
             drawn[f"bucket-{name}"] = bucket_f1([one["buckets"][name] for one in systems], names)
     for at, one in enumerate(systems):
         drawn[f"confusion-{at}"] = confusion(one)
