@@ -241,7 +241,7 @@ def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
 
 
 def _flat(patch: Patch, support: Support) -> Patch:
-    """Returns a choice of mentions without overlaps; a discontinuous mention takes all from its start to its end."""
+    """Selects mentions without overlaps; a discontinuous mention occupies all from its start to its end."""
     if not patch.add:
         return patch
     kinds = {name: at for at, name in enumerate(sorted({mention.type for mention in patch.add}))}

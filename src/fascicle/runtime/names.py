@@ -89,7 +89,7 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def knows(rules: DocumentDecision) -> Knows:
-    """Returns a function that finds names of the same type in the pack of a decision; the first call opens the pack."""
+    """Returns a function from names to the type of each unambiguous one in the pack; its first call opens the pack."""
     return (lambda names: _known(rules.pack)(names)) if rules.pack else knows_nothing
 
 

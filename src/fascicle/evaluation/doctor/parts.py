@@ -127,7 +127,7 @@ class Item:
         return _words_in(self.words, self.sentences)
 
     def document(self) -> Document:
-        """Returns the document without what the source did not mark, and without events."""
+        """Returns the document with only the words and sentences that the source marked, and without events."""
         return Document(
             id=self.id,
             text=self.text,

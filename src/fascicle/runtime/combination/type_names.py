@@ -34,7 +34,7 @@ class TypeMap:
     systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def of(self, system: str) -> dict[str, str]:
-        """Returns the names of one system."""
+        """Returns the names of the types of one system."""
         return {**self.everywhere, **self.systems.get(system, {})}
 
 

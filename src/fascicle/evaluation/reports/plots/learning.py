@@ -141,7 +141,7 @@ def _of_typer(name: str, lines: list[str], *, finished: bool) -> RunCurves:
 
 
 def _json(line: str) -> str:
-    """NaN and infinity are no JSON, but a diverged training writes them as its loss."""
+    """Prepares a line for JSON: a diverged training writes NaN and infinity, which JSON does not allow."""
     for name, word in itertools.product(("loss", "mean"), ("-Infinity", "Infinity", "NaN")):
         line = line.replace(f'"{name}": {word}', f'"{name}": null')
     return line

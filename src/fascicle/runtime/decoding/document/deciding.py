@@ -142,7 +142,7 @@ _NONE: Final = TypeDecision()
 
 
 def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
-    """Knows no names: used without a pack."""
+    """Returns no types: looks names up where there is no pack."""
     return {}
 
 
