@@ -75,7 +75,7 @@ class Headline:
 
 
 def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
-    """The intervals of the headline numbers of some scores.
+    """Returns the intervals of the headline numbers of some scores.
 
     Args:
         drawn: scores by what is drawn, see ``systems.by_unit``.
@@ -92,7 +92,7 @@ def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
 
 
 def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> list[str]:
-    """A sentence for each number that is undefined in some draws.
+    """Yields a sentence for each number that is undefined in some draws.
 
     Args:
         intervals: name, or ``"difference"`` -> interval as it stands in JSON.
@@ -107,7 +107,7 @@ def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> li
 
 
 def intervals_told(gold: Mapping[str, Any]) -> str:
-    """What intervals were drawn over, where it is not documents; empty if it is.
+    """Explains what the intervals were drawn over, if not documents; empty otherwise.
 
     Args:
         gold: of a report, with its ``unit`` and what is ``drawn``.
@@ -125,7 +125,7 @@ _MOST_CONFUSIONS: Final = 30
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSettings:
-    """How a report is made.
+    """Settings of a report.
 
     Attributes:
         unit: what a text is, for text length, densities and unknown words.
@@ -205,7 +205,7 @@ def build_report(
 
 
 def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
-    """The scores of a system under every rule, with the intervals of the strict ones."""
+    """Returns the scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
         rule: {
@@ -235,7 +235,7 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
 def _calibration_part(
     gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
 ) -> Calibration:
-    """Calibration of a system, over all and per type, or why there is none under ``"undefined"``."""
+    """Returns the calibration of a system, over all and per type, or the reason for none under ``"undefined"``."""
     try:
         data = judged(gold, predicted)
     except InputError as error:
@@ -270,7 +270,7 @@ def _calibration(data: Judged, *, bins: int) -> Calibration:
 
 
 def _thresholds(data: Judged) -> list[dict[str, Any]]:
-    """For the best F1 and for some precisions: what they are, or why there is none."""
+    """Returns the thresholds for the best F1 and for some precisions, or the reason why there is none."""
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     rows: list[dict[str, Any]] = []
     for wanted in (None, *_WANTED):
@@ -298,7 +298,7 @@ def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | Non
 
 
 def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucket, ...]]]) -> dict[str, Attribute]:
-    """What each attribute is, its intervals, and which of them are empty for all systems."""
+    """Returns each attribute with its intervals, and which of these are empty for all systems."""
     value: dict[str, Attribute] = {}
     for name, attribute in ATTRIBUTES.items():
         value[name] = {"title": attribute.title, "means": attribute.means}
@@ -349,13 +349,13 @@ def _errors(
 
 
 def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
-    """Micro F1 of one system less that of another under each rule."""
+    """Computes micro F1 of one system minus micro F1 of another under each rule."""
     pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
     return _less(*pair, why="the F1 of one of the two is undefined")
 
 
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
-    """TE-Rate and BE-Rate of one system less those of another: a row of *bundling-learning*, Table 7."""
+    """Computes TE-Rate and BE-Rate of one system minus those of another: a row of *bundling-learning*, Table 7."""
     rates = [error_rates(found) for found in (of, baseline)]
     pair = ({"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates)
     return _less(*pair, why="one of the two has no error")

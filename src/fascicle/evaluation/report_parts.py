@@ -74,7 +74,7 @@ class Class(TypedDict):
 
 
 class Confusion(TypedDict):
-    """How often one type was taken for another."""
+    """Number of times that one type was predicted for another."""
 
     gold: str
     predicted: str
@@ -84,7 +84,7 @@ class Confusion(TypedDict):
 
 
 class Errors(TypedDict):
-    """What a system did wrong."""
+    """Errors of a system."""
 
     classes: dict[str, Class]
     rates: NotRequired[dict[str, Any]]
@@ -106,7 +106,7 @@ class Bin(TypedDict):
 
 
 class Point(TypedDict):
-    """Of a curve of precision and recall."""
+    """Point of a curve of precision and recall."""
 
     threshold: NotRequired[Share]
     precision: Share
@@ -159,7 +159,7 @@ class Attribute(TypedDict):
 
 
 class Gold(TypedDict):
-    """What the systems were scored on."""
+    """Gold that the systems were scored on."""
 
     documents: NotRequired[Count]
     unit: NotRequired[str]

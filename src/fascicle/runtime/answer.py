@@ -1,4 +1,4 @@
-"""What a model says of one document: its mentions, what the network did not see, and what was left out."""
+"""Answer of a model for one document: its mentions, the text that the network did not read, and what was left out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Unseen:
                 self._close()
 
     def events(self) -> tuple[Event, ...]:
-        """What is to be said of the text, when all of it was taken."""
+        """Returns the events about text that the network could not read fully; call it after all windows were taken."""
         self._close()
         said = (
             (
@@ -87,7 +87,7 @@ class Unseen:
 
 
 class Answer:
-    """Puts together what is said of one document, part by part."""
+    """Builder of the answer for one document, part by part."""
 
     def __init__(self, manifest: Manifest, unseen: Unseen, *, breakers: str = "") -> None:
         """Starts with nothing.
@@ -118,7 +118,7 @@ class Answer:
         self._mentions += self._made(pieces, spans[kept], scores[kept])
 
     def patch(self) -> Patch:
-        """All that is said, when all parts were taken."""
+        """Returns the patch of the whole document, after all parts were taken."""
         events = self._unseen.events()
         if count := self._below:
             what, were = ("mention has a score", "was") if count == 1 else ("mentions have scores", "were")
@@ -127,7 +127,7 @@ class Answer:
         return Patch(add=tuple(self._mentions), events=events)
 
     def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
-        """The scores that the decision gives, and which of them reach the threshold of their type."""
+        """Returns the scores under the decision, and which of them reach the threshold of their type."""
         scores, calibration = rounded(raw), self._manifest.decision.calibration
         if not calibration:
             return scores, np.ones(len(scores), dtype=bool)

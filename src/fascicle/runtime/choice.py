@@ -1,4 +1,4 @@
-"""What of the answer of a predictor is given out: the ends of names, chosen types, scores that are high enough."""
+"""Selection of the mentions that a predictor returns: corrected ends of names, chosen types, scores above a limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEP = "choose"
 def answering(
     predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
 ) -> Annotator:
-    """The predictor as a user chose it, or itself where nothing was chosen.
+    """Returns the predictor with the user's choices applied, or itself without any.
 
     Args:
         predictor: finds the mentions.
@@ -42,7 +42,7 @@ def answering(
 
 
 def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
-    """The same predictor with other ends of names.
+    """Returns the same predictor with another rule for the ends of names.
 
     Args:
         predictor: a model with a decision of documents, or an ensemble with one of its own.
@@ -96,7 +96,7 @@ class Chosen(Wrapped):
 
     @property
     def fingerprint(self) -> str:
-        """Of the predictor, with the choice."""
+        """Fingerprint of the predictor and of the choice."""
         return f"{self._predictor.fingerprint} {sorted(self._only)} {self._min_score!r}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -104,7 +104,7 @@ class Chosen(Wrapped):
         return list(map(self._chosen, self._predictor.predict(documents)))
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As the predictor, for the chosen types; the least score is one of mentions, and changes no probability."""
+        """Tags as the predictor does, for the chosen types; the lowest score applies to mentions only."""
         width = SCHEMES[self.tag_space.scheme].width
         every = self._predictor.types
         columns = [width * every.index(kind) + at for kind in self.types for at in range(width)]

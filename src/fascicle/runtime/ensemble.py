@@ -1,4 +1,4 @@
-"""Several models as one predictor: each reads the documents, a rule joins what they say, a filter may judge it.
+"""Ensemble of several models as one predictor: a rule combines their predictions, and a filter may reject some.
 
 A flat output is chosen by ``decoding.selection`` (``"optimal"``): of mentions that overlap those stay whose support is
 greatest in sum. The support of a mention is its probability by the filter, or without one the sum of the scores of the
@@ -39,7 +39,7 @@ _DIGITS = 6
 
 
 def rule_of(manifest: EnsembleManifest) -> Rule:
-    """The rule that an ensemble was made with.
+    """Returns the rule that an ensemble was made with.
 
     Raises:
         UsageError: numbers that are not allowed, or for another number of members.
@@ -85,12 +85,12 @@ class EnsemblePredictor(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the ensemble; the source of its mentions."""
+        """Name of the ensemble; the source of its mentions."""
         return self.manifest.name
 
     @property
     def types(self) -> tuple[str, ...]:
-        """That any member looks for."""
+        """Types that at least one member looks for."""
         return self.manifest.types
 
     @property
@@ -104,13 +104,13 @@ class EnsemblePredictor(Annotator):
         return f"{self.manifest.rule} of {', '.join(self.manifest.members)}"
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> EnsemblePredictor:
-        """The same ensemble with other rules for abbreviations; those of its members stay."""
+        """Returns the same ensemble with other rules for abbreviations; the rules of its members stay."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, abbreviations=rules)
         return changed
 
     def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> EnsemblePredictor:
-        """The same ensemble with another decision of documents; those of its members stay."""
+        """Returns the same ensemble with another decision of documents; the decisions of its members stay."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, document=rules)
         return changed
@@ -138,7 +138,7 @@ class EnsemblePredictor(Annotator):
         return TagSpace(scheme=_scheme(open_member().tag_space for open_member in self._members).name, meaning="mean")
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As `predict`, and the mean of what the members say of each word, with the weights of the rule if it has some.
+        """Predicts, and averages the members' tag probabilities of each word, with the weights of the rule if any.
 
         Members that do not look for a type have no part in its mean. A mention that a member gives without a score has
         the probability 1, so that the mean of members without scores is the share of their votes. With a filter, what
@@ -159,7 +159,7 @@ class EnsemblePredictor(Annotator):
         ]
 
     def _joined(self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]) -> list[Patch]:
-        """What the rule makes of what each member says of each document."""
+        """Combines the answers of all members for each document by the rule."""
         names = [str(at) for at in range(len(documents))]
         systems = [
             System(name=str(at), mentions={i: patch.add for i, patch in zip(names, patches, strict=True)})
@@ -196,7 +196,7 @@ class EnsemblePredictor(Annotator):
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a member says of words."""
+    """Tags of words that one member predicts."""
 
     types: tuple[str, ...]
     space: TagSpace
@@ -204,12 +204,12 @@ class _Said:
 
     @classmethod
     def of(cls, member: Annotator, documents: Sequence[Document]) -> _Said:
-        """Asks a member."""
+        """Tags documents with a member."""
         return cls(types=member.types, space=member.tag_space, tagged=member.tag(documents))
 
 
 def _scheme(spaces: Iterable[TagSpace]) -> TagScheme:
-    """The scheme in which all can speak."""
+    """Returns the tagging scheme that all members can use."""
     return SCHEMES["IO" if any(space.scheme == "IO" for space in spaces) else "BIO"]
 
 
@@ -231,7 +231,7 @@ Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
-    """Of every mention that any member predicted, by document."""
+    """Returns the mean score over all members of every mention that any member predicted, by document."""
     found: dict[str, Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
@@ -241,7 +241,7 @@ def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
 
 
 def _flat(patch: Patch, support: Support) -> Patch:
-    """A choice of mentions without overlaps; a discontinuous mention takes all from its start to its end."""
+    """Selects mentions without overlaps; a discontinuous mention occupies all from its start to its end."""
     if not patch.add:
         return patch
     kinds = {name: at for at, name in enumerate(sorted({mention.type for mention in patch.add}))}

@@ -37,7 +37,7 @@ class FilterScorer(Protocol):
 
 
 class MentionFilter:
-    """A filter behind any predictor. ``judge`` is pure, and what it says of a mention depends on no other."""
+    """Filter behind any predictor. ``judge`` is pure: its result for a mention does not depend on other mentions."""
 
     def __init__(
         self, manifest: FilterManifest, tokenizer: PieceTokenizer, scorer: FilterScorer, *, max_tokens: int = 1024
@@ -59,11 +59,11 @@ class MentionFilter:
 
     @property
     def name(self) -> str:
-        """Of the filter; the source of the mentions that it keeps."""
+        """Name of the filter; the source of the mentions that it keeps."""
         return self.manifest.name
 
     def with_threshold(self, value: float) -> MentionFilter:
-        """The same filter with another threshold, which nobody has chosen on data.
+        """Returns the same filter with another threshold, not fitted to data.
 
         Args:
             value: the least probability to keep, from 0 to 1.
@@ -101,7 +101,7 @@ class MentionFilter:
     def chances(
         self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
     ) -> Iterator[tuple[float, bool]]:
-        """For each mention the probability that it is right, and whether pieces of it were not read.
+        """Returns for each mention the probability that it is right, and whether pieces of it were not read.
 
         Args:
             documents: with their texts.
@@ -120,11 +120,11 @@ class MentionFilter:
         yield from self._judged(waiting)
 
     def encode(self, candidates: Sequence[Candidate]) -> list[Marked]:
-        """What the network reads of candidates."""
+        """Encodes candidates as input of the network."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
     def probabilities(self, inputs: Sequence[Marked]) -> Floats:
-        """The probability of each input that its mention is right, to six digits, ``[n]``."""
+        """Returns the probability of each input that its mention is right, to six digits, ``[n]``."""
         chances = np.zeros(len(inputs))
         for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
             batch = pad_marked([inputs[i].ids for i in chosen.tolist()], pad=self._tokenizer.pad)

@@ -1,4 +1,4 @@
-"""How the documents of a model are read: with the dictionaries of its folder, if it has some."""
+"""Reader of the documents of a model: uses the dictionaries of its folder, if it has some."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
 
 
 def columns_of(facts: InputFacts) -> Columns:
-    """What a model knows of a unit."""
+    """Returns the columns of facts about a unit that a model reads."""
     return Columns(types=facts.types, shapes=bool(facts.shapes))
 
 
 def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
-    """What reads documents for a model.
+    """Returns the reader of documents for a model.
 
     Args:
         folder: of the model, whose files were compared with their hashes.

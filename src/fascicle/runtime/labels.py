@@ -19,7 +19,7 @@ _NO_WORDS: Final = frozenset({"X", "PAD", "[PAD]", "<pad>", "[CLS]", "[SEP]", "<
 
 
 def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """What each label of a token classifier means as a tag.
+    """Returns the tag that each label of a token classifier means.
 
     Labels without any prefix (``O``, ``person``) are those of the scheme IO. Labels that some checkpoints have for
     special tokens (``X``, ``[CLS]``) mean no mention.
@@ -42,7 +42,7 @@ def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The types of tags, each once, in their order."""
+    """Returns the types of tags, each once, in their order."""
     return tuple(dict.fromkeys(kind for _, kind in map(split_tag, tags) if kind))
 
 
@@ -62,7 +62,7 @@ class LabelDecoder:
         self._kinds = {kind: at for at, kind in enumerate(types_of_tags(tags))}
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
-        """The logits of each window's units, ``[units, labels]``."""
+        """Returns the logits of each window's units, ``[units, labels]``."""
         emissions = tables["emissions"]
         if emissions.shape[-1] != len(self._tags) or np.isnan(emissions).any():
             raise ModelError("the network gives no scores for the labels of its config.json; fetch the folder again")

@@ -27,7 +27,7 @@ def all_of(links: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: Keep = all_of) -> Annotator:
-    """A predictor with links.
+    """Returns a predictor with links.
 
     Args:
         predictor: finds the mentions; links that it gives stay.
@@ -63,7 +63,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
-    """Whether the shipped linker, if there is one, covers a type; nothing of it is opened for that."""
+    """True if a shipped linker exists and covers a type; the linker is not opened."""
     if not shipped_linkers():
         return False
     there = pack_types(find_pack(DEFAULT_LINKER))
@@ -91,7 +91,7 @@ class Linked(Wrapped):
 
     @property
     def fingerprint(self) -> str:
-        """Of the predictor, with that of the linker."""
+        """Fingerprint of the predictor and of the linker."""
         return f"{self._predictor.fingerprint} {self._found.fingerprint}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -105,14 +105,14 @@ class Linked(Wrapped):
         return patches
 
     def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
-        """The documents with the mentions to link, and those that have links."""
+        """Yields the documents with the mentions to link, and those that have links."""
         for document, patch in zip(documents, patches, strict=True):
             there = [one for one in document.mentions if one.links and one.source not in self.sources]
             mentions, _ = unique((*patch.add, *there))
             yield msgspec.structs.replace(document, mentions=mentions)
 
     def _with_links(self, patch: Patch, said: Patch) -> Patch:
-        """A patch whose mentions have the links of another one."""
+        """Returns a patch whose mentions have the links of another one."""
         links = {key: self._keep(several) for key, several in said.links}
         mentions = tuple(
             msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in patch.add

@@ -31,7 +31,7 @@ from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 if TYPE_CHECKING:
     from fascicle.terms.recognising import PackRecogniser
 
-_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not tell families from genes
+_WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not distinguish families from genes
 Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
 
@@ -45,7 +45,7 @@ def with_names(
     types: Collection[str],
     source: str,
 ) -> list[Patch]:
-    """Answers in which texts of a few words are names, where a second reading or a pack says so.
+    """Returns answers in which texts of a few words become names if a second reading or a term pack supports it.
 
     Args:
         documents: of any length.
@@ -89,7 +89,7 @@ def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def knows(rules: DocumentDecision) -> Knows:
-    """What tells names that mean one type in the pack of a decision; the pack is opened when the first one is asked."""
+    """Returns a function from names to the type of each unambiguous one in the pack; its first call opens the pack."""
     return (lambda names: _known(rules.pack)(names)) if rules.pack else knows_nothing
 
 
@@ -153,6 +153,6 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 
 def _touches(mention: Mention, cells: Sequence[Span]) -> bool:
-    """Whether a mention lies in a cell, or in part of one; cells are in order, and apart."""
+    """True if a mention overlaps a cell; the cells must be sorted and disjoint."""
     before = bisect_left(cells, (mention.end, 0)) - 1
     return before >= 0 and cells[before][1] > mention.start

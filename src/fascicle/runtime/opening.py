@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
-    """An exported model: its graph is opened while its files are checked and its tokenizer is read.
+    """Returns an exported model: its graph is opened while its files are checked and its tokenizer is read.
 
     What is wrong is said in the order of these checks, whichever fails first.
     """
@@ -39,7 +39,7 @@ def open_typed(
     types: str | os.PathLike[str] | None,
     threads: int | None,
 ) -> ModelPredictor:
-    """An export that reads about types, of its own or of a file."""
+    """Returns an export that reads about types, of its own or of a file."""
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.runtime.types import TypedScorer, type_vectors, with_types
@@ -55,7 +55,7 @@ def open_typed(
 
 
 def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST) -> PieceTokenizer:
-    """The tokenizer of a model folder.
+    """Returns the tokenizer of a model folder.
 
     Args:
         folder: of the model.
@@ -74,5 +74,5 @@ def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST)
 
 
 def open_graph(folder: Path, threads: int | None, *, name: str = "model.onnx") -> OnnxSession:
-    """A graph of an export."""
+    """Returns a graph of an export."""
     return OnnxSession.open(folder / name, threads=threads)

@@ -1,4 +1,4 @@
-"""What the name of a model stands for: a shipped one, a folder, term packs, or a plug-in of another package."""
+"""Resolution of the name of a model: a shipped one, a folder, term packs, or a plug-in of another package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shipped_models() -> tuple[str, ...]:
 
 
 def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The folders of the term packs that `load` opens; none for another model.
+    """Returns the folders of the term packs that `load` opens; none for another model.
 
     Raises:
         UsageError: several models, not all of which are packs, or none.
@@ -37,18 +37,18 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
-    """Whether `load` takes a predictor of another package: a name of no shipped model and no path, but of a plug-in."""
+    """True if `load` takes a predictor of another package: the name of a plug-in, no shipped model and no path."""
     there = _versions_of(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.names("predictors")
 
 
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:
-    """The shipped models of this name."""
+    """Returns the shipped models of this name."""
     return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
+    """Returns the folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
 
     A run folder stands for the model that the run kept.
 
@@ -74,6 +74,6 @@ def find_model(model: str | os.PathLike[str]) -> Path:
 
 
 def as_path(folder: str | os.PathLike[str]) -> str:
-    """What opens the model in a folder: its path, as ``./NAME`` where NAME alone is a shipped model."""
+    """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a shipped model."""
     name = os.fspath(folder)
     return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name

@@ -50,7 +50,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Probed:
-    """One document, what the model would add to it, and what it says of each mention that was asked for."""
+    """Predictions for one document, and the probabilities of each mention that was probed."""
 
     document: Document
     patch: Patch
@@ -117,7 +117,7 @@ class ModelPredictor(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the model; the source of its mentions."""
+        """Name of the model; the source of its mentions."""
         return self.manifest.name
 
     @property
@@ -132,27 +132,27 @@ class ModelPredictor(Annotator):
         return f"{head.family} over {head.level}s, {self.manifest.runtime}"
 
     def uncalibrated(self) -> ModelPredictor:
-        """The same model with the scores of its head, no threshold, and no rules: what a calibration is fitted on."""
+        """Returns the same model with raw scores, no threshold and no rules, for fitting a calibration."""
         return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
 
     def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with other rules for abbreviations."""
+        """Returns the same model with other rules for abbreviations."""
         return self._deciding(abbreviations=rules)
 
     def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> ModelPredictor:
-        """The same model with another decision of documents."""
+        """Returns the same model with another decision of documents."""
         return self._deciding(document=rules)
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
-        """The same model with another ``Decision.nothing``."""
+        """Returns the same model with another ``Decision.nothing``."""
         return self._deciding(nothing=nothing)
 
     def with_nothing_by_type(self, values: Sequence[float]) -> ModelPredictor:
-        """The same model with another ``Decision.nothing_by_type``, and nothing beside it."""
+        """Returns the same model with another ``Decision.nothing_by_type``; all else stays."""
         return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
 
     def deciding(self, decision: Decision) -> ModelPredictor:
-        """The same model with another decision."""
+        """Returns the same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return changed
@@ -162,7 +162,7 @@ class ModelPredictor(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """That the model looks for."""
+        """Types that the model looks for."""
         return self.manifest.types
 
     @property
@@ -190,7 +190,7 @@ class ModelPredictor(Annotator):
         return patches
 
     def probe(self, documents: Iterable[Document], *, source: str = GOLD) -> Iterator[Probed]:
-        """Predicts, and says how probable mentions are that documents hold already; in bounded memory, in order.
+        """Predicts, and computes the probabilities of mentions that documents already hold, in bounded memory.
 
         Args:
             documents: with mentions; of any number.
@@ -220,7 +220,7 @@ class ModelPredictor(Annotator):
         return TagSpace(scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal")
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As `predict`, and how probable each tag of each word is, under the decision of the model.
+        """Predicts, and computes the probability of each tag of each word, under the decision of the model.
 
         Args:
             documents: sentences and words are taken from them where given.
@@ -271,7 +271,7 @@ class ModelPredictor(Annotator):
         return Tagged(patch=patch, words=words, probabilities=at_words(words, units, table))
 
     def _is_long(self, documents: Sequence[Document]) -> bool:
-        """Whether what is read together is one document that must be read part by part."""
+        """True if the documents are a single long document that must be read in parts."""
         is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
         return is_long and can_be_parted(self.manifest.reading)
 
@@ -282,7 +282,7 @@ class ModelPredictor(Annotator):
         return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
 
     def _predict_long(self, document: Document) -> Patch:
-        """As for a short document, in memory that does not grow with its length."""
+        """Predicts for a long document, in memory that does not grow with its length."""
         answer = self._answer(document)
         for part in parts_of(
             self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
@@ -298,7 +298,7 @@ class ModelPredictor(Annotator):
         return self._reads(shown, self._tokenizer, reading=self.manifest.reading, level=level)
 
     def _plain(self, document: Document) -> Document:
-        """The document as the network reads it."""
+        """Returns the document as the network reads it."""
         return plain(document) if self.manifest.decision.characters else document
 
     def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
@@ -324,7 +324,7 @@ class ModelPredictor(Annotator):
         return patches
 
     def _decided(self, document: Document, answer: Answer) -> Patch:
-        """What is said when all of a document was taken, under the rules for abbreviations and for documents."""
+        """Returns the patch of a document, after the rules for abbreviations and for documents were applied."""
         decision, patch = self.manifest.decision, answer.patch()
         if decision.abbreviations:
             patch = resolved(document, patch, decision.abbreviations)
@@ -340,7 +340,7 @@ class ModelPredictor(Annotator):
         return Answer(self.manifest, unseen, breakers=self._breakers)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
-        """What is taken of each window of each document."""
+        """Scores all windows and returns, for each document, what ``take`` extracts from each window."""
         windows = [w for cut in read.windows for w in cut]
         taken: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)

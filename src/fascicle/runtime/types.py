@@ -23,7 +23,7 @@ _TOGETHER = 32  # types that are read at a time
 
 
 class Network(Protocol):
-    """What takes the vectors of types beside the arrays of a batch."""
+    """Network that takes the vectors of types beside the arrays of a batch."""
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         """Scores one batch."""
@@ -49,7 +49,7 @@ class TypedScorer:
 
 
 def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
-    """What an export says of itself when it looks for other types.
+    """Returns the manifest of an export changed to look for other types.
 
     Args:
         manifest: of the export.
@@ -61,7 +61,7 @@ def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
 
 
 def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSession) -> Floats32:
-    """The vectors of the types of an export, ``[kinds, K, h]``.
+    """Returns the vectors of the types of an export, ``[kinds, K, h]``.
 
     Args:
         manifest: with a graph of types, and what is said of the types.
@@ -82,7 +82,7 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
 
 
 def _rows(texts: TypeTexts, start: int) -> dict[str, Ints]:
-    """The texts of some types that are read at inference, without padding that all have."""
+    """Returns the texts of some types that are read at inference, without padding that all have."""
     first = (texts.counts.cumsum() - texts.counts)[start : start + _TOGETHER]
     rows = (first[:, None] + np.arange(texts.at_rest)).ravel()
     mask = texts.mask[rows]

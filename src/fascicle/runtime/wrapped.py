@@ -18,7 +18,7 @@ from fascicle.text.annotator import Annotator, TagSpace
 
 
 class Wrapped(Annotator):
-    """Says of itself what the predictor in it says."""
+    """Predictor of another package; its properties are those of the predictor inside."""
 
     def __init__(self, predictor: Annotator) -> None:
         """Takes the predictor."""
@@ -26,37 +26,37 @@ class Wrapped(Annotator):
 
     @property
     def name(self) -> str:
-        """Of the predictor."""
+        """Name of the predictor."""
         return self._predictor.name
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Of the predictor."""
+        """Sources of the predictor."""
         return self._predictor.sources
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of the predictor."""
+        """Types of the predictor."""
         return self._predictor.types
 
     @property
     def kind(self) -> str:
-        """Of the predictor."""
+        """Kind of the predictor."""
         return self._predictor.kind
 
     @property
     def segmenter(self) -> str:
-        """Of the predictor."""
+        """Segmenter of the predictor."""
         return self._predictor.segmenter
 
     @property
     def fingerprint(self) -> str:
-        """Of the predictor."""
+        """Fingerprint of the predictor."""
         return self._predictor.fingerprint
 
     @property
     def tag_space(self) -> TagSpace:
-        """Of the predictor."""
+        """Tag space of the predictor."""
         return self._predictor.tag_space
 
 
@@ -80,7 +80,7 @@ class PluggedPredictor(Annotator):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """What it looks for."""
+        """Types that the predictor looks for."""
         return tuple(self._predictor.types)
 
     @property
@@ -90,7 +90,7 @@ class PluggedPredictor(Annotator):
 
     @property
     def fingerprint(self) -> str:
-        """That of the predictor, if it has one, with its package."""
+        """Fingerprint of the predictor, if it has one, with its package."""
         return f"{self._package} {getattr(self._predictor, 'fingerprint', super().fingerprint)}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -112,7 +112,7 @@ class PluggedPredictor(Annotator):
         return list(patches)
 
     def _said(self, documents: list[Document]) -> list[Patch]:
-        """What the predictor says; an error of its own is no fault of Fascicle, and may be one of the document."""
+        """Runs the predictor; an exception from its own code is raised as an `InputError`."""
         try:
             return self._predictor.predict(documents)
         except (FascicleError, OSError):

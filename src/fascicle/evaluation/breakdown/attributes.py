@@ -1,4 +1,4 @@
-"""What is measured of a mention and of the text around it: the attributes by which results are broken down.
+"""Attributes by which results are broken down: measures of a mention and of the text around it.
 
 Each is measured so that a gold and a predicted mention with the same identity have the same value:
 
@@ -66,7 +66,7 @@ class Range:
         return f"{'[' if self.with_low else '('}{self.low:.4g}, {self.high:.4g}{']' if self.with_high else ')'}"
 
     def holds(self, values: Values) -> Bools:
-        """Which of some values lie inside; shape as given."""
+        """Returns which values lie inside; shape as given."""
         above = values >= self.low if self.with_low else values > self.low
         below = values <= self.high if self.with_high else values < self.high
         inside: Bools = above & below
@@ -91,7 +91,7 @@ def real_ranges(*ends: float) -> Ranges:
 
 
 def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
-    """Four intervals that hold about equally many of some values, and together every number from 0.
+    """Returns four intervals that hold about equally many of some values, and together every number from 0.
 
     Where one value is so frequent that two ends fall on it, there are fewer intervals.
 
@@ -116,7 +116,7 @@ def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
 
 
 def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
-    """The interval of each value.
+    """Returns the interval of each value.
 
     Args:
         values: shape ``[n]``.
@@ -245,7 +245,7 @@ class Ruler:
         self._unit: TextUnit = unit
 
     def measure(self, mentions: Sequence[Identity]) -> dict[str, Values]:
-        """The attributes of mentions, gold or predicted.
+        """Returns the attributes of mentions, gold or predicted.
 
         Args:
             mentions: of the documents, in any order; shape ``[n]``.
@@ -272,7 +272,7 @@ class Ruler:
         return dict(zip(self.names, values, strict=True))
 
     def _row(self, sheet: _Sheet, *, type_: str, spans: Fragments, depth: int) -> tuple[float, ...]:
-        """The values of one mention, in the order of ``names``."""
+        """Returns the values of one mention, in the order of ``names``."""
         layout = sheet.layout
         text = layout.text_at(spans[0][0])
         words = max(1, len(layout.texts[text]))
@@ -288,7 +288,7 @@ class Ruler:
 
 
 class _Sheet:
-    """What a gold document says about its texts."""
+    """Facts about the texts of a gold document."""
 
     def __init__(self, document: Document, *, unit: TextUnit) -> None:
         self.layout = Layout(document, unit=unit)
@@ -307,13 +307,13 @@ class _Sheet:
         return tuple(sum(at in touched for at in text) for text in self.layout.texts)
 
     def unknown(self, text: int, vocabulary: frozenset[str]) -> int:
-        """How many words of a text a vocabulary does not have."""
+        """Returns the number of words of a text that are not in the vocabulary."""
         if text not in self._unknown:
             self._unknown[text] = sum(self.layout.words[at] not in vocabulary for at in self.layout.texts[text])
         return self._unknown[text]
 
     def depths(self, mentions: Sequence[Fragments]) -> list[int]:
-        """In how many gold mentions of different characters each of some mentions lies properly."""
+        """Counts, for each mention, the gold mentions of different characters that properly contain it."""
         gold = list({joined(spans) for _, spans in self._gold})
         return [
             sum(properly_inside(spans, gold[at]) for at in others)

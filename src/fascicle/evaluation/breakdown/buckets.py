@@ -42,11 +42,11 @@ class Bucket:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no mention falls into it, gold or predicted."""
+        """True if no mention, gold or predicted, falls into it."""
         return not self.counts.support + self.counts.predicted
 
     def as_dict(self) -> BucketLine:
-        """Label, counts and figures, ready for JSON."""
+        """Returns label, counts and figures, ready for JSON."""
         return {"interval": self.range.label, "empty": self.is_empty, **figures_row(self.counts)}
 
 
@@ -90,7 +90,7 @@ class Bucketing:
         self._places = self._assigned(values)
 
     def count(self, predicted: Mapping[str, Iterable[Mention]]) -> dict[str, tuple[Bucket, ...]]:
-        """The counts of one system.
+        """Returns the counts of one system.
 
         Args:
             predicted: document id -> its mentions, for documents of the gold.
@@ -125,7 +125,7 @@ def _buckets(ranges: Ranges, places: Ints, found: Bools, *, wrong: Ints) -> tupl
 def f1_differences(
     of: Mapping[str, tuple[Bucket, ...]], baseline: Mapping[str, tuple[Bucket, ...]]
 ) -> dict[str, list[float | None]]:
-    """F1 of one system less that of another in each bucket: the rows of a heat map (*bundling-learning*, Table 6).
+    """Computes F1 of one system minus F1 of another in each bucket: a heat map (*bundling-learning*, Table 6).
 
     Args:
         of: the counts of one system.

@@ -69,13 +69,13 @@ class Mistake:
 
     @property
     def score(self) -> float | None:
-        """That of the predicted mention that is to blame; ``None`` if there is none or it has none."""
+        """Score of the predicted mention that causes the error; ``None`` without such a mention or without a score."""
         said = self.mention if self.side == "fp" else self.partner
         return None if said is None else said.score
 
 
 def distinct(mentions: Iterable[Mention]) -> list[Mention]:
-    """One mention of each type and spans: that with the highest score, in order of place."""
+    """Returns one mention for each type and spans: the one with the highest score, in order of position."""
     kept: dict[tuple[Fragments, str], Mention] = {}
     for mention in mentions:
         key = (mention.spans, mention.type)
@@ -127,7 +127,7 @@ class _Page:
         self._held = {side: self._holders(side) for side in self._layers}
 
     def mistakes(self) -> Iterator[Mistake]:
-        """All of the document."""
+        """Returns all errors of the document."""
         for side, layer in self._layers.items():
             opposite = self._layers[_OTHER[side]]
             for at, mention in enumerate(layer.mentions):
@@ -167,7 +167,7 @@ class _Page:
         return found
 
     def _classified(self, side: Side, at: int) -> tuple[str, int | None]:
-        """The class of an error, and the partner that decides it."""
+        """Returns the class of an error, and the partner that decides it."""
         layer, opposite = self._layers[side], self._layers[_OTHER[side]]
         spans, type_ = layer.spans[at], layer.mentions[at].type
         # A partner that is itself wrong explains more than one that is right; then the nearest, then the first.
@@ -191,7 +191,7 @@ class _Page:
 
 
 def _apart(mentions: Sequence[Fragments]) -> list[bool]:
-    """Of each of some mentions, whether another of them shares no character with it."""
+    """Returns for each mention whether another one shares no character with it."""
     if mentions and all(len(spans) == 1 for spans in mentions):
         first_end = min(spans[0][1] for spans in mentions)
         last_start = max(spans[0][0] for spans in mentions)

@@ -1,4 +1,4 @@
-"""What mistakes look like: types taken for others, words too many or too few, and examples in context."""
+"""Examples of errors: types confused with others, words too many or too few, and errors in context."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fascicle.evaluation.report_parts import Class, Confusion
 _CONTEXT: Final = 60  # characters on each side
 _LONGEST: Final = 300  # characters of a mention that are shown
 _WIDEST: Final = 800  # characters of a context
-_MOST_AROUND: Final = 40  # mentions of each side that are told of a context
+_MOST_AROUND: Final = 40  # mentions of each side listed for a context
 
 
 def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
-    """How many mistakes of each class there are.
+    """Counts the errors of each class.
 
     Returns:
         Class -> ``"fp"``, ``"fn"``, those among both whose partner was right (``"beside_right"``), and ``"types"``:
@@ -37,7 +37,7 @@ def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
 
 
 def confusions(found: Iterable[Mistake]) -> list[Confusion]:
-    """Which types were taken for which: false positives with a partner of another type, the most frequent first.
+    """Counts which types were predicted for which: false positives with a partner of another type, by frequency.
 
     Returns:
         Rows of ``"gold"`` and ``"predicted"`` type, how often with the ``"same_span"``, how often with an
@@ -83,7 +83,7 @@ class BoundaryWords:
 
 
 def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[BoundaryWords]:
-    """The words between the boundary of a false positive and that of its gold partner of the same type.
+    """Returns the words between the boundary of a false positive and that of its gold partner of the same type.
 
     Only mistakes of the classes *boundary* are looked at, and only false positives, so that a pair counts once.
 
@@ -183,7 +183,7 @@ def _example(mistake: Mistake, text: str) -> dict[str, Any]:
 
 
 def _around(example: Mapping[str, Any], sides: Mapping[str, Sequence[Mention]]) -> dict[str, Any]:
-    """What both sides say of the context of an example."""
+    """Returns the gold and predicted mentions in the context of an example."""
     start = example["context_start"]
     window = ((start, start + len(example["context"])),)
     first, last = example["mention"]["spans"][0][0], example["mention"]["spans"][-1][1]
@@ -211,7 +211,7 @@ def _shown(mention: Mention, text: str) -> dict[str, Any]:
 
 
 def _cut_left(text: str, start: int) -> int:
-    """Where a context begins: at a word, unless there is no white space near."""
+    """Returns the start of a context: the start of a word, unless there is no white space near."""
     low = max(0, start - _CONTEXT)
     if low == 0:
         return 0

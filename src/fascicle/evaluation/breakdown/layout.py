@@ -1,4 +1,4 @@
-"""Documents as words and sentences, for what is measured in words, and what the training corpus says of words."""
+"""Layout of documents as words and sentences, for measures in words; and statistics of the training corpus on words."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ class Layout:
         return tuple(word.lower() for word in self.words)
 
     def touched(self, spans: Fragments) -> range | tuple[int, ...]:
-        """The places of the words that share a character with a mention, in order."""
+        """Returns the places of the words that share a character with a mention, in order."""
         runs = [range(bisect_right(self._ends, start), bisect_left(self._starts, end)) for start, end in spans]
         return runs[0] if len(runs) == 1 else tuple(sorted({at for run in runs for at in run}))
 
     def surface(self, spans: Fragments) -> Surface:
-        """The words that a mention touches, whole and in lower case."""
+        """Returns the words that a mention touches, whole and in lower case."""
         touched = self.touched(spans)
         if isinstance(touched, range):
             return self.lower[touched.start : touched.stop]
         return tuple(self.lower[at] for at in touched)
 
     def text_at(self, offset: int) -> int:
-        """The place of the text that a character belongs to."""
+        """Returns the place of the text that a character belongs to."""
         return max(0, bisect_right(self._firsts, offset) - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lexicon:
-    """What is known from training.
+    """Words and strings known from training.
 
     Attributes:
         documents: how many there were.
@@ -149,7 +149,7 @@ def _consistency(
 def _occurrences(
     layout: Layout, mentions: list[Mention], lengths: Mapping[str, set[int]], known: set[Surface]
 ) -> Iterator[tuple[Surface, range | tuple[int, ...]]]:
-    """Where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
+    """Yields where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
     words = layout.lower
     for at, word in enumerate(words):
         for length in lengths.get(word, ()):

@@ -1,1 +1,1 @@
-"""Whether scores of mentions tell how often they are right, and how to correct them."""
+"""Calibration of the scores of mentions: measures how well they match precision, and corrects them."""

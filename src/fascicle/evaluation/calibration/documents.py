@@ -1,4 +1,4 @@
-"""From the answers of a model on development texts to its decision of documents."""
+"""Fitting of the decision on documents, from the predictions of a model on development texts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Row:
     used: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
@@ -69,7 +69,7 @@ class FittedDocuments:
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """Development texts of one file, and what a model says of them.
+    """Development texts of one file, with the predictions of a model.
 
     Attributes:
         file: its name.
@@ -195,7 +195,7 @@ def _row(texts: _Texts, rule: TypeDecision) -> Row:
 
 
 def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
-    """What is decided of one type; ``None`` without rows."""
+    """Fits the decision for one type; returns ``None`` without rows."""
     if not rows:
         return None
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
@@ -218,7 +218,7 @@ def _with_known(rule: TypeDecision) -> list[TypeDecision]:
 
 
 def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision:
-    """The rule with the highest mean of F1; the first of several, and of all without a row."""
+    """Returns the rule with the highest mean F1; the first of several, and of all without a row."""
     if not rows:
         return rules[0]
     merits = [float(np.mean([one.f1(rule) for one in rows])) for rule in rules]
@@ -226,7 +226,7 @@ def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision
 
 
 def lines_of(fitted: FittedDocuments) -> list[str]:
-    """What was fitted, as lines."""
+    """Describes what was fitted, as lines of text."""
     lines = []
     for name, rule in fitted.decision.types.items():
         curve = f", log odds times {rule.curve.slope:.3g} plus {rule.curve.offset:.3g}" if rule.curve else ""

@@ -1,4 +1,4 @@
-"""From the predictions of a model on development data to the calibration that its folder keeps."""
+"""Fitting of the calibration of a model, from its predictions on development data."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Temperature:
     at_bound: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return {"temperature": self.value, "at_bound": self.at_bound}
 
     def curve(self) -> TemperatureCurve:
-        """As a model folder has it.
+        """Returns the curve as a model folder stores it.
 
         Raises:
             InputError: no temperature within the bounds fits.
@@ -63,7 +63,7 @@ class Temperature:
 
 
 def fit_temperature(data: Judged) -> Temperature:
-    """The temperature with the highest likelihood.
+    """Returns the temperature with the highest likelihood.
 
     Args:
         data: of development documents.
@@ -91,7 +91,7 @@ def fit_temperature(data: Judged) -> Temperature:
 
 
 def fit_isotonic(data: Judged) -> IsotonicCurve:
-    """The rising function with the smallest squared distance to the truth, by pooling adjacent violators.
+    """Returns the rising function with the smallest squared distance to the truth, by pooling adjacent violators.
 
     Args:
         data: of development documents.
@@ -110,7 +110,7 @@ def fit_isotonic(data: Judged) -> IsotonicCurve:
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
     values = np.repeat([total / weight for total, weight, _ in pools], [count for _, _, count in pools])
-    # Of the knots of a pool, the first and the last say everything.
+    # The first and the last knot of a pool define it.
     needed = np.ones(len(knots), dtype=bool)
     if len(knots) > 2:
         needed[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
@@ -118,7 +118,7 @@ def fit_isotonic(data: Judged) -> IsotonicCurve:
 
 
 def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
-    """The curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
+    """Returns the curve of highest likelihood over the log odds of scores (Platt, 1999), by Newton's method.
 
     The truth of each mention is softened as in Platt's paper, so that scores that part right from wrong without an
     exception have a finite curve.
@@ -163,7 +163,7 @@ FEW: Final = 200  # predicted mentions, below which an isotonic curve mostly rep
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a threshold is for: the best F1, or a wanted precision or recall.
+    """Goal of a threshold: the best F1, or a wanted precision or recall.
 
     Attributes:
         precision: the wanted one, above 0 and up to 1.
@@ -174,7 +174,7 @@ class Target:
     recall: float | None = None
 
     def __str__(self) -> str:
-        """As model folders and tables name it."""
+        """Returns the goal as model folders and tables name it."""
         if self.precision is not None:
             return f"precision {self.precision:g}"
         return "F1" if self.recall is None else f"recall {self.recall:g}"
@@ -199,14 +199,14 @@ class Stage:
     figures: Figures
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         numbers = {"expected_calibration_error": self.calibration_error, "brier_score": self.brier}
         return {"name": self.name, "mentions": self.mentions, **numbers, **self.figures.as_dict()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What was fitted, and what it changes on the data that it was fitted on.
+    """Fitted calibration, and its effect on the data that it was fitted on.
 
     Attributes:
         calibration: for the decision of the model.
@@ -281,7 +281,7 @@ def _curve(data: Judged, method: Method) -> Curve | None:
 def _with_thresholds(
     fitted: Calibration, data: Judged, *, target: Target, types: Sequence[str], notes: list[str]
 ) -> Calibration:
-    """The calibration with a threshold of each type, and where one is needed for all."""
+    """Returns the calibration with a threshold of each type, and where one is needed for all."""
     found: dict[str, float] = {}
     lacking: dict[str, str] = {}  # types without a threshold of their own -> why
     for name in types:
@@ -299,7 +299,7 @@ def _with_thresholds(
 
 
 def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
-    """The threshold of all types together, which some of them need."""
+    """Returns one threshold for all types together, used by types without their own."""
     try:
         return _threshold(data, target)
     except InputError as error:
@@ -309,7 +309,7 @@ def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
 
 
 def _threshold(data: Judged, target: Target) -> float:
-    """For the target, in the middle between what is kept and what is not."""
+    """Returns the threshold for the target, in the middle between the lowest score kept and the highest one dropped."""
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     best = target.precision is None and target.recall is None
     found = best_threshold(curve) if best else threshold_for(curve, precision=target.precision, recall=target.recall)
@@ -318,7 +318,7 @@ def _threshold(data: Judged, target: Target) -> float:
 
 
 def _kept(data: Judged, calibration: Calibration) -> Judged:
-    """The mentions that reach their thresholds."""
+    """Returns the mentions that reach their thresholds."""
     names = sorted(set(data.types))
     least = dict(zip(names, thresholds(calibration, names).tolist(), strict=True))
     chosen = data.scores >= np.array([least[name] for name in data.types])

@@ -1,4 +1,4 @@
-"""Do scores tell the truth? Reliability, precision and recall over the score, and thresholds.
+"""Reliability of scores: reliability curves, precision and recall over the score, and thresholds.
 
 All of it is about *predicted* mentions: their scores, and whether each is right. A score is well calibrated if, of the
 mentions with a score near 0.8, 80 % are right. What a system did not predict has no score, so calibration says nothing
@@ -56,7 +56,7 @@ class Judged:
             )
 
     def of_type(self, type_: str) -> Judged:
-        """Only the mentions of one type."""
+        """Selects the mentions of one type."""
         chosen = np.array([name == type_ for name in self.types], dtype=bool)
         return Judged(
             scores=self.scores[chosen],
@@ -129,7 +129,7 @@ class Bin:
 
 
 def reliability(scores: Floats, right: Flags, *, bins: int = 10) -> tuple[Bin, ...]:
-    """The reliability curve: mean score and precision in bins of the score.
+    """Returns the reliability curve: mean score and precision in bins of the score.
 
     Args:
         scores: from 0 to 1, shape ``[n]``.
@@ -152,7 +152,7 @@ def reliability(scores: Floats, right: Flags, *, bins: int = 10) -> tuple[Bin, .
 
 
 def reliability_of(sums: Floats) -> tuple[Bin, ...]:
-    """The reliability curve of sums over bins.
+    """Returns the reliability curve of sums over bins.
 
     Args:
         sums: of each bin how many mentions, the sum of their scores, and how many are right, shape ``[bins, 3]``.
@@ -172,7 +172,7 @@ def reliability_of(sums: Floats) -> tuple[Bin, ...]:
 
 
 def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
-    """The mean distance of score and precision over the mentions, bin by bin; ``None`` without mentions.
+    """Returns the mean distance of score and precision over the mentions, bin by bin; ``None`` without mentions.
 
     It depends on the bins: compare only numbers over the same ones.
     """
@@ -184,7 +184,7 @@ def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
 
 
 def brier_score(scores: Floats, right: Flags) -> float | None:
-    """The mean squared distance of score and truth (0 or 1); ``None`` without mentions."""
+    """Returns the mean squared distance of score and truth (0 or 1); ``None`` without mentions."""
     _check(scores, right)
     return float(np.mean((scores - right) ** 2)) if len(scores) else None
 
@@ -230,7 +230,7 @@ class Curve:
 
 
 def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
-    """The curve over all thresholds; mentions with equal scores come and go together.
+    """Returns the curve over all thresholds; mentions with equal scores come and go together.
 
     Args:
         scores: from 0 to 1, shape ``[n]``.
@@ -258,7 +258,7 @@ def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """Where to cut: mentions with at least this score are kept.
+    """Threshold on scores: mentions with at least this score are kept.
 
     Attributes:
         threshold: the score.
@@ -272,7 +272,7 @@ class Threshold:
 
 
 def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> Threshold:
-    """The threshold for a wanted precision or recall, chosen on development data.
+    """Returns the threshold for a wanted precision or recall, chosen on development data.
 
     Of the thresholds with at least the wanted precision, the one with the highest recall, which is the lowest one; of
     those with at least the wanted recall, the one with the highest precision, of equal ones the highest. Precision may
@@ -306,7 +306,7 @@ def threshold_for(curve: Curve, *, precision: float | None = None, recall: float
 
 
 def best_threshold(curve: Curve) -> Threshold:
-    """The threshold with the highest F1, of equal ones the highest.
+    """Returns the threshold with the highest F1, of equal ones the highest.
 
     Raises:
         InputError: there is no gold mention, or nothing was predicted.

@@ -1,4 +1,4 @@
-"""How far two annotations of the same documents agree: F1 of mentions, and Cohen's kappa of words.
+"""Agreement of two annotations of the same documents: F1 of mentions, and Cohen's kappa of words.
 
 F1 is strict and symmetric: of the mentions of both sides, the share that the other side has too. It needs no words and
 does not say what agreement chance would give, which is next to nothing for mentions.
@@ -62,14 +62,14 @@ class Number:
     undefined: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         return numbers | ({"undefined": self.undefined} if self.undefined else {})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What both sides have of one type, or of all.
+    """Counts and measures of both sides for one type, or for all types.
 
     Attributes:
         first: how many the first side has.
@@ -84,14 +84,14 @@ class Row:
     measures: Mapping[str, Number]
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         counts = {"first": self.first, "second": self.second, "both": self.both}
         return counts | {name: number.as_dict() for name, number in self.measures.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far two annotations agree.
+    """Agreement of two annotations.
 
     Attributes:
         documents: that both sides annotated.
@@ -120,7 +120,7 @@ class Agreement:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return {
             "documents": self.documents,
             "words": self.words,
@@ -138,7 +138,7 @@ class Agreement:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Series:
-    """What a measure is computed from: whole numbers of each document, ``[documents, columns]``, that are added up."""
+    """Input of a measure: whole numbers of each document, ``[documents, columns]``, that are added up."""
 
     counts: Ints
     measure: Callable[[Floats], Floats]
@@ -228,7 +228,7 @@ def _all_series(
 
 
 def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[Label]:
-    """The types that touch each word."""
+    """Returns the types that touch each word."""
     found: list[set[str]] = [set() for _ in layout.words]
     for mention in mentions:
         for at in layout.touched(mention.spans):
@@ -243,7 +243,7 @@ def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
 
 
 def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
-    """Of the words of each document: number, how many both sides label alike, and how often each side gives each label.
+    """Counts the words of each document: all, those both sides label alike, and each label of each side.
 
     Shape ``[documents, 2 + 2 * labels]``.
     """
@@ -257,12 +257,12 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
 
 
 def _f1(sums: Floats) -> Floats:
-    """Of sizes of two sets and of what they share, ``[..., 3]``; not a number where both are empty."""
+    """Computes F1 from the sizes of two sets and of their intersection, ``[..., 3]``; NaN where both are empty."""
     return shares(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
 
 
 def _kappa(sums: Floats) -> Floats:
-    """Of the columns of ``_label_series``; not a number where chance alone agrees on everything.
+    """Computes kappa from the columns of ``_label_series``; NaN where the expected agreement is 1.
 
     (n alike - e) / (n n - e) with e the sum over the labels of the product of both sides' numbers: whole numbers.
     """
@@ -274,7 +274,7 @@ def _kappa(sums: Floats) -> Floats:
 def _numbers(
     series: Mapping[tuple[str, str | None], _Series], *, resamples: int, level: float, seed: int
 ) -> dict[tuple[str, str | None], Number]:
-    """Every measure with its interval, all over the same draws."""
+    """Returns every measure with its interval, all over the same draws."""
     counts = np.concatenate([one.counts for one in series.values()], axis=1).astype(np.float64)
     cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
@@ -288,7 +288,7 @@ def _numbers(
 
 
 def _number(values: Floats, *, undefined: str, level: float) -> Number:
-    """The first value, with the interval that the others give."""
+    """Builds a number from the first value, with the interval of the other values."""
     if np.isnan(values[0]):
         return Number(value=None, low=None, high=None, undefined=undefined)
     drawn = values[1:][~np.isnan(values[1:])]

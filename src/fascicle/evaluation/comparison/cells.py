@@ -58,7 +58,7 @@ class Cells:
         return np.bincount(self.type * shape[1] + self.cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def counts(self, chosen: Bools) -> Counts:
-        """What there is if the mentions of the chosen cells are predicted.
+        """Counts true positives, false positives and false negatives if the mentions of the chosen cells are predicted.
 
         Args:
             chosen: ``[C]``.
@@ -165,6 +165,6 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
 
 
 def counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
-    """What there is of mentions by cell, ``[C]``, if those of the chosen cells are predicted."""
+    """Counts true positives, false positives and false negatives if the mentions of the chosen cells are predicted."""
     tp, fp, fn = (int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold))
     return Counts(tp=tp, fp=fp, fn=fn)

@@ -1,4 +1,4 @@
-"""What each of several systems knows that the others do not.
+"""Comparison of several systems: the mentions that each one finds and the others do not.
 
 Everything is counted in sets of ``(document id, type, spans)``. The recall of the union is the ceiling of every
 combination: no rule, and no filter behind the union, finds more (*comparing-and-combining* §4.5). Intervals come from
@@ -86,7 +86,7 @@ class Pair:
     randomisation_p_corrected: float
 
     def differ(self, alpha: float = 1 - LEVEL) -> bool:
-        """Whether both tests say so, corrected, at a level of error."""
+        """True if both corrected tests find a difference at a level of error."""
         return max(self.bootstrap_p, self.randomisation_p_corrected) < alpha
 
 
@@ -185,7 +185,7 @@ def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured
 
 
 def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; not a number where undefined.
+    """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN where undefined.
 
     Args:
         cells: the systems and the gold.

@@ -94,7 +94,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
 
 
 def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
-    """Both ends of the interval of each of K numbers, from draws ``[R, K]``."""
+    """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
         found = (interval_of(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
         return [(one.low, one.high) for one in found]
@@ -103,7 +103,7 @@ def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]
 
 
 def _ordered(found: list[tuple[int, bytes, Candidate]], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """Sorts, and marks those that keep what one before them keeps."""
+    """Sorts the combinations, and marks those that keep the same mentions as an earlier one."""
     found.sort(key=lambda one: (-one[2].f1, len(one[2].members), one[0], sorted(names[m] for m in one[2].members)))
     seen: set[bytes] = set()
     ordered = []
@@ -127,7 +127,7 @@ def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple
 
 
 def _kept_cells(cells: Cells, members: Sequence[int], rule: Rule) -> Bools:
-    """The cells whose mentions a rule keeps, ``[C]``.
+    """Returns the cells whose mentions a rule keeps, ``[C]``.
 
     Args:
         cells: the systems and the gold.
@@ -155,7 +155,7 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What was aimed at, and what was chosen.
+    """Goal of the search, and the combination chosen for it.
 
     Attributes:
         aim: ``"f1"``, ``"precision"`` or ``"recall"``: what is as high as possible.
@@ -172,7 +172,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What the search led to.
+    """Results of the search.
 
     Attributes:
         single: index of the best single system by F1; of equals the first.
@@ -187,7 +187,7 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Floors:
-    """What is demanded; ``None`` stands for what the best single system has.
+    """Lowest values that are demanded; ``None`` means the value of the best single system.
 
     Attributes:
         recall: of the combination of the best precision.

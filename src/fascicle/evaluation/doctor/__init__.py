@@ -1,1 +1,1 @@
-"""What is wrong with a corpus: checks over its parts, and copies of its texts in other corpora."""
+"""Checks for errors in a corpus: checks over its parts, and copies of its texts in other corpora."""

@@ -22,7 +22,7 @@ _TEXT = 80  # characters of an example that are shown
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """What came of it.
+    """Result of an examination.
 
     Attributes:
         report: all findings.

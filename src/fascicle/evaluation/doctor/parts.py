@@ -1,4 +1,4 @@
-"""What is checked: the parts of a corpus as they were read, and as much of each document as the checks need."""
+"""Input of the checks: the parts of a corpus as they were read, with what the checks need of each document."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Item:
 
     @property
     def sha256(self) -> str:
-        """Of the text."""
+        """Hash of the text."""
         return text_hash(self.text)
 
     def sentence_lengths(self) -> Ints32:
@@ -127,7 +127,7 @@ class Item:
         return _words_in(self.words, self.sentences)
 
     def document(self) -> Document:
-        """The document without what the source did not mark, and without events."""
+        """Returns the document with only the words and sentences that the source marked, and without events."""
         return Document(
             id=self.id,
             text=self.text,
@@ -158,7 +158,7 @@ def load(places: Sequence[Given], *, source: str = GOLD) -> tuple[list[Item], li
 
 
 def as_far_as_possible(given: Given, unread: list[Unread]) -> Iterator[Document]:
-    """The documents of a place up to the first fault, which is added to ``unread``."""
+    """Yields the documents of a place up to the first fault, which is added to ``unread``."""
     count = 0
     try:
         for document in given.documents():
@@ -169,7 +169,7 @@ def as_far_as_possible(given: Given, unread: list[Unread]) -> Iterator[Document]
 
 
 def own_id(document: Document, path: str, *, is_columns: bool) -> str:
-    """The id that the source gives a document, or nothing."""
+    """Returns the id that the source gives a document, or nothing."""
     identifier = document.meta.get(ORIGINAL_ID, document.id)
     name, sign, number = identifier.rpartition(":")
     made_up = is_columns or (sign and name.rpartition("/")[2] == stem(path) and number.isdigit())
@@ -177,7 +177,7 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
 
 
 def _words_in(words: Ints32, ranges: Ints32) -> Ints32:
-    """How many words begin in each range."""
+    """Counts the words that begin in each range."""
     starts = words[:, 0]
     found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
     return found

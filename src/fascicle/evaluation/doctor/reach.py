@@ -1,4 +1,4 @@
-"""How much of a gold a model of a certain kind could find at best, and what keeps the rest from it.
+"""Upper bounds: how much of a gold a kind of model could find at best, and which limits prevent the rest.
 
 Each mention is first looked at alone: whether the units of the model, its windows and its width can hold it. Of those
 that pass, a flat model can return only some that do not overlap, and IO tags only some that do not touch one of their
@@ -32,7 +32,7 @@ Row = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """What models of a kind can find.
+    """Share of the gold that models of a kind can find.
 
     Attributes:
         model: name of the one that was looked at.
@@ -52,7 +52,7 @@ class Reach:
         return 1.0 - sum(self.reasons.values()) / self.mentions if self.mentions else None
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         value: dict[str, Any] = {
             "model": self.model,
             "family": self.family,
@@ -98,7 +98,7 @@ def _alone(
     types: Sequence[str],
     limits: Limits,
 ) -> tuple[list[Row], Counter[str]]:
-    """The mentions that can be returned if there is no other, in units; and why the rest cannot."""
+    """Returns the mentions that can be returned if there is no other, in units; and why the rest cannot."""
     free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers)
     rows: list[Row] = []
     lost: Counter[str] = Counter()
@@ -113,7 +113,7 @@ def _alone(
 
 
 def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
-    """How many of some mentions cannot be returned beside the others, by reason.
+    """Counts the mentions that cannot be returned together with the others, by reason.
 
     Args:
         rows: distinct mentions that a head can return alone, in units.
@@ -136,7 +136,7 @@ def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limi
 
 
 def most_disjoint(rows: Iterable[Row], *, apart: bool = False, breaks: Iterable[int] = ()) -> int:
-    """The size of the largest choice of spans of which no two overlap.
+    """Returns the size of the largest choice of spans of which no two overlap.
 
     Args:
         rows: spans with their types.

@@ -19,7 +19,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSettings:
-    """What a user may choose.
+    """Settings of the checks that a user may choose.
 
     Attributes:
         source: whose mentions are checked.
@@ -72,7 +72,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What one check has found.
+    """Result of one check that found something.
 
     Attributes:
         code: of the check.
@@ -97,7 +97,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class PartFacts:
-    """What was read of a part.
+    """Facts about a part that was read.
 
     Attributes:
         name: of the part.
@@ -139,16 +139,16 @@ class Report:
     excluded: int
 
     def count(self, severity: Severity) -> int:
-        """How many checks of a severity found something."""
+        """Counts the checks of a severity that found something."""
         return sum(finding.severity == severity for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
+        """Returns the report as values that JSON can hold."""
         return {"fascicle_corpus_check": SCHEMA, **asdict(self)}
 
 
 def markdown(report: Report, *, names_all: bool = False) -> str:
-    """The report as Markdown that reads well on a terminal too.
+    """Returns the report as Markdown that reads well on a terminal too.
 
     Args:
         report: to write.
@@ -158,7 +158,7 @@ def markdown(report: Report, *, names_all: bool = False) -> str:
 
 
 def summary(report: Report) -> str:
-    """One sentence."""
+    """Summarises the report in one sentence."""
     counts = [counted(report.count(name), name) for name in SEVERITIES]
     documents = sum(part.documents for part in report.parts)
     return f"{counted(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
@@ -221,7 +221,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str
 
 
 def _escaped(text: str, *, code: bool = False) -> str:
-    """On one line, and without signs that Markdown or a terminal would take for its own."""
+    """Puts text on one line, and escapes characters that Markdown or a terminal would interpret."""
     line = "".join(character if character.isprintable() else " " for character in text)
     for sign in ("<", "*", "_", *(() if code else ("`",))):
         line = line.replace(sign, f"\\{sign}")
@@ -229,6 +229,6 @@ def _escaped(text: str, *, code: bool = False) -> str:
 
 
 def _code(text: str) -> str:
-    """As Markdown shows it unchanged; signs that cannot be printed are spelt out."""
+    """Formats text as code that Markdown shows unchanged; unprintable characters are escaped."""
     line = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
     return f"`` {line} ``" if "`" in line else f"`{line}`"

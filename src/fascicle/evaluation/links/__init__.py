@@ -1,1 +1,1 @@
-"""How right links are: figures with their uncertainty, and why links are wrong."""
+"""Evaluation of links: measures with their uncertainty, and reasons for wrong links."""

@@ -1,4 +1,4 @@
-"""One mention with its gold concepts and what a system says of it: what figures of links are counted from."""
+"""Case of linking: one mention with its gold concepts and the answer of a system; scores of links count these."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHORT: Final = 5  # letters and digits of an abbreviation
 
 
 class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
-    """A mention with its gold concepts, and what a system says of it.
+    """Mention with its gold concepts, and the candidates and answer of a system.
 
     Attributes:
         document: its id.
@@ -62,41 +62,41 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
     where: Where = "matched"
 
     def right(self, rank: int = 1) -> bool:
-        """Whether the gold concepts are those ranked first, or all among the first candidates of the parts."""
+        """True if the gold concepts are those ranked first, or are all among the first candidates of the parts."""
         found = {one for part in self.parts for one in part[:rank]}
         return bool(self.gold) and (found == self.gold if rank == 1 else self.gold <= found)
 
     @property
     def answered_right(self) -> bool:
-        """Whether the answer is exactly the gold concepts, of which there is one at least."""
+        """True if the answer is exactly the gold concepts, of which there is at least one."""
         return bool(self.gold) and self.answer == self.gold
 
     @property
     def half(self) -> bool:
-        """Whether the candidates ranked first have some of the gold concepts, and are not right."""
+        """True if the candidates ranked first include some of the gold concepts, but `right` is false."""
         return not self.right() and any(part[0] in self.gold for part in self.parts if part)
 
     @property
     def is_nil(self) -> bool:
-        """Whether no concept of the vocabulary is right for it."""
+        """True if no concept of the vocabulary is right for the mention."""
         return self.where != "spurious" and (not self.gold or not self.known)
 
 
 class KnowsConcepts(Protocol):
-    """What a vocabulary says of concepts, so that errors can be explained."""
+    """Protocol of a vocabulary that can explain errors: facts about concepts."""
 
     def taxon(self, curie: str) -> str:
-        """The species of a concept; empty for none."""
+        """Returns the species of a concept; empty for none."""
 
     def ancestors(self, curie: str) -> Collection[str]:
-        """All concepts above one."""
+        """Returns all concepts above one."""
 
     def label(self, curie: str) -> str:
-        """The preferred name of a concept; empty if it is unknown."""
+        """Returns the preferred name of a concept; empty if it is unknown."""
 
 
 def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
-    """Why the answer is not what gold has; ``None`` if it is."""
+    """Returns why the answer differs from the gold; ``None`` if it does not."""
     if case.where == "spurious":
         return "no such mention" if case.answer else None
     if case.answer == case.gold:

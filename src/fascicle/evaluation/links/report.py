@@ -34,7 +34,7 @@ _KEPT: Final[dict[str, Callable[[LinkCase], bool]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LinkSystem:
-    """What one system says of the mentions of gold.
+    """Links of one system for the mentions of the gold.
 
     Attributes:
         name: of the system.
@@ -106,7 +106,7 @@ def links_report(
 
 
 def _figures(system: LinkSystem, scores: LinkScores, resamples: int) -> dict[str, Any]:
-    """The figures of a system with their intervals."""
+    """Returns the figures of a system with their intervals."""
     sure = link_intervals(scores, resamples=resamples) if scores.documents else {}
     found = {name: _figure(scores, name) for name in FIGURES if system.has_candidates or name not in _OF_CANDIDATES}
     error = scores.calibration_error
@@ -130,13 +130,13 @@ def _brief(
     *,
     only: Sequence[str] = FIGURES,
 ) -> dict[str, Any]:
-    """The figures of some cases alone, without intervals."""
+    """Returns the figures of some cases alone, without intervals."""
     scores = score_links(filter(kept, system.cases), documents, concepts)
     return {name: _figure(scores, name) for name in only if system.has_candidates or name not in _OF_CANDIDATES}
 
 
 def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
-    """How often the links of each tier are right, and of how many mentions of gold they are."""
+    """Returns the precision of the links of each tier, and the share of mentions that have one."""
     found = {}
     for tier, table in scores.tiers.items():
         right, answered, mentions = table.sum(axis=0).tolist()
@@ -146,7 +146,7 @@ def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
 
 
 def _reliability(scores: LinkScores) -> list[dict[str, Any]]:
-    """Mean probability and precision of answers, by ranges of the probability."""
+    """Returns mean probability and precision of answers, by ranges of the probability."""
     return [
         {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
         for b in reliability_of(scores.bins.sum(axis=0))
@@ -154,7 +154,7 @@ def _reliability(scores: LinkScores) -> list[dict[str, Any]]:
 
 
 def _examples(cases: Sequence[LinkCase], concepts: KnowsConcepts, most: int) -> dict[str, list[dict[str, Any]]]:
-    """Of each class of errors the first examples, each surface once."""
+    """Selects the first examples of each class of errors, each surface once."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for case in cases:
         error = link_error(case, concepts)
@@ -178,7 +178,7 @@ def _named(curie: str, concepts: KnowsConcepts) -> dict[str, str]:
 
 
 def _differences(systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int) -> list[dict[str, Any]]:
-    """Each further system less the first, by figure, with tests that are corrected for their number (Holm)."""
+    """Compares each further system with the first, by measure, with tests corrected for their number (Holm)."""
     rows = list(_rows(systems, found, resamples))
     tested = [row for row in rows if row["difference"] is not None]
     for row, p_value in zip(tested, holm([row["difference"]["p_value"] for row in tested]), strict=True):

@@ -1,4 +1,4 @@
-"""How right links are, how sure that is, and why they are wrong.
+"""Scores of links: measures with their uncertainty, and counts of wrong links by reason.
 
 The identifiers of gold and answers are CURIEs in one spelling. A mention is right if its set of concepts is that of
 gold, and half right if only some are. Every figure is a share, counted document by document, so that documents can be
@@ -49,7 +49,7 @@ COMPARED: Final = ("recall@1", "f1", "concept_f1")
 
 
 class ErrorCount(NamedTuple):
-    """How often answers are wrong for one reason.
+    """Number of wrong answers with one reason.
 
     Attributes:
         wrong: how often.
@@ -62,7 +62,7 @@ class ErrorCount(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkScores:
-    """How right links are.
+    """Scores of links.
 
     The figures, each a share of mentions if it is not said otherwise:
 
@@ -92,12 +92,12 @@ class LinkScores:
     errors: Mapping[LinkError, ErrorCount]
 
     def counts(self, name: str) -> tuple[int, int]:
-        """Part and whole of a figure."""
+        """Returns numerator and denominator of a measure."""
         part, whole = self.figures[name].sum(axis=0).tolist()
         return part, whole
 
     def value(self, name: str) -> float | None:
-        """A figure; ``None`` if there is nothing that it is a share of."""
+        """Returns the value of a measure; ``None`` if its denominator is 0."""
         part, whole = self.counts(name)
         return part / whole if whole else None
 
@@ -148,7 +148,7 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
 
 
 def _calibration_errors(bins: Floats) -> Floats:
-    """Expected calibration errors of sums of `LinkScores.bins`.
+    """Computes expected calibration errors from sums of `LinkScores.bins`.
 
     Args:
         bins: ``[..., BINS, 3]``.
@@ -163,7 +163,7 @@ def _calibration_errors(bins: Floats) -> Floats:
 
 
 def _counted(case: LinkCase) -> Iterator[Counted]:
-    """What a mention adds to the figures of mentions."""
+    """Yields what a mention adds to the counts of each measure of mentions."""
     right = case.answered_right
     if case.gold:
         yield from ((f"recall@{rank}", case.right(rank), 1) for rank in _RANKS)
@@ -185,7 +185,7 @@ def _tiers(case: LinkCase) -> Iterator[str]:
 
 
 def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
-    """What the sets of concepts of documents add."""
+    """Yields what the sets of concepts of each document add to the counts of each measure."""
     sets: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for case in cases:
         gold, answers = sets[case.document]
@@ -252,7 +252,7 @@ def link_intervals(
 def link_difference(
     first: LinkScores, second: LinkScores, name: str, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Difference:
-    """A figure of one system less that of another, with its paired interval and the p-value of randomisation.
+    """Computes the difference of a measure of two systems, with its paired interval and the p-value of randomisation.
 
     Args:
         first: of one system.
@@ -280,7 +280,7 @@ def link_difference(
 
 
 def rates(sums: Ints | Floats) -> Floats:
-    """Part divided by whole, of sums of shape ``[..., 2]``; not a number where there is no whole."""
+    """Divides part by whole, for sums of shape ``[..., 2]``; NaN where the whole is 0."""
     part, whole = np.moveaxis(sums, -1, 0)
     found: Floats = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
     return found

@@ -34,12 +34,12 @@ class Section:
 
 
 def as_text(sections: Sequence[Section]) -> str:
-    """For a terminal."""
+    """Formats the comparison for a terminal."""
     return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
 
 
 def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str] = ()) -> str:
-    """For a report; notes on what was compared stand first."""
+    """Formats the comparison as Markdown; notes on what was compared come first."""
     listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
     return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
 
@@ -47,7 +47,7 @@ def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str]
 def sections_of(
     comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
 ) -> list[Section]:
-    """The comparison as tables.
+    """Returns the comparison as tables.
 
     Args:
         comparison: of the systems.
@@ -69,12 +69,12 @@ def sections_of(
 
 
 def _rule_name(rule: Rule, systems: int) -> str:
-    """A rule in words: ``2 of 3`` for k of n."""
+    """Returns a rule in words: ``2 of 3`` for k of n."""
     return f"{rule.votes} of {systems}" if rule.name == "kofn" else rule.name
 
 
 def _signs(count: int) -> list[str]:
-    """Short names for columns: A, B, C ..., and numbers where the alphabet ends."""
+    """Returns short names for columns: A, B, C ..., and numbers after the alphabet ends."""
     letters = string.ascii_uppercase
     return list(letters[:count]) if count <= len(letters) else [str(number) for number in range(1, count + 1)]
 
@@ -143,7 +143,7 @@ def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
 
 
 def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
-    """What may be said about differences, and what may not."""
+    """Yields sentences on which differences between systems the tests support, and which not."""
     pairs = comparison.pairs
     differing = [pair for pair in pairs if pair.differ()]
     corrected = f", corrected for {counted(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
@@ -324,5 +324,5 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _escaped(cell: str) -> str:
-    """A cell as it reads; numbers and their intervals have no meaning in Markdown."""
+    """Returns a cell as it reads; numbers and their intervals have no meaning in Markdown."""
     return cell if _NUMBERS.fullmatch(cell) else escaped(cell)

@@ -1,4 +1,4 @@
-"""What a report on links says, as tables: in plain text and Markdown here, on a page in ``page.page``."""
+"""Tables of a report on links: in plain text and Markdown here, on a page in ``page.page``."""
 
 from __future__ import annotations
 
@@ -90,19 +90,19 @@ class LinkTable:
 
 
 def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
-    """The tables of a report of `evaluation.links.report.links_report`; those without rows are left out."""
+    """Returns the tables of a report of `evaluation.links.report.links_report`; those without rows are left out."""
     made = [_figures(report), _types(report), _subsets(report), _tiers(report), _errors(report), _differences(report)]
     return [one for one in made if one.rows]
 
 
 def links_text(report: Mapping[str, Any]) -> str:
-    """The report for a terminal."""
+    """Formats the report for a terminal."""
     parts = [drawn([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
     return "\n\n".join([*parts, told(report)]) + "\n"
 
 
 def links_markdown(report: Mapping[str, Any]) -> str:
-    """The report as a Markdown page."""
+    """Formats the report as a Markdown page."""
     parts = ["# Evaluation of links", told(report)]
     for one in link_tables(report):
         table = MarkdownTable(*(escaped(cell) for cell in _header(one)))
@@ -117,7 +117,7 @@ def links_markdown(report: Mapping[str, Any]) -> str:
 
 
 def told(report: Mapping[str, Any]) -> str:
-    """What was scored, in sentences."""
+    """Describes what was scored, in sentences."""
     gold = report["gold"]
     none = f", {gold['without_concept']:,} of them without a concept" if gold["without_concept"] else ""
     return (
@@ -128,7 +128,7 @@ def told(report: Mapping[str, Any]) -> str:
 
 
 def example(row: Mapping[str, Any]) -> str:
-    """A wrong link in one line."""
+    """Describes a wrong link in one line."""
     score = "" if row["score"] is None else f", with {row['score']:.3f}"
     tier = f" ({row['tier']}{score})" if row["answer"] else ""
     return (
@@ -291,7 +291,7 @@ def _names_of(report: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _header(table: LinkTable) -> list[str]:
-    """The names of columns, behind those of systems where there are several."""
+    """Returns the names of columns, behind those of systems where there are several."""
     if len(table.systems) < 2:
         return [table.head, *table.columns]
     return [table.head, *(f"{system} {column}" for system in table.systems for column in table.columns)]

@@ -32,7 +32,7 @@ _SUBSET_TITLES: Final = (
 
 
 def markdown(report: Report) -> str:
-    """The report of ``fascicle.evaluation.report.build_report`` as one Markdown page."""
+    """Returns the report of ``fascicle.evaluation.report.build_report`` as one Markdown page."""
     parts = [_head(report), _summary(report), _rules(report), _types(report), _subsets(report)]
     parts += [_unreachable(report), _buckets(report)]
     parts += [part for one in report["systems"] for part in _system(one, several=len(report["systems"]) > 1)]
@@ -40,17 +40,17 @@ def markdown(report: Report) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text of others, so that it reads as it stands: on one line, without a meaning in Markdown or HTML."""
+    """Escapes text for Markdown and HTML, on one line, so that it is shown unchanged."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
 
 
 def percent(value: float | None) -> str:
-    """A share in percent with two decimals."""
+    """Returns a share in percent with two decimals."""
     return UNDEFINED if value is None else f"{100 * value:.2f}"
 
 
 class Table:
-    """A table that collects why cells of it are undefined."""
+    """Table that collects the reasons why some of its cells are undefined."""
 
     def __init__(self, *header: str) -> None:
         """Begins with a header; its first column is text, the others are numbers."""
@@ -58,23 +58,23 @@ class Table:
         self._reasons: dict[str, None] = {}
 
     def add(self, *cells: str) -> None:
-        """A row."""
+        """Adds a row."""
         self._rows.append(list(cells))
 
     def cell(self, row: Mapping[str, Any], name: str) -> str:
-        """A number of a row of the report in percent; if it is undefined, why is remembered."""
+        """Formats a number of a row in percent; if it is undefined, the reason is kept for the notes."""
         if row[name] is None:
             reasons = row.get("undefined", {})
             self._reasons[reasons if isinstance(reasons, str) else reasons.get(name, "")] = None
         return percent(row[name])
 
     def because(self, reason: str) -> str:
-        """An undefined cell."""
+        """Returns an undefined cell."""
         self._reasons[reason] = None
         return UNDEFINED
 
     def text(self) -> str:
-        """The table, and below it the reasons."""
+        """Returns the table, and below it the reasons."""
         lines = ["| " + " | ".join(row) + " |" for row in self._rows]
         reasons = [reason for reason in self._reasons if reason]
         if reasons:
@@ -113,7 +113,7 @@ def _summary(report: Report) -> str:
 
 
 def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
-    """A headline number with its interval in brackets."""
+    """Returns a headline number with its interval in brackets."""
     average, number = name.split("_")
     row, interval = scores["rules"]["strict"][average], scores[f"{name}_interval"]
     shown = table.cell(row, number)
@@ -125,7 +125,7 @@ def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
 
 
 def _tests(report: Report) -> list[str]:
-    """The differences to the first system, with their paired intervals and tests."""
+    """Returns the differences to the first system, with their paired intervals and tests."""
     if not report["differences"]:
         return []
     table = Table("system", "less", "F1", "95 % interval, paired", "p", "corrected p")
@@ -331,7 +331,7 @@ def _named(mention: Mapping[str, Any]) -> str:
 
 
 def _marked(context: str, spans: Sequence[Sequence[int]], *, start: int) -> str:
-    """The context with the mention in bold; white space inside the bold text would end it, so words are marked."""
+    """Marks the mention in its context in bold; white space would end bold text, so words are marked one by one."""
     parts, at = [], 0
     for low, high in spans:
         low, high = min(low - start, len(context)), min(high - start, len(context))

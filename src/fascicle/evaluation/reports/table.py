@@ -26,7 +26,7 @@ def table(
     others: Sequence[Scores] = (),
     unit: str = "document",
 ) -> str:
-    """A readable table: one line per type, then micro and macro, then what a reader must know to trust them.
+    """Formats a table: one line per type, then micro and macro, then notes needed to interpret them.
 
     Args:
         scores: what to show.
@@ -58,7 +58,7 @@ def systems_table(
     by_type: bool = True,
     unit: str = "document",
 ) -> str:
-    """Several systems on one gold: a line for each, and their F1 per type.
+    """Formats several systems on one gold: a line for each, and their F1 per type.
 
     Args:
         systems: with different names, at least one.
@@ -93,7 +93,7 @@ def systems_table(
 
 
 def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
-    """What belongs below any table of these scores, as sentences."""
+    """Returns the sentences that belong below any table of these scores."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
     said = [f"{match} over {counted(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
@@ -111,7 +111,7 @@ def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "docu
 
 
 def _sure(headline: Headline, unit: str) -> list[str]:
-    """The intervals in one sentence, and what was left out of them."""
+    """Returns the intervals in one sentence, and what was left out of them."""
     one = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
@@ -133,7 +133,7 @@ def _undefined(scores: Scores) -> str:
 
 
 def _types(systems: Sequence[Scored]) -> list[Sequence[str]]:
-    """F1 per type of each system."""
+    """Formats F1 per type of each system."""
     rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
     for name in sorted({name for one in systems for name in one.strict.by_type}):
         counts = [one.strict.by_type.get(name, Counts()) for one in systems]
@@ -159,12 +159,12 @@ def _rates(found: Figures) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with two decimals; undefined if there is none."""
+    """Returns a share as a percentage with two decimals; undefined if there is none."""
     return UNDEFINED if share is None else f"{100 * share:.2f}"
 
 
 def drawn(rows: Sequence[Sequence[str]]) -> str:
-    """Aligned rows with a rule below the header."""
+    """Aligns rows, with a rule below the header."""
     aligned = aligned_rows(rows)
     return "\n".join(line.rstrip() for line in (aligned[0], "-" * len(aligned[0]), *aligned[1:]))
 

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of counts, where a number without a denominator is undefined and says why.
+"""Precision, recall and F1 of counts; a number without a denominator is undefined, with a reason.
 
 ``scoring.scores`` gives such numbers a value by rule, for averages need one. What is shown to a reader is
 ``None`` with a reason, never a zero that looks like a failure, and never a NaN.
@@ -42,13 +42,13 @@ class Figures:
         return {name: reason for name, reason in reasons.items() if getattr(self, name) is None}
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
+        """Returns the numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
         numbers = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
         return numbers | ({"undefined": self.undefined} if self.undefined else {})
 
 
 def figures(counts: Counts) -> Figures:
-    """Precision, recall and F1 of some counts."""
+    """Computes precision, recall and F1 of some counts."""
     total = counts.support + counts.predicted
     return Figures(
         precision=counts.tp / counts.predicted if counts.predicted else None,
@@ -64,7 +64,7 @@ def figures_row(counts: Counts) -> Line:
 
 
 def no_interval(scores: Scores, name: str = "micro_f1") -> str:
-    """Why a headline number has no interval; empty if it has one.
+    """Returns why a headline number has no interval; empty if it has one.
 
     Args:
         scores: by what is drawn.
@@ -80,7 +80,7 @@ def no_interval(scores: Scores, name: str = "micro_f1") -> str:
 
 
 def macro_row(scores: Scores) -> dict[str, Any]:
-    """The macro averages of some scores, ready for JSON.
+    """Returns the macro averages of some scores, ready for JSON.
 
     They are means over the types in the gold, in which a type without predictions has the precision that the zero rule
     of the scores gives it.
@@ -93,7 +93,7 @@ def macro_row(scores: Scores) -> dict[str, Any]:
 
 
 def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:
-    """What is undefined in some scores: ``"micro"``, or the name of a type, -> number -> reason.
+    """Returns undefined numbers of some scores: ``"micro"``, or the name of a type, -> number -> reason.
 
     Types are listed under ``"type NAME"``, so that none is mistaken for ``"micro"``.
     """

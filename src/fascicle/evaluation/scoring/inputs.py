@@ -1,4 +1,4 @@
-"""From documents to what is scored: one layer of mentions per document, over texts that are known to be the same."""
+"""Input of scoring: one layer of mentions per document, over texts that are known to be the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fascicle.evaluation.scoring.scores import Scores, score, score_rules
 
 
 def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tuple[Mention, ...]]:
-    """The mentions of one source, document by document.
+    """Returns the mentions of one source, document by document.
 
     Args:
         documents: read once; ids must be unique.
@@ -34,7 +34,7 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
 
 
 def only_source(sources: Iterable[str]) -> str:
-    """The one source besides the gold.
+    """Returns the one source besides the gold.
 
     Args:
         sources: of all mentions of some documents.
@@ -83,7 +83,7 @@ def check_texts(
 
 
 def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequence[Mention]]) -> None:
-    """Refuses predictions beyond the end of a text: they were made on another, whatever their file says of it.
+    """Raises if predictions reach beyond the end of a text: they were made on another text.
 
     Args:
         documents: the gold.
@@ -108,19 +108,19 @@ def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequenc
 
 
 def _first_difference(gold: str, other: str) -> str:
-    """The first character at which two texts differ, and how both go on."""
+    """Returns the first character at which two texts differ, and how both go on."""
     at = next((at for at, (a, b) in enumerate(zip(gold, other, strict=False)) if a != b), min(len(gold), len(other)))
     return f"{at:,} on ({other[at : at + 20]!r} where the gold has {gold[at : at + 20]!r})"
 
 
 def unit_of(documents: Iterable[Document]) -> str:
-    """``"sentence"`` where the source says of every document that it is one, else ``"document"``."""
+    """Returns ``"sentence"`` if the source marks every document as one sentence, else ``"document"``."""
     known = [document.sentences for document in documents]
     return "sentence" if known and all(ranges is not None and len(ranges) <= 1 for ranges in known) else "document"
 
 
 def drawn_unit(documents: Sequence[Document]) -> str:
-    """What a bootstrap draws: ``"sentence"`` where documents are sentences, or a single one has them marked."""
+    """Returns the unit to draw: ``"sentence"`` if documents are sentences, or for one document with sentences."""
     single = len(documents) == 1 and documents[0].sentences
     return "sentence" if single else unit_of(documents)
 
@@ -128,7 +128,7 @@ def drawn_unit(documents: Sequence[Document]) -> str:
 def by_sentence(
     documents: Iterable[Document], *, source: str = GOLD, predicted: Mapping[str, Sequence[Mention]] | None = None
 ) -> dict[str, tuple[Mention, ...]]:
-    """The mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
+    """Returns the mentions of one source, sentence by sentence: the unit to resample where documents are unknown.
 
     A mention belongs to the sentence in which it starts. Documents without sentences stay whole.
 
@@ -152,7 +152,7 @@ def by_sentence(
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """What one system said, and its scores.
+    """Predictions of one system, and their scores.
 
     Attributes:
         name: for tables.

@@ -44,11 +44,11 @@ class _Stream:
         return _Stream(ids=tuple(texts), texts=tuple(texts.values()), starts=starts, characters="".join(bare))
 
     def document_at(self, place: int) -> int:
-        """The number of the document that holds a character of the stream."""
+        """Returns the number of the document that holds a character of the stream."""
         return bisect_right(self.starts, place) - 1
 
     def shown(self, place: int) -> str:
-        """What stands at a place, and in which document, for a sentence."""
+        """Quotes the text at a place, with its document, for a sentence."""
         if place >= len(self.characters):
             return "nothing more"
         number = self.document_at(place)
@@ -101,7 +101,7 @@ def match_by_order(
 
 
 def _visible(text: str) -> list[int]:
-    """Where a text has a character that is no white space."""
+    """Returns the positions of the characters of a text that are not white space."""
     return [at for at, character in enumerate(text) if not character.isspace()]
 
 
@@ -123,7 +123,7 @@ def _difference(ours: _Stream, theirs: _Stream, names: tuple[str, str]) -> str:
 
 
 def _first_difference(first: str, second: str) -> int:
-    """The first place at which two different strings differ, found by halving."""
+    """Finds by bisection the first place at which two different strings differ."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

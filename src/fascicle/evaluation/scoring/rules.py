@@ -36,7 +36,7 @@ from fascicle.errors import InputError
 
 
 def joined(spans: Fragments) -> Fragments:
-    """The same characters in as few fragments as possible: one that begins where another ends goes on with it."""
+    """Joins fragments that touch, so that the same characters are in as few fragments as possible."""
     if len(spans) == 1:
         return spans
     parts = [spans[0]]
@@ -49,13 +49,13 @@ def joined(spans: Fragments) -> Fragments:
 
 
 def properly_inside(inner: Fragments, outer: Fragments) -> bool:
-    """Whether all characters of one mention belong to another that has more."""
+    """True if all characters of one mention belong to another mention that has more."""
     outer = joined(outer)
     return fragments_contain(outer, inner) and joined(inner) != outer
 
 
 def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[list[int]]:
-    """What overlaps what.
+    """Finds the mentions of two lists that overlap.
 
     Takes the time of sorting, plus that of comparing each mention with those of the other side that are open where it
     starts.
@@ -90,12 +90,12 @@ def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[li
 
 
 def overlap(a: Fragments, b: Fragments) -> int:
-    """How many characters two mentions share."""
+    """Counts the characters that two mentions share."""
     return sum(max(0, min(x[1], y[1]) - max(x[0], y[0])) for x in a for y in b)
 
 
 def size(spans: Fragments) -> int:
-    """How many characters a mention has."""
+    """Counts the characters of a mention."""
     return sum(end - start for start, end in spans)
 
 
@@ -125,12 +125,12 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def looks_at_types(rule: RuleName) -> bool:
-    """Whether only mentions of one type match, so that there are counts per type."""
+    """True if only mentions of the same type match, so that there are counts per type."""
     return rule != "span"
 
 
 def matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
-    """How many pairs match in one document.
+    """Counts the pairs of mentions that match in one document.
 
     Args:
         gold: identities of the gold mentions, each once.
@@ -160,7 +160,7 @@ def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Count
 
 
 def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """The most pairs, one from each side, that share a character and use no mention twice.
+    """Returns the most pairs, one from each side, that share a character and use no mention twice.
 
     Args:
         first: spans of mentions.
@@ -174,7 +174,7 @@ def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -
 
 
 def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """For mentions without gaps, from left to right, in ``O(n log n)``.
+    """Matches mentions without gaps from left to right, in ``O(n log n)``.
 
     Of the mentions left, take the one that ends first. All it overlaps reach over its last character, so of these, one
     that ends earlier overlaps nothing that one that ends later does not: pairing it with the one that ends first is
@@ -203,7 +203,7 @@ def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
 
 
 def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
-    """For any mentions: a maximum matching by augmenting paths, breadth first."""
+    """Matches any mentions: a maximum matching by augmenting paths, breadth first."""
     edges = touching(first, second)
     partner: dict[int, int] = {}  # of the second side
     pairs = 0
@@ -240,7 +240,7 @@ SUBSETS: Final = (*_OF_TRAIN, "outermost", "inner", "nested", "same_span", "cont
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    """How much of a subset of the gold was found.
+    """Recall on a subset of the gold.
 
     Attributes:
         gold: mentions of the subset.
@@ -252,7 +252,7 @@ class Recall:
 
     @property
     def recall(self) -> float | None:
-        """From 0 to 1; ``None`` for an empty subset."""
+        """Recall from 0 to 1; ``None`` for an empty subset."""
         return self.found / self.gold if self.gold else None
 
     def as_dict(self) -> dict[str, float | int | None]:
@@ -261,12 +261,12 @@ class Recall:
 
 
 def surfaces(documents: Iterable[Document]) -> Surfaces:
-    """The ``(surface, type)`` pairs of the gold of some documents, those of training."""
+    """Returns the ``(surface, type)`` pairs of the gold of some documents, those of training."""
     return frozenset((m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD))
 
 
 def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
-    """Whether a mention's surface and type occur in the training gold.
+    """True if a mention's surface and type occur in the training gold.
 
     Args:
         mention: of a document.
@@ -277,7 +277,7 @@ def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
 
 
 def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
-    """The spans of those mentions that lie properly inside another of them, and of those that hold another.
+    """Returns the spans of those mentions that lie properly inside another of them, and of those that hold another.
 
     Takes the time of sorting, plus that of comparing each mention with those that are open where it starts.
     """
@@ -300,7 +300,7 @@ def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozense
 
 
 def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
-    """The spans whose characters are those of several mentions, of different types."""
+    """Returns the spans whose characters are those of several mentions, of different types."""
     types: dict[Fragments, set[str]] = {}
     given: dict[Fragments, set[Fragments]] = {}
     for mention in mentions:
@@ -313,7 +313,7 @@ def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
 def subset_recall(
     documents: Iterable[Document], predicted: Mapping[str, Iterable[Mention]], *, known: Surfaces | None
 ) -> dict[str, Recall]:
-    """Recall on every subset of the gold.
+    """Computes recall on every subset of the gold.
 
     Args:
         documents: with gold mentions.
@@ -342,7 +342,7 @@ def subset_recall(
 
 
 def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
-    """Every gold mention with the names of its subsets."""
+    """Yields every gold mention with the names of its subsets."""
     gold = document.layer(GOLD)
     (inner, outer), same = nesting(gold), _same_spans(gold)
     for mention in gold:

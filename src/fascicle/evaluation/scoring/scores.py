@@ -62,7 +62,7 @@ class Counts:
         return self.tp + self.fp
 
     def rates(self, zero_rule: ZeroRule = "zero") -> Rates:
-        """Precision, recall and F1 of these counts.
+        """Computes precision, recall and F1 of these counts.
 
         Args:
             zero_rule: what a quantity without a denominator is.
@@ -125,7 +125,7 @@ class Scores:
         return self.by_type.get(type_, Counts()).rates(self.zero_rule)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the counts per document, ready for JSON."""
+        """Returns everything except the counts per document, ready for JSON."""
         return {
             "micro": _row(self.counts, self.micro),
             "macro": {**vars(self.macro)},
@@ -170,7 +170,7 @@ def score_rules(
     allow_missing: bool = False,
     zero_rule: ZeroRule = "zero",
 ) -> dict[RuleName, Scores]:
-    """The scores of the same mentions under several rules of matching, see ``score``.
+    """Returns the scores of the same mentions under several rules of matching, see ``score``.
 
     Args:
         gold: document id -> its gold mentions.
@@ -273,7 +273,7 @@ def _sum(parts: Iterable[Counts]) -> Counts:
 
 
 def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[str, set[Identity]], int]:
-    """The identities of each document, and how many mentions were left out as duplicates."""
+    """Returns the identities of each document, and how many mentions were left out as duplicates."""
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():

@@ -31,13 +31,13 @@ class TypedMention:
 
     @property
     def right(self) -> bool:
-        """Whether every fragment has the type of the mention."""
+        """True if every fragment has the type of the mention."""
         return bool(self.predicted) and all(predicted == self.gold for predicted in self.predicted)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TypingScores:
-    """How mentions were typed.
+    """Scores of the types given to mentions.
 
     Attributes:
         confusion: (gold type, type that was predicted) -> mentions of one fragment.
@@ -92,7 +92,7 @@ class TypingScores:
         return sum(found) / len(found) if found else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Returns the scores, ready for JSON."""
         return {
             "accuracy": self.accuracy,
             "macro_f1_over_types": self.macro_f1,
@@ -131,7 +131,7 @@ def score_typing(mentions: Iterable[TypedMention]) -> TypingScores:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedProtocol:
-    """What *span-level-strategy* prints in its Table 2; see `published_protocol_f1`."""
+    """Numbers that *span-level-strategy* prints in its Table 2; see `published_protocol_f1`."""
 
     accuracy: float
     precision: float
@@ -185,7 +185,7 @@ class TypeLookup:
     by_string: Mapping[Hashable, str] = field(repr=False)
 
     def type_of(self, string: Hashable) -> str:
-        """The type of one string."""
+        """Returns the type of one string."""
         return self.by_string.get(string, self.majority)
 
     @property

@@ -117,7 +117,7 @@ def _header(predictor: ModelPredictor) -> Header:
 
 @dataclass(kw_only=True)
 class _Probe:
-    """One pass over the gold: what the model predicts is kept, what it says of the gold goes by."""
+    """One pass over the gold: keeps the predictions of the model, but not its probabilities of gold mentions."""
 
     predictor: ModelPredictor
     events: EventCounts
@@ -127,7 +127,7 @@ class _Probe:
     asked: int = 0
 
     def entries(self, gold: Iterable[Document]) -> Iterator[Entry]:
-        """Every gold mention, in order."""
+        """Yields every gold mention, in order."""
         for probed in self.predictor.probe(gold):
             document, patch = probed.document, probed.patch
             self.mentions[document.id] = tuple(mention for mention in patch.add if mention.type not in self.apart)
@@ -147,7 +147,7 @@ class _Probe:
                 )
 
     def notes(self) -> Iterator[str]:
-        """What the probabilities are, and which mentions have none."""
+        """Yields notes on the meaning of the probabilities and on the mentions that have none."""
         if self.predictor.manifest.decision.calibration:
             yield "the distributions are those of the head, before calibration; which mentions are found is after it"
         if self.unreachable:

@@ -1,4 +1,4 @@
-"""Which documents of two files are the same: by their ids, or by order where ids are made from file names."""
+"""Predictions of a file, and matching of the documents of two files by their ids or their order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PREDICTIONS: Final = ("tsv", "predictions")  # formats of prediction files, besi
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionRequest:
-    """A file that holds what a system says.
+    """File with the predictions of a system.
 
     Attributes:
         path: of a prediction file (JSON Lines, TSV or CSV), or of a corpus in any format.
@@ -43,7 +43,7 @@ class PredictionRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """What a file says of documents, all sources together.
+    """Predictions of a file for documents, all sources together.
 
     Attributes:
         path: of the file; for the sentences of errors.
@@ -75,7 +75,7 @@ class Predictions:
 
     @property
     def is_named_after_file(self) -> bool:
-        """Whether no document has an id of its own: ``test``, or ``test:1`` and so on in ``test.tsv``."""
+        """True if no document has an id of its own: ``test``, or ``test:1`` and so on in ``test.tsv``."""
         base = stem(self.path)
         return all(
             identifier == base or (identifier.startswith(f"{base}:") and identifier[len(base) + 1 :].isdigit())
@@ -84,16 +84,16 @@ class Predictions:
 
     @property
     def sources(self) -> set[str]:
-        """Who found the mentions."""
+        """Sources of the mentions."""
         return {mention.source for mentions in self.mentions.values() for mention in mentions}
 
     @property
     def is_called_gold(self) -> bool:
-        """Whether a format that can name the finder of a mention calls all of them gold."""
+        """True if a format that can name the source of a mention names the gold for all of them."""
         return "jsonl" in self.formats and self.sources == {GOLD}
 
     def of(self, source: str | None) -> Predictions:
-        """Those of one source; ``None`` for all."""
+        """Returns those of one source; ``None`` for all."""
         if source is None:
             return self
         return replace(
@@ -101,7 +101,7 @@ class Predictions:
         )
 
     def of_one_system(self, source: str = "") -> Predictions:
-        """Those of one source of documents; a prediction file stands for one system unless a source is named.
+        """Returns those of one source of documents; a prediction file stands for one system unless a source is named.
 
         Formats of others do not name the finder of a mention: if all mentions are called gold, these are taken.
 
@@ -123,7 +123,7 @@ class Predictions:
         return self.of(source or (GOLD if found <= {GOLD} else only_source(found)))
 
     def system(self, name: str) -> System:
-        """The same for a rule that combines systems.
+        """Returns the same for a rule that combines systems.
 
         Args:
             name: no other system that it is combined with has it.
@@ -162,7 +162,7 @@ class Predictions:
 
 
 def read_predictions(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
-    """Reads what a file says of documents, all sources together.
+    """Reads the predictions of a file, all sources together.
 
     Args:
         request: the file, and how it is read.
@@ -187,7 +187,7 @@ def read_predictions(request: PredictionRequest, *, events: EventCounts | None =
 def of_documents(
     documents: Iterable[Document], *, path: str, formats: frozenset[str] = frozenset(), with_texts: bool = True
 ) -> Predictions:
-    """What documents hold, all sources together.
+    """Collects the mentions of documents, all sources together.
 
     Args:
         documents: may be a stream.
@@ -239,7 +239,7 @@ def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictio
 
 
 def read_system(request: PredictionRequest, *, events: EventCounts | None = None) -> Predictions:
-    """Reads what one system says.
+    """Reads the predictions of one system.
 
     Args:
         request: the file, how it is read, and whose mentions are taken.
@@ -260,7 +260,7 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
 
 
 def on_documents_of(reference: Predictions, other: Predictions) -> Predictions:
-    """Puts what one file says on the documents of another, where ids and offsets are not those of the other.
+    """Aligns predictions to the documents of another file, where ids and offsets of the two differ.
 
     Args:
         reference: whose documents they are to be.

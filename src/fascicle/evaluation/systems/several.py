@@ -1,4 +1,4 @@
-"""Several systems for a comparison or a combination: one from each file, of files of several those asked for."""
+"""Systems for a comparison or a combination: one from each file, or the requested ones of a file of several."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fascicle.settings.plain import toml_values
 
 @dataclass(frozen=True, kw_only=True)
 class SystemsRequest:
-    """Which systems are read, and how their types are called.
+    """Request for systems: which are read, and how their types are named.
 
     Attributes:
         paths: prediction files, or corpora in any format.
@@ -64,7 +64,7 @@ _File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, th
 
 
 def systems_of(given: Systems) -> SystemsRequest:
-    """Which systems are read: those of files, as usual, if no more than their paths were given."""
+    """Returns a request for systems; paths alone become a request for files with default settings."""
     return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=paths_in(given, name="systems"))
 
 
@@ -163,7 +163,7 @@ def _read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
 
 
 def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
-    """As ``check_types``; a refusal says, too, which names of the map are probably misspelt."""
+    """Checks as ``check_types`` does; an error also names entries of the map that are probably misspelt."""
     try:
         return check_types({one.name: one.types() for one in systems}, agree=agree)
     except InputError as error:
@@ -172,7 +172,7 @@ def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: boo
 
 
 def notes_on(systems: Sequence[FromFile]) -> list[str]:
-    """What a user must know of the files: texts that were not checked, and scores that only some give."""
+    """Lists notes for the user on the files: texts that were not checked, and scores that only some files give."""
     notes = list(dict.fromkeys(note for one in systems for note in one.notes))
     blind = [one.system.name for one in systems if not one.system.hashes]
     if blind:
@@ -229,13 +229,13 @@ def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predic
 
 def _is_empty(path: str) -> bool:
     if not Path(path).is_file():
-        return False  # a folder or a part of a zip; if it is nothing at all, its reader says so
+        return False  # a folder or a part of a zip; if it does not exist, its reader raises
     with open_bytes(path) as stream:
         return not stream.read(1 << 16).strip()
 
 
 def _reference(files: Sequence[Predictions]) -> Predictions:
-    """Whose ids all shall have: of the file that shares its own with most, best one with ids that it was given."""
+    """Chooses the file whose document ids all files take: the one that shares most, preferably with ids of its own."""
 
     def fitness(file: Predictions) -> tuple[int, bool, bool]:
         shared = sum(not file.mentions.keys().isdisjoint(other.mentions) for other in files)
@@ -245,7 +245,7 @@ def _reference(files: Sequence[Predictions]) -> Predictions:
 
 
 def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None:
-    """A document twice would have two votes, unless it is twice in the corpus, and so in other files too."""
+    """Raises for a document repeated in a file, unless another file or the gold has it too: it would have two votes."""
     for file in files:
         for identifier, original in file.repeated.items():
             others = (gold, *(other.mentions for other in files if other is not file))
@@ -256,7 +256,7 @@ def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None
 
 
 def _votes_of(file: Predictions) -> list[str]:
-    """Who votes: every source, the gold only where nobody else found a mention."""
+    """Returns the sources that vote: every source, or the gold if nobody else found a mention."""
     return sorted(file.sources - {GOLD}) or sorted(file.sources)
 
 
@@ -291,5 +291,5 @@ def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]
 
 
 def _source_names(names: Sequence[str], source: str) -> tuple[str, ...]:
-    """What one of several sources of a file may be called."""
+    """Returns the possible names for one of several sources of a file."""
     return (*(f"{name}:{source}" for name in names), source)

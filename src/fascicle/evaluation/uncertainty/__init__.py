@@ -1,1 +1,1 @@
-"""How sure a score is, and whether two systems differ."""
+"""Uncertainty of scores: intervals, and tests of whether two systems differ."""

@@ -1,4 +1,4 @@
-"""How sure a score is: percentile bootstrap over documents, for one system and for the difference of two.
+"""Intervals of scores: percentile bootstrap over documents, for one system and for the difference of two.
 
 Documents are drawn with replacement, as many as there are, and the scores of each draw are computed from the sums of
 their counts (Efron and Tibshirani 1993, chapter 13). Mentions of one document are not independent, so documents are the
@@ -51,7 +51,7 @@ class Interval:
     undefined: int = 0
 
     def as_dict(self) -> dict[str, float | int]:
-        """The fields, ready for JSON."""
+        """Returns the fields, ready for JSON."""
         return asdict(self)
 
 
@@ -68,7 +68,7 @@ class Difference(Interval):
 
 
 def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:
-    """The interval of the micro F1.
+    """Returns the interval of the micro F1.
 
     Args:
         scores: of one system.
@@ -88,7 +88,7 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
 
 
 def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> dict[str, Interval]:
-    """The intervals of the headline numbers, all over the same draws, those of ``bootstrap_f1``.
+    """Returns the intervals of the headline numbers, all over the same draws, those of ``bootstrap_f1``.
 
     Args:
         scores: of one system.
@@ -122,7 +122,7 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
 def bootstrap_types(
     scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> dict[str, Interval]:
-    """The interval of the F1 of each type, over the draws of ``bootstrap_f1``.
+    """Returns the interval of the F1 of each type, over the draws of ``bootstrap_f1``.
 
     Args:
         scores: of one system.
@@ -185,7 +185,7 @@ def bootstrap_difference(
 
 
 def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Interval:
-    """An estimate with the interval of its bootstrap draws.
+    """Returns an estimate with the interval of its bootstrap draws.
 
     Args:
         estimate: on the documents as they are.
@@ -202,7 +202,7 @@ def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> I
 
 
 def difference_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
-    """A difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
+    """Returns a difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
     interval = interval_of(estimate, drawn, level=level, seed=seed)
     return Difference(**asdict(interval), p_value=_two_sided(drawn[~np.isnan(drawn)]))
 
@@ -264,7 +264,7 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[In
 
 
 def weights_of(draws: Ints) -> Floats:
-    """How often each document was drawn, shape as given: sums over draws are products with it, and exact."""
+    """Counts how often each document was drawn, shape as given; products with these weights are exact sums."""
     rows, documents = draws.shape
     places = (draws + documents * np.arange(rows)[:, None]).ravel()
     return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
@@ -275,14 +275,14 @@ def _drawn_weights(counts: Ints, *, resamples: int, seed: int) -> Iterator[Float
 
 
 def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1 of sums of counts, shape (draws, 3)."""
+    """Computes precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
     none = without_denominator(scores)
     return shares(tp, tp + fp, none), shares(tp, tp + fn, none), shares(2 * tp, 2 * tp + fp + fn, none)
 
 
 def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Scores) -> Floats:
-    """The mean F1 of the types of which there is gold in each draw, shape (draws,)."""
+    """Returns the mean F1 of the types of which there is gold in each draw, shape (draws,)."""
     total, number = np.zeros(len(weights)), np.zeros(len(weights))
     for documents, counts in types:
         tp, fp, fn = (weights[:, documents] @ counts).T
@@ -297,17 +297,17 @@ def shares(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
 
 
 def without_denominator(scores: Scores) -> float:
-    """What a number without a denominator is in a draw: not a number, unless a rule was chosen that defines it."""
+    """Returns the value of a number without a denominator in a draw: NaN, unless the rule for zeros defines it."""
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 
 def f1_of_sums(sums: Ints, *, none: float) -> Floats:
-    """F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` where all are 0."""
+    """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
     return shares(2 * tp, 2 * tp + fp + fn, none)
 
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:
-    """The ends of the interval that holds a share of the draws."""
+    """Returns the ends of the interval that holds a share of the draws."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

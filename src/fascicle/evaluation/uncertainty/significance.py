@@ -1,4 +1,4 @@
-"""Whether two systems differ: approximate randomisation, and Holm's correction where several pairs are tested.
+"""Significance tests of two systems: approximate randomisation, and Holm's correction for several pairs.
 
 Randomisation asks how often two systems would differ as much as they do if it were chance which of the two said what:
 in every document, the answers of both are swapped or not by the toss of a coin (Noreen 1989; Yeh 2000, "More accurate
@@ -26,7 +26,7 @@ _SAME = 1e-12  # F1 values that differ by less are equal, and rounded differentl
 
 
 def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: int = 0) -> float:
-    """The p-value of the difference in micro F1 of two systems, two-sided.
+    """Returns the p-value of the difference in micro F1 of two systems, two-sided.
 
     Args:
         first: of one system.
@@ -51,7 +51,7 @@ def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: 
 def swapped(
     ours: Ints, theirs: Ints, *, figure: Callable[[Ints], Floats], shuffles: int = 1000, seed: int = 0
 ) -> float:
-    """The p-value of the difference of two systems in any figure of sums over documents, two-sided.
+    """Returns the p-value of the difference of two systems in any figure of sums over documents, two-sided.
 
     Args:
         ours: counts of the first by document, ``[documents, n]``.
@@ -114,7 +114,7 @@ _NO_F1: Final = "the F1 of one of the two is undefined"
 
 
 def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[dict[str, Any]]:
-    """The strict micro F1 of each further system against that of the first, on the same documents.
+    """Returns the strict micro F1 of each further system against that of the first, on the same documents.
 
     Args:
         systems: scored on the same documents, at least one.

@@ -36,7 +36,7 @@ _NUMBERS = ("no system", "one system", "two systems")
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """What one system predicted, and what is known about the texts.
+    """Predictions of one system, and what is known about the texts.
 
     Attributes:
         name: no other system that it is aligned with has it.
@@ -55,7 +55,7 @@ class System:
     lists_all: bool = True
 
     def types(self) -> set[str]:
-        """The types that it used."""
+        """Returns the types that it used."""
         return {mention.type for mentions in self.mentions.values() for mention in mentions}
 
 
@@ -179,7 +179,7 @@ def _sureness(mention: Mention) -> float:
 def _voters(
     systems: Sequence[System], documents: Sequence[str], missing: Missing
 ) -> tuple[Bools, dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Who has a vote where; and, by system, the documents without its vote and those that count as empty."""
+    """Returns which systems vote on which documents; and, by system, documents without its vote or taken as empty."""
     voters = np.ones((len(documents), len(systems)), dtype=np.bool_)
     unread: dict[str, tuple[str, ...]] = {}
     assumed: dict[str, tuple[str, ...]] = {}
@@ -214,7 +214,7 @@ def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
 
 
 def _check_shared(systems: Sequence[System]) -> None:
-    """A system without a document in common with any other has other ids, or is about another corpus."""
+    """Raises if a system shares no document with any other: its ids differ, or it is about another corpus."""
     for system in systems:
         others = [other for other in systems if other is not system]
         if all(system.mentions.keys().isdisjoint(other.mentions) for other in others):
@@ -227,7 +227,7 @@ def _check_shared(systems: Sequence[System]) -> None:
 
 
 def _one_text(systems: Sequence[System]) -> dict[str, str]:
-    """The hash of every text that is known.
+    """Returns the hash of every text that is known.
 
     Raises:
         InputError: two systems read different texts; the first document is named.
@@ -279,6 +279,6 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
 
 
 def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
-    """How many documents, and the names of the first."""
+    """Returns the number of documents and the names of the first ones."""
     names = ", ".join(map(repr, identifiers[:shown]))
     return f"{counted(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"

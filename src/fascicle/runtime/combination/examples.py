@@ -1,4 +1,4 @@
-"""What a filter learns from: mentions that are right, and mentions that some system thought were.
+"""Training examples of a filter: gold mentions, and mentions that at least one system predicted.
 
 As in *comparing-and-combining* §4.6: correct is all gold; incorrect is what any system predicted in any epoch and what
 is no gold. Both are sets of ``(document, type, spans)``, so what ten epochs repeat is one example, and a correct
@@ -31,7 +31,7 @@ class Example:
 def examples(
     gold: Mapping[str, Iterable[Mention]], predicted: Iterable[Mapping[str, Iterable[Mention]]]
 ) -> list[Example]:
-    """All examples of some documents, in the order of ``gold`` and, in a document, of the text.
+    """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the text.
 
     Args:
         gold: document id -> its gold mentions.

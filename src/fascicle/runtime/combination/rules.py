@@ -34,7 +34,7 @@ _DECIMAL: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,3})?", 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """When a mention is kept; made by `union`, `majority`, `k_of_n` and `weighted`.
+    """Rule that decides which mentions are kept; made by `union`, `majority`, `k_of_n` and `weighted`.
 
     Attributes:
         name: the source of what it keeps.
@@ -50,7 +50,7 @@ class Rule:
 
     @property
     def is_vote(self) -> bool:
-        """Whether no system can have its way alone, whatever the weights."""
+        """True if the rule has no weights and does not keep what a single vote supports."""
         return not self.weights and self.votes != 1
 
     def keeps(self, predicted: Bools, voters: Bools) -> Bools:
@@ -98,7 +98,7 @@ class Rule:
 
 
 def union() -> Rule:
-    """Keeps whatever any system predicted."""
+    """Keeps every mention that any system predicted."""
     return Rule(name="union", votes=1)
 
 
@@ -139,7 +139,7 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
 
 @dataclass(frozen=True, kw_only=True)
 class RuleKind:
-    """What is known of a rule by its name.
+    """Facts about a rule, found by its name.
 
     Attributes:
         means: what it keeps, for help.
@@ -185,7 +185,7 @@ class RuleRequest:
 
     @property
     def kind(self) -> RuleKind:
-        """What is known of the rule."""
+        """Returns the facts about the rule."""
         return RULES[self.name]
 
     def check(self, given: Mapping[str, object], *, needed: Sequence[str] = ()) -> None:
@@ -206,7 +206,7 @@ class RuleRequest:
                 raise UsageError(f"{self.name} needs the argument {argument}, {_ARGUMENTS[argument]}")
 
     def rule(self) -> Rule:
-        """The rule itself.
+        """Returns the rule itself.
 
         Raises:
             UsageError: a number that is not allowed.
@@ -284,7 +284,7 @@ def _joined(found: Sequence[Mention], source: str) -> Mention:
 
 
 def _mean(scores: Iterable[float | None]) -> float | None:
-    """The mean of those that there are; `math.fsum` rounds once, so their order does not matter."""
+    """Returns the mean of the scores that exist; `math.fsum` rounds once, so their order does not matter."""
     given = [score for score in scores if score is not None]
     return math.fsum(given) / len(given) if given else None
 
@@ -310,7 +310,7 @@ def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
 
 
 def _exact(value: float | str, *, what: str) -> Fraction:
-    """The decimal number as it is written, not as binary floating point has it."""
+    """Returns the decimal number as it is written, not as binary floating point has it."""
     text = str(value)
     if not _DECIMAL.fullmatch(text):
         raise UsageError(f"{what} {text!r} is not allowed; give a decimal number from 0, such as 0.85")

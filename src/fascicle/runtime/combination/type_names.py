@@ -34,7 +34,7 @@ class TypeMap:
     systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def of(self, system: str) -> dict[str, str]:
-        """The names of one system."""
+        """Returns the names of the types of one system."""
         return {**self.everywhere, **self.systems.get(system, {})}
 
 
@@ -207,5 +207,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """As a key and as a value of TOML, whose basic strings are escaped as those of JSON."""
+    """Quotes a string as a key or value of TOML, whose basic strings are escaped as those of JSON."""
     return json.dumps(name, ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""From score tables to spans: one record for each kind of head."""
+"""Decoders from score tables to spans: one record for each kind of head."""

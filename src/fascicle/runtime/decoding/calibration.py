@@ -40,7 +40,7 @@ def calibrated(scores: Floats, calibration: Calibration) -> Floats:
 
 
 def thresholds(calibration: Calibration, types: Sequence[str]) -> Floats:
-    """The least score of a mention of each type, shape ``[types]``."""
+    """Returns the least score of a mention of each type, shape ``[types]``."""
     return np.array([calibration.thresholds.get(name, calibration.threshold) for name in types], dtype=np.float64)
 
 
@@ -56,14 +56,14 @@ def interpolated(scores: Floats, knots: Sequence[float], values: Sequence[float]
 
 
 def logits(scores: Floats) -> Floats:
-    """Log odds; those of 0 and 1 are finite."""
+    """Computes log odds; those of 0 and 1 are finite."""
     clipped = np.clip(scores, CLIP, 1.0 - CLIP)
     result: Floats = np.log(clipped) - np.log1p(-clipped)
     return result
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Without overflow."""
+    """Computes the logistic function without overflow."""
     small = np.exp(-np.abs(values))
     result: Floats = np.where(values >= 0, 1.0 / (1.0 + small), small / (1.0 + small))
     return result

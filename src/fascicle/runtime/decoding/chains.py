@@ -18,7 +18,7 @@ from fascicle.core.tags import TagScheme
 
 
 def constrain(transitions: ArrayLike, start: ArrayLike, *, legal: Bools, legal_start: Bools) -> tuple[Floats, Floats]:
-    """Forbid tag pairs by giving them the score minus infinity.
+    """Forbids tag pairs by giving them the score minus infinity.
 
     Args:
         transitions: Scores `[C, C]` (from, to).
@@ -41,7 +41,7 @@ def viterbi(
     start: ArrayLike,
     end: ArrayLike,
 ) -> tuple[Ints, Floats]:
-    """Find the highest-scoring tag path of every row.
+    """Finds the highest-scoring tag path of every row.
 
     The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`. Forbidden tags and pairs
     have the score minus infinity (see `constrain`). Among equal paths the choice is deterministic, and a constraint
@@ -77,7 +77,7 @@ def viterbi(
 
 
 def _checked_lengths(emissions: NDArray[Any], lengths: ArrayLike) -> Ints:
-    """Check emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
+    """Checks emissions `[B, T, C]` against lengths `[B]`; returns the lengths, raises `ValueError`."""
     sizes = np.asarray(lengths, dtype=np.int64)
     if emissions.ndim != 3 or sizes.shape != emissions.shape[:1]:
         raise ValueError(f"emissions [B, T, C] and lengths [B] do not agree: {emissions.shape} and {sizes.shape}")
@@ -102,7 +102,7 @@ def _best_prefixes(emissions: NDArray[Any], sizes: Ints, pairs: Floats, start: F
 
 
 def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
-    """Follow the best path of each row backwards from its own last unit, `[B, T]`.
+    """Follows the best path of each row backwards from its own last unit, `[B, T]`.
 
     Only one tag per row is asked for its predecessor, so searching again is cheaper than storing back-pointers.
     The sums are the same ones as on the way forward, hence the same maxima to the last bit.
@@ -123,7 +123,7 @@ def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lattice:
-    """What forward-backward knows about a padded batch; all scores are natural logarithms in float64.
+    """Results of forward-backward for a padded batch; all scores are natural logarithms in float64.
 
     Attributes:
         emissions: Scores `[B, T, C]`, 0 under the padding.
@@ -146,7 +146,7 @@ class Lattice:
     log_partition: Floats
 
     def token_marginals(self) -> Floats:
-        """The probability of every tag at every unit, `[B, T, C]`; 0 under the padding."""
+        """Returns the probability of every tag at every unit, `[B, T, C]`; 0 under the padding."""
         total = self.arrival + self.emissions + self.departure - self.log_partition[:, None, None]
         inside = np.arange(total.shape[1]) < self.lengths[:, None]
         marginals: Floats = np.exp(np.where(inside[:, :, None], np.minimum(total, 0.0), -np.inf))
@@ -161,7 +161,7 @@ def forward_backward(
     start: ArrayLike,
     end: ArrayLike,
 ) -> Lattice:
-    """Sum over all tag paths of every row, in both directions.
+    """Sums over all tag paths of every row, in both directions.
 
     Args:
         emissions: Scores `[B, T, C]`, finite or minus infinity; whatever lies under the padding has no influence.
@@ -199,7 +199,7 @@ def forward_backward(
 
 
 def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> Floats:
-    """`[B, T, C]`: log sum over the prefixes that arrive at each tag, without the emission there."""
+    """Returns `[B, T, C]`: log sum over the prefixes that arrive at each tag, without the emission there."""
     arrival, exact = _scaled_arrivals(scores, sizes, pairs=pairs, first=first)
     if not exact.all():
         arrival[~exact] = _log_arrivals(scores[~exact], pairs=pairs, first=first)
@@ -207,7 +207,7 @@ def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> F
 
 
 def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> tuple[Floats, Bools]:
-    """The recursion on rescaled probabilities, and the rows `[B]` in which nothing was lost to underflow.
+    """Runs the recursion on rescaled probabilities; also returns the rows `[B]` in which underflow lost nothing.
 
     Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no precision.
     """
@@ -238,7 +238,7 @@ def _scaled_arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Float
 
 
 def _log_arrivals(scores: Floats, *, pairs: Floats, first: Floats) -> Floats:
-    """The same recursion on logarithms: slower, and exact for any scores."""
+    """Runs the same recursion on logarithms: slower, but exact for any scores."""
     arrival = np.empty_like(scores)
     arrival[:, 0] = first
     for step in range(1, scores.shape[1]):
@@ -248,7 +248,7 @@ def _log_arrivals(scores: Floats, *, pairs: Floats, first: Floats) -> Floats:
 
 
 def _log_sum(values: Floats, *, axis: int) -> Floats:
-    """Log of the sum of exponentials; minus infinity where every value is."""
+    """Computes the log of the sum of exponentials; minus infinity where every value is."""
     peak = values.max(axis=axis, keepdims=True, initial=-np.inf)
     peak[np.isneginf(peak)] = 0.0
     with np.errstate(divide="ignore"):
@@ -258,7 +258,7 @@ def _log_sum(values: Floats, *, axis: int) -> Floats:
 
 
 def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> Floats:
-    """The probability that the tag path holds exactly this mention.
+    """Returns the probability that the tag path holds exactly this mention.
 
     In BIO: B of the type on the first unit, I of the type on the others, and no such I behind them. In IO: I of the
     type on all units, and on neither neighbour. It is the sum over all paths that decode to a set of mentions with
@@ -289,7 +289,7 @@ def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> 
 
 
 def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: Ints) -> Floats:
-    """Log sum over the paths up to the first unit of each mention, `[m]`."""
+    """Computes the log sum over the paths up to the first unit of each mention, `[m]`."""
     here = lattice.emissions[row, begin, opener]
     joins = (opener == inside) & (begin > 0)  # only in IO can the unit before belong to the same run
     total: Floats = lattice.arrival[row, begin, opener].copy()
@@ -301,7 +301,7 @@ def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: 
 
 
 def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Ints) -> Floats:
-    """Log sum over the paths behind the last unit of each mention, `[m]`."""
+    """Computes the log sum over the paths behind the last unit of each mention, `[m]`."""
     total: Floats = lattice.end[last]
     more = stop < lattice.lengths[row]
     right, at, tag = row[more], stop[more], inside[more]
@@ -312,7 +312,7 @@ def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Int
 
 
 def log_softmax(emissions: NDArray[Any]) -> Floats:
-    """Log probabilities over the last axis, float64, same shape."""
+    """Computes log probabilities over the last axis, float64, same shape."""
     shifted = np.asarray(emissions, dtype=np.float64)
     shifted = shifted - shifted.max(axis=-1, keepdims=True, initial=-np.inf)
     normalised: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
@@ -320,7 +320,7 @@ def log_softmax(emissions: NDArray[Any]) -> Floats:
 
 
 def geometric_mean(emissions: NDArray[Any], tags: Ints, *, spans: Ints) -> Floats:
-    """The score of a mention under a softmax head: the geometric mean of its chosen tags' probabilities.
+    """Returns the score of a mention under a softmax head: the geometric mean of its chosen tags' probabilities.
 
     Args:
         emissions: Logits `[n, C]`.

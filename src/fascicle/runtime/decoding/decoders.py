@@ -1,4 +1,4 @@
-"""From the score tables of a network to spans of documents: how each kind of head answers, without torch.
+"""Decoders of each kind of head: from the score tables of a network to spans of documents, without torch.
 
 A decoder first takes what it needs from each batch, so that padded tables do not outlive it (``take``), then decides
 for whole documents (``decide``): taggers stitch the scores of the windows of a text before they decode, span heads
@@ -39,7 +39,7 @@ Found = tuple[Ints, Floats]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Matched:
-    """What a window of a bi-encoder proposes, in units of its document: spans, how they rank, and how sure they are."""
+    """Candidates of a bi-encoder for one window, in units of its document: spans, ranks and probabilities."""
 
     spans: Ints
     ranks: Floats
@@ -47,10 +47,10 @@ class _Matched:
 
 
 class Decoder(Protocol):
-    """How the tables of one kind of head become spans; one object for each call, since it may hold scores."""
+    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """What is needed of each window of a batch.
+        """Extracts what later decoding needs from each window of a batch.
 
         Args:
             tables: of the network.
@@ -70,15 +70,15 @@ class Decoder(Protocol):
 
 
 class UnitTagger(Decoder, Protocol):
-    """A decoder that can also say how probable each tag of each unit is."""
+    """Decoder that also computes the probability of each tag of each unit."""
 
     @property
     def scheme(self) -> TagScheme:
-        """Of the tags."""
+        """Tagging scheme of the tags."""
         ...
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """The probability of each tag but O at each unit of each document, ``[units, C - 1]``, under the decision.
+        """Returns the probability of each tag except O at each unit of each document, ``[units, C - 1]``.
 
         Args:
             taken: of the windows of each document.
@@ -106,16 +106,16 @@ class TagDecoder:
 
     @property
     def scheme(self) -> TagScheme:
-        """Of the tags."""
+        """Tagging scheme of the tags."""
         return self._decision.scheme
 
     @property
     def decision(self) -> TagDecision:
-        """How emissions become spans; with the chain of a CRF once a batch was taken."""
+        """Decision that turns emissions into spans; includes the chain of a CRF once a batch was taken."""
         return self._decision
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
-        """The emissions of each window's units, ``[units, C]``."""
+        """Returns the emissions of each window's units, ``[units, C]``."""
         _check(tables, "emissions", columns=self._tags)
         if ("transitions" in tables) != self._chain:
             raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
@@ -164,7 +164,7 @@ class LabelDecoder:
         return _by_segments(taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair))
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """The logistic function of each margin."""
+        """Returns the logistic function of each margin."""
         texts, origins = _segments_of(taken, windows)
         found = [logistic(text.astype(np.float64)) for text in texts]
         return _tables_of(found, origins, windows, columns=len(self._thresholds))
@@ -191,7 +191,7 @@ class SpanDecoder:
         self._classes = 1 + types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Found]:
-        """The candidates that each window answers for, in units of its document."""
+        """Returns the candidates assigned to each window, in units of its document."""
         for name in tables or ("starts",):
             _check(tables, name, columns=self._classes)
         widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
@@ -247,7 +247,7 @@ class MatchDecoder:
         self._types = types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
-        """What each window proposes: of the spans that it answers for, or of all that it holds (``merge``)."""
+        """Returns the candidates of each window: of the spans assigned to it, or of all its spans (``merge``)."""
         _check(tables, "spans", columns=self._types)
         joint = self._head.inference == "joint"
         dynamic = not self._head.fitted
@@ -291,7 +291,7 @@ _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
 
 
 def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
-    """The emissions of the units of each window, as views.
+    """Returns the emissions of the units of each window, as views.
 
     Raises:
         ModelError: one is NaN.
@@ -318,7 +318,7 @@ def _by_segments(
 def _segments_of(
     taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
 ) -> tuple[list[Floats32], list[tuple[int, int]]]:
-    """The joined scores of each segment, and of each its document and its first unit there."""
+    """Joins the scores of each segment; also returns its document and its first unit there."""
     chains: list[Floats32] = []
     origins: list[tuple[int, int]] = []
     for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
@@ -348,7 +348,7 @@ def _selected(
     decoding: SpanDecoding,
     across_types: bool = False,
 ) -> list[Found]:
-    """What stays of the candidates of each document, of which there are ``sizes`` in a row."""
+    """Returns the selected candidates of each document; ``sizes`` gives the number of candidates of each, in order."""
     owners = np.repeat(np.arange(len(sizes)), sizes)
     kept = select(spans, weights, decoding=decoding, owners=owners, across_types=across_types)
     cuts = np.searchsorted(owners[kept], np.arange(len(sizes) + 1)).tolist()
@@ -356,7 +356,7 @@ def _selected(
 
 
 def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
-    """A copy with something added to class 0."""
+    """Returns a copy with something added to class 0."""
     moved = scores.copy()
     moved[..., 0] += nothing
     return moved
@@ -367,7 +367,7 @@ def _joined(parts: Sequence[Found]) -> Found:
 
 
 def _answered(spans: Ints, scores: Floats, window: Window) -> Found:
-    """The spans of a window that it answers for, moved to the units of the document."""
+    """Returns the spans assigned to a window, moved to the units of the document."""
     moved = spans + np.array([window.units[0], window.units[0], 0])
     if window.keep == window.units:
         return moved, scores

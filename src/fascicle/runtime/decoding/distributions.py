@@ -1,4 +1,4 @@
-"""What a model says of mentions that are given: the probability of each type, and of none, for exactly their spans.
+"""Probabilities of a model for given mentions: of each type, and of none, for exactly their spans.
 
 A decoder asks which spans are the best; a prober asks how probable the spans of the gold are, of the same tables and
 under the same decision. What the numbers mean depends on the head, see `Definition`.
@@ -29,7 +29,7 @@ sum to 1."""
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GoldDistribution:
-    """What a model says of one mention that is given.
+    """Probabilities of a model for one given mention.
 
     Attributes:
         mention: as given.
@@ -90,19 +90,19 @@ def place(
 
 
 class Prober(Protocol):
-    """How the tables of one kind of head become the distributions of given spans; one object for each call."""
+    """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """What is needed of each window of a batch, as a decoder takes it."""
+        """Extracts what is needed from each window of a batch, in the form that a decoder takes."""
         ...
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """The numbers of the spans of each document, ``[g, 1 + K]``."""
+        """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
         ...
 
 
 class TagProber:
-    """Of emissions, and the chain of a CRF."""
+    """Prober for emissions, and the chain of a CRF."""
 
     def __init__(self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int) -> None:
         """Prepares.
@@ -117,12 +117,12 @@ class TagProber:
         self._classes = 1 + types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """The emissions of windows whose document has mentions."""
+        """Returns the emissions of windows whose document has mentions."""
         rows = self._decoder.take(tables, windows, counts)
         return [row if len(self._spans[w.document]) else None for row, w in zip(rows, windows, strict=True)]
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """Asks for the spans of all segments that have one at once."""
+        """Computes the probabilities of the spans of all segments that have one, in one call."""
         texts: list[Floats32] = []
         asked = [np.zeros((0, 3), dtype=np.int64)]
         for rows, cut, spans in zip(taken, windows, self._spans, strict=True):
@@ -141,7 +141,7 @@ class TagProber:
 
 
 class SpanProber:
-    """Of the tables of a head that scores spans: each span in the one window that answers for it."""
+    """Prober for the tables of a head that scores spans: each span is read in the one window assigned to it."""
 
     def __init__(self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int) -> None:
         """Prepares.
@@ -156,7 +156,7 @@ class SpanProber:
         self._classes = 1 + types
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Ints, Floats]]:
-        """Which spans of its document each window answers for, ``[n]``, and their numbers ``[n, 1 + K]``."""
+        """Returns the given spans assigned to each window, ``[n]``, and their numbers ``[n, 1 + K]``."""
         mine = [np.flatnonzero(answered(w, self._spans[w.document])) for w in windows]
         rows = np.repeat(np.arange(len(windows)), [len(found) for found in mine])
         local = [self._spans[w.document][found] - w.units[0] for w, found in zip(windows, mine, strict=True)]

@@ -1,4 +1,4 @@
-"""The kinds of heads: one record for each settings class of ``settings.heads``, and nothing that asks for the class.
+"""Kinds of heads: one record for each settings class of ``settings.heads``, so that no code tests for the class.
 
 A record knows no torch. What makes the network of a head is in ``models.families`` under the same key, and what a head
 needs before it can be built says its settings class (``settings.heads.Needs``), for recipes are checked by it.
@@ -40,7 +40,7 @@ S = TypeVar("S", bound=HeadSettings)
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[S]):
-    """What inference, training and reports must know of a head.
+    """Functions and facts about a kind of head that inference, training and reports need.
 
     Attributes:
         limits: what a head with these settings can represent.
@@ -104,7 +104,7 @@ def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> 
 
 
 def _units(limits: Callable[[S], Limits], decoder: Callable[[S, Decision, int], Any], means: Definition) -> Kind[S]:
-    """The record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
+    """Returns the record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
 
     def prober(head: S, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
         return TagProber(decoder(head, decision, types), spans, types=types)
@@ -134,7 +134,7 @@ APART: Final[Kinds] = MappingProxyType(
 
 
 def nothing_of(decision: Decision, types: int) -> list[float]:
-    """What is added to the score of "no mention" of each type.
+    """Returns the value that is added, for each type, to the score of "no mention".
 
     Args:
         decision: of a model.
@@ -145,7 +145,7 @@ def nothing_of(decision: Decision, types: int) -> list[float]:
 
 
 def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
-    """The record of a head.
+    """Returns the record of a head.
 
     Args:
         head: settings; the class itself counts, not what it inherits from.
@@ -162,7 +162,7 @@ def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
 
 
 def limits_of(head: HeadSettings) -> Limits:
-    """What a head can represent.
+    """Returns the limits of what a head can represent.
 
     Raises:
         ModelError: see ``kind_of``.
@@ -172,12 +172,12 @@ def limits_of(head: HeadSettings) -> Limits:
 
 
 def definition_of(manifest: Manifest) -> Definition:
-    """What the probabilities of a model mean."""
+    """Returns the meaning of the probabilities of a model."""
     return kind_of(manifest.answering).definition
 
 
 def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
-    """The decoder of the answering head, for one call.
+    """Returns the decoder of the answering head, for one call.
 
     Args:
         manifest: of the model.
@@ -192,7 +192,7 @@ def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
 
 
 def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
-    """The decoder of an answering head that tags units, for one call.
+    """Returns the decoder of an answering head that tags units, for one call.
 
     Args:
         manifest: of the model.
@@ -211,7 +211,7 @@ def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
 def prober_of(
     manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]], kinds: Kinds = KINDS
 ) -> tuple[Prober, list[Places]]:
-    """The prober of the answering head, for the mentions of each document.
+    """Returns the prober of the answering head, for the mentions of each document.
 
     Args:
         manifest: of the model.

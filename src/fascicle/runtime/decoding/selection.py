@@ -1,4 +1,4 @@
-"""Which of many candidate spans stay: all of them, or a flat set of spans that do not overlap."""
+"""Selection among candidate spans: all of them, or a flat set of spans that do not overlap."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def _on_one_line(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
-    """Where, among spans sorted by start, one begins that no earlier span reaches; `m` at the end."""
+    """Returns the index of each span that no earlier span overlaps, in spans sorted by start; and `m` at the end."""
     reach = np.maximum.accumulate(ends)
     return np.append(np.flatnonzero(np.append(True, starts[1:] >= reach[:-1])), len(starts))
 
 
 def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
-    """Which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
+    """Returns which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
     borders = different(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
     taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
@@ -113,7 +113,7 @@ def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
 
 
 def _optimal(starts: Ints, ends: Ints, weights: Floats) -> Bools:
-    """Which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
+    """Returns which spans make up the heaviest disjoint set, `[m]`; they are sorted by start, end and type.
 
     Weighted interval scheduling from the right: the best of the spans from `i` on is the better of leaving `i` out and
     of taking it with the best from the first span behind it. Each cluster of overlapping spans is summed for itself, so

@@ -50,7 +50,7 @@ class Candidates:
 def candidates(
     tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
 ) -> Candidates:
-    """Find the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
+    """Finds the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
 
     Args:
         tables: Some of `starts` `[B, U, C]`, `ends` `[B, U, C]`, `widths` `[L, C]` and `spans` `[B, U, L, C]`, at least
@@ -82,7 +82,7 @@ def candidates(
 def span_distributions(
     tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, longest: int, shift: float = 0.0
 ) -> Floats:
-    """The softmax over None and the types of spans that are given.
+    """Returns the softmax over None and the types of spans that are given.
 
     Args:
         tables: As in `candidates`.
@@ -124,7 +124,7 @@ def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
 
 
 def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
-    """`(B, U, L, C)` of tables that agree about them."""
+    """Returns the sizes `(B, U, L, C)` after a check that all tables agree about them."""
     if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
         raise ValueError(f"a span head has the tables {', '.join(_AXES)}, one with units at least; got {[*tables]}")
     sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}
@@ -199,7 +199,7 @@ class _Line:
         return position + left, width
 
     def _planes(self, left: int, right: int) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-        """The terms of both sums, each broadcasting to `[n, L]`."""
+        """Returns the terms of both sums, each broadcasting to `[n, L]`."""
         peaks, nones = ([*self._terms(values, left, right)] for values in (self.peaks, self.nones))
         if "spans" in self.tables:
             block = self.tables["spans"][self.rows[left:right], self.units[left:right]]
@@ -217,7 +217,7 @@ class _Line:
             yield values["widths"]
 
     def logits(self, position: Ints, width: Ints) -> NDArray[Any]:
-        """`[m, C]` of the spans with these first units and widths - 1."""
+        """Returns the logits `[m, C]` of the spans with these first units and widths - 1."""
         place = {"starts": position, "ends": position + width, "widths": width}
         terms = [np.take(self.small[name], where, axis=0) for name, where in place.items() if name in self.small]
         if "spans" in self.tables:
@@ -227,7 +227,7 @@ class _Line:
 
 
 def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, Floats]:
-    """Those of the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
+    """Returns the spans whose best class is a type: positions, widths - 1, types and probabilities, `[m]` each."""
     logits = line.logits(position, width)
     if not (logits < np.inf).all():
         raise ValueError(
@@ -258,7 +258,7 @@ class Matches:
 
 
 def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> Matches:
-    """Find the pairs whose score is above the threshold.
+    """Finds the pairs whose score is above the threshold.
 
     Args:
         tables: `spans` `[B, U, L, K]` by first unit and units - 1, and `span_threshold` `[B, K]`, without which all
@@ -297,7 +297,7 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: Arr
 def match_distributions(
     tables: Mapping[str, NDArray[Any]], rows: Ints, spans: Ints, *, shift: ArrayLike = 0.0
 ) -> Floats:
-    """How sure a bi-encoder is of each type of spans that are given: one logistic number for each, no distribution.
+    """Returns probabilities of a bi-encoder for each type of given spans: one logistic number each, no distribution.
 
     The types do not compete, so the numbers of a span may sum to anything from 0 to `K`; that of none is the product of
     what each type leaves, as if the types were independent. Starts and ends have no part in it.
@@ -328,12 +328,12 @@ def match_distributions(
 
 
 def logistic(margins: Floats) -> Floats:
-    """A number above 0.5 and below 1 for each margin above 0."""
+    """Returns a number above 0.5 and below 1 for each margin above 0."""
     return 1.0 / (1.0 + np.exp(-margins))
 
 
 def _by_last(ends: Bools, longest: int) -> Bools:
-    """What is said of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
+    """Rearranges values of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
     units = ends.shape[1]
     padded = np.pad(ends, ((0, 0), (0, longest), (0, 0)))
     found: Bools = padded[:, np.arange(units)[:, None] + np.arange(longest)]

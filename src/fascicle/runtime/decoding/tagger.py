@@ -39,7 +39,7 @@ def tag_runs(
     repair: Repair = "strict",
     borders: Ints | None = None,
 ) -> Ints:
-    """Read the spans of a tag sequence, or of many laid end to end.
+    """Reads the spans of a tag sequence, or of many laid end to end.
 
     B opens a span, I of the open type extends it, anything else closes it. The two rules differ in an I that has
     nothing to extend: *strict* drops it and the run of I that hangs on it (Verma et al., the SEQ decoder), *lenient*
@@ -74,7 +74,7 @@ def tag_runs(
 
 
 def parted(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
-    """Cut spans at units that no span may have: what is left of a span are spans with its score.
+    """Cuts spans at units that no span may contain; each remaining part is a span with the score of the whole.
 
     Args:
         spans: `(start, end, type index)`, `[m, 3]`.
@@ -130,7 +130,7 @@ def decode_labels(texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: R
 
 
 def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:
-    """How sure a multi-label tagger is that all units of given spans are in mentions of each type.
+    """Returns probabilities of a multi-label tagger that all units of given spans are in mentions of each type.
 
     That of a type is the geometric mean over the units of the logistic function of the larger margin of its labels. It
     contains no information on whether a mention begins and ends there. That of none is the product of what each type
@@ -169,7 +169,7 @@ class ChainScores:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TagDecision:
-    """How emissions become spans.
+    """Decision that turns emissions into spans.
 
     Attributes:
         scheme: The scheme of the tag ids.
@@ -226,7 +226,7 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
 
 
 def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
-    """The probability of each type, and of none, for spans that are given.
+    """Returns the probability of each type, and of none, for spans that are given.
 
     That of a type is the probability that the tags of the text, read as the decoding reads them, hold exactly this
     span as a mention of this type, whatever else they hold: a neighbour that would make it longer rules it out. With a
@@ -252,7 +252,7 @@ def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagD
 
 
 def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[Floats]:
-    """The probability of each tag at each unit.
+    """Returns the probability of each tag at each unit.
 
     With a chain, and where the decoding forbids tag pairs, it is the exact marginal under the distribution over the
     paths that are searched; else it is the softmax of the unit.
@@ -285,7 +285,7 @@ def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[
 
 
 def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, scheme: TagScheme) -> Floats:
-    """The marginal of each span with each type under a chain, `[m, K]`."""
+    """Returns the marginal of each span with each type under a chain, `[m, K]`."""
     flat = np.concatenate(texts)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     types = (flat.shape[1] - 1) // scheme.width
@@ -297,7 +297,7 @@ def _marginals(texts: Sequence[NDArray[Any]], spans: Ints, chain: ChainScores, s
 
 
 def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
-    """The same for tags that are drawn unit by unit, `[m, K]`."""
+    """Returns the marginals for tags that are drawn independently, `[m, K]`."""
     logs = {number: log_softmax(texts[number]) for number in set(spans[:, 0].tolist())}
     rows = [_alone(logs[text], start, end, decision) for text, start, end in spans.tolist()]
     types = (texts[0].shape[1] - 1) // decision.scheme.width
@@ -305,7 +305,7 @@ def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecisi
 
 
 def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
-    """One span of one text, of which the log probabilities of all tags are given, `[K]`."""
+    """Returns the probabilities of one span of one text, from the log probabilities of all tags, `[K]`."""
     width = decision.scheme.width
     first = np.arange(1, logs.shape[1], width)
     inside = first + width - 1
@@ -331,7 +331,7 @@ def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:
 
 
 def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
-    """The chain to search, with forbidden pairs if the decoding asks; None where each unit decides alone."""
+    """Returns the chain to search, with forbidden pairs if the decoding asks; None where each unit decides alone."""
     chain = decision.chain
     if decision.decoding != "viterbi":
         return chain
@@ -361,7 +361,7 @@ def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
 
 
 def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision) -> Ints:
-    """The best path of every text, laid end to end, `[n]`."""
+    """Returns the best path of every text, one after the other, `[n]`."""
     tags = np.zeros(len(flat), dtype=np.int64)
     emissions = log_softmax(flat) if decision.chain is None else flat
     for rows, inside, positions in _groups(lengths):
@@ -375,7 +375,7 @@ def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decisio
 def _chain_span_scores(
     flat: NDArray[Any], lengths: Ints, *, spans: Ints, chain: ChainScores, scheme: TagScheme
 ) -> Floats:
-    """The marginal of every span `(text, start, end, type)`, `[m]`; texts without spans cost nothing."""
+    """Returns the marginal of every span `(text, start, end, type)`, `[m]`; texts without spans cost nothing."""
     scores = np.zeros(len(spans))
     has_spans = np.zeros(len(lengths), dtype=np.bool_)
     has_spans[spans[:, 0]] = True

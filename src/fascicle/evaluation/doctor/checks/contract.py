@@ -48,18 +48,18 @@ Found = Iterator[Hit | Detail]
 
 
 def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
-    """A hit at a mention."""
+    """Returns a hit at a mention."""
     return Hit(item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}")
 
 
 def shown(text: str, *, most: int = 60) -> str:
-    """A string of a text in quotes, on one line, cut where it is long."""
+    """Returns a string of a text in quotes, on one line, cut where it is long."""
     line = " ".join(text.split())
     return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
 
 
 def percent(part: int, whole: int) -> str:
-    """A share with one decimal; of nothing it is undefined."""
+    """Returns a share with one decimal; of nothing it is undefined."""
     return f"{100 * part / whole:.1f} %" if whole else "undefined"
 
 
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Corpus:
-    """What was read.
+    """Corpus as it was read.
 
     Attributes:
         items: documents of all parts that are checked.
@@ -89,18 +89,18 @@ class Corpus:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """In the order in which they were given."""
+        """Parts in the order in which they were given."""
         return tuple(dict.fromkeys(given.part for given in self.places))
 
     def by_part(self) -> Mapping[Part, list[Item]]:
-        """The documents of each part."""
+        """Returns the documents of each part."""
         found: dict[Part, list[Item]] = {part: [] for part in self.parts}
         for item in self.items:
             found[item.part].append(item)
         return found
 
     def shared(self, compute: Callable[[Corpus], T]) -> T:
-        """What a function makes of this, computed at its first use: several checks may share it."""
+        """Returns the result of a function on this corpus, computed at its first use: several checks may share it."""
         if compute not in self._known:
             self._known[compute] = compute(self)
         return cast(T, self._known[compute])
@@ -130,12 +130,12 @@ class Check:
 
 
 def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
-    """A finder of what a function finds in single documents."""
+    """Makes a check from a function that examines single documents."""
     return lambda corpus: (hit for item in corpus.items for hit in find(item))
 
 
 def with_summary(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Corpus], Iterable[Detail]]) -> Finder:
-    """The same, followed by sentences about the whole."""
+    """Makes the same check, followed by sentences about the whole."""
 
     def both(corpus: Corpus) -> Iterable[Hit | Detail]:
         for item in corpus.items:

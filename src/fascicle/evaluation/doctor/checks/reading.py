@@ -1,4 +1,4 @@
-"""What the readers say about the documents that they gave, and about the columns of their files."""
+"""Checks on the events of the readers and on the columns of their files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def finding_of(kind: str, code: str) -> str:
-    """The finding that events of a kind and a code belong to."""
+    """Returns the finding that events of a kind and a code belong to."""
     return FINDINGS.get(code) or ("changed-in-reading" if effect_of(kind, code) == MEANING else _BY_KIND[kind])
 
 
 def events(code: str) -> Callable[[Item], Iterator[Hit]]:
-    """A finder of the events that belong to a finding.
+    """Makes a check of the events that belong to a finding.
 
     Args:
         code: of the finding.
@@ -84,7 +84,7 @@ class Lines:
         self._rows: dict[str, list[int]] = {}
 
     def line(self, item: Item, offset: int) -> int | None:
-        """The line of the word at a character; ``None`` where lines are no words, or the file is gone."""
+        """Returns the line of the word at a character; ``None`` where lines are no words, or the file is gone."""
         if item.row < 0 or item.path not in self._given:
             return None
         if item.path not in self._rows:

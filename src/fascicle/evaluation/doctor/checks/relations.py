@@ -1,4 +1,4 @@
-"""How the mentions of one document lie to each other, and to words and sentences."""
+"""Checks on how the mentions of one document relate to each other, and to words and sentences."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def across_sentences(item: Item) -> Iterator[Hit]:
 
 
 def sentence_of(item: Item, offset: int) -> int:
-    """Number of the last sentence that begins at or before a character; -1 before the first."""
+    """Returns the number of the last sentence that begins at or before a character; -1 before the first."""
     return bisect_right(item.sentences[:, 0], offset) - 1
 
 
@@ -89,7 +89,7 @@ def _inner(item: Item, *, same_type: bool) -> Iterator[Hit]:
 
 
 def _following(text: str, offset: int) -> int:
-    """The first character from an offset that is no white space."""
+    """Returns the first character from an offset that is no white space."""
     match = _SPACES.match(text, offset)
     return match.end() if match else offset
 
@@ -139,7 +139,7 @@ def _sentences(corpus: Corpus) -> Iterator[tuple[Item, Span]]:
 
 
 def _is_next(item: Item, following: Item) -> bool:
-    """Whether a sentence of a column file, which is a document by itself, follows another."""
+    """True if a sentence of a column file, which is a document by itself, follows another."""
     return (
         item.row >= 0
         and item.path == following.path

@@ -1,4 +1,4 @@
-"""What one part of a corpus has and another lacks."""
+"""Checks for differences between the parts of a corpus."""
 
 from __future__ import annotations
 

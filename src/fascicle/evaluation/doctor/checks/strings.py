@@ -23,7 +23,7 @@ _Words = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """Where strings of mentions stand that no mention overlaps.
+    """Occurrences of the strings of mentions that no mention overlaps.
 
     Attributes:
         annotated: words of a string -> number of mentions.
@@ -70,7 +70,7 @@ def unannotated_repeat(corpus: Corpus) -> Found:
 
 
 def likely_missed(corpus: Corpus) -> Found:
-    """The same, of strings that are annotated nearly everywhere."""
+    """Finds free occurrences of strings that are annotated nearly everywhere."""
     repeats = corpus.shared(repeats_of)
     for item, span, words in repeats.free:
         annotated, free = repeats.annotated[words], repeats.count[words]
@@ -79,7 +79,7 @@ def likely_missed(corpus: Corpus) -> Found:
 
 
 def seen_mention(corpus: Corpus) -> Found:
-    """Mentions of dev and test whose string, whatever its case, is that of a mention of train."""
+    """Finds mentions of dev and test whose string, ignoring case, is that of a mention of train."""
     parts = {part.name: items for part, items in corpus.by_part().items()}
     known = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
     if not known:
@@ -127,7 +127,7 @@ def _free(item: Item, known: Counter[_Words], lengths: dict[str, list[int]]) -> 
 
 
 def _taken(item: Item) -> bytearray:
-    """Which words a mention overlaps."""
+    """Returns a flag for each word: 1 if a mention overlaps it."""
     taken = bytearray(len(item.words))
     for mention in item.mentions:
         for start, end in mention.spans:

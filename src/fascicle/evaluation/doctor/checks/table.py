@@ -16,12 +16,12 @@ from fascicle.evaluation.doctor.report import Severity
 
 
 def _of_events(code: str, severity: Severity, *, means: str, remedy: str) -> Check:
-    """A check that tells the events of a reader."""
+    """Makes a check that reports the events of a reader."""
     return Check(code=code, severity=severity, means=means, remedy=remedy, find=each(reading.events(code)))
 
 
 _ALL: Final = (
-    # what readers say
+    # events of readers
     Check(
         code="unread-file",
         severity="error",

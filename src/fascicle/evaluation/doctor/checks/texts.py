@@ -31,7 +31,7 @@ def long_document(item: Item) -> Iterator[Hit]:
 
 
 def long_sentence(corpus: Corpus) -> Found:
-    """Sentences of more words than the settings say."""
+    """Finds sentences with more words than the settings allow."""
     longest = 0
     for item in corpus.items:
         for span, length in _sentences(item):
@@ -58,7 +58,7 @@ def open_sentence(item: Item) -> Iterator[Hit]:
 
 
 def share_of_sentences(corpus: Corpus) -> Iterator[Detail]:
-    """How many sentences do not end as sentences do, part by part."""
+    """Yields, part by part, how many sentences do not end as sentences do."""
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         found = sum(1 for item in items for _ in open_sentence(item))
@@ -147,7 +147,7 @@ def _matches(item: Item, pattern: re.Pattern[str]) -> Iterator[Hit]:
 
 
 def _ungarbled(text: str) -> str:
-    """The character whose UTF-8 was read as cp1252 or latin-1; empty if there is none."""
+    """Returns the character whose UTF-8 was read as cp1252 or latin-1; empty if there is none."""
     data = b"".join(_byte(character) for character in text)
     try:
         right = data.decode("utf-8")
@@ -164,7 +164,7 @@ def _byte(character: str) -> bytes:
 
 
 def _first_difference(text: str) -> int:
-    """Where the first character stands from which a text is not in NFC."""
+    """Returns the position of the first character from which a text is not in NFC."""
     normal = unicodedata.normalize("NFC", text)
     same = next((i for i, (a, b) in enumerate(zip(text, normal, strict=False)) if a != b), min(len(text), len(normal)))
     return min(same, len(text) - 1)

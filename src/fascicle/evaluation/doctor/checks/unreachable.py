@@ -20,7 +20,7 @@ _AT_ONCE: Final = 256  # documents
 
 
 def unreachable(corpus: Corpus) -> Found:
-    """Mentions that no head over these units with this width can return, whatever else it can do."""
+    """Finds mentions that no head over these units with this width can return."""
     settings = corpus.settings
     if settings.tokenizer is None:
         return
@@ -44,7 +44,7 @@ def unreachable(corpus: Corpus) -> Found:
 
 
 def tokenizer_file(path: Path) -> Path:
-    """The file of a tokenizer that is named by its folder or by itself."""
+    """Returns the file of a tokenizer that is named by its folder or by itself."""
     return path / "tokenizer.json" if path.is_dir() else path
 
 

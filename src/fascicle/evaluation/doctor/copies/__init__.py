@@ -1,1 +1,1 @@
-"""Texts that stand in several places of a corpus, or of several corpora."""
+"""Search for texts that occur several times in a corpus, or in several corpora."""

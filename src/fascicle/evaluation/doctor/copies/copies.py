@@ -1,4 +1,4 @@
-"""Texts that stand in several places: within a part, across the parts of a corpus, and across corpora.
+"""Search for texts that occur several times: within a part, across the parts of a corpus, and across corpora.
 
 Three kinds of copies, each sought only where none of the former was found:
 
@@ -83,7 +83,7 @@ class Group:
 
     @property
     def relation(self) -> Relation:
-        """Where the two parts stand to each other."""
+        """Relation of the two parts: the same part, two splits, or two corpora."""
         kept, other = self.kept[0].part, self.others[0].part
         if kept == other:
             return "in-part"
@@ -92,7 +92,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Copies:
-    """What was found, and what was not sought.
+    """Copies that were found, and the number of documents that were not compared.
 
     Attributes:
         groups: of all kinds.
@@ -138,7 +138,7 @@ def find_copies(
 
 
 class Search:
-    """Classes of documents with the same normal form, and indexes of what one of them stands for."""
+    """Classes of documents with the same normal form, with indexes over one document of each class."""
 
     def __init__(self, items: Sequence[Item], *, threshold: Fraction, min_words: int) -> None:
         self.groups: list[Group] = []
@@ -237,7 +237,7 @@ class Search:
                     yield sentence, index
 
     def _index_sentences(self) -> list[str]:
-        """Normal forms of the sentences that are long enough; ``_owners`` says where each one stands."""
+        """Indexes normal forms of the sentences that are long enough; ``_owners`` maps each to its documents."""
         numbers: dict[str, int] = {}
         for item in self._items:
             lengths = item.sentence_lengths().tolist()
@@ -297,7 +297,7 @@ class Search:
     def _untold(
         self, sentence: int, part: Part, other: Item | Foreign, is_copy: Callable[[Item], bool]
     ) -> list[tuple[Item, Span]]:
-        """The owners of a sentence that were not found in the part of a document yet; else the first one.
+        """Returns the owners of a sentence that were not found in the part of a document yet; else the first one.
 
         A sentence that stands everywhere must not cost the square of that.
         """
@@ -311,7 +311,7 @@ class Search:
         return [first] if first is not None else []
 
     def _is_copy(self, item: Item, number: int, near: set[int]) -> bool:
-        """Whether a document of the class of that number, or near those, is a copy of an item as a whole."""
+        """True if a document of the class of that number, or near those, is a copy of an item as a whole."""
         own = self._class_of[item.number]
         return own == number or own in near or frozenset((own, number)) in self._alike
 

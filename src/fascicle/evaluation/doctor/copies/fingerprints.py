@@ -1,4 +1,4 @@
-"""What of a text is compared: its letters and digits, whatever its case, spaces, punctuation and tokenisation.
+"""Fingerprints of texts: only letters and digits are compared, not case, spaces, punctuation or tokenisation.
 
 The *normal form* of a text is NFKC, case-folded, without everything but letters and digits. Its *normal words* are the
 longest runs of these; each Chinese character and each kana is a word of its own. Its *shingles* are the sets of hashes
@@ -30,17 +30,17 @@ _FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  
 
 
 def normal_words(text: str) -> list[str]:
-    """The normal words of a text; joined, they are its normal form."""
+    """Returns the normal words of a text; joined, they are its normal form."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 def digest(words: Sequence[str]) -> bytes:
-    """Of the normal form, 128 bits."""
+    """Returns a digest of the normal form, 128 bits."""
     return hashlib.blake2b("".join(words).encode(), digest_size=16).digest()
 
 
 def shingles(words: Sequence[str]) -> Hashes:
-    """The distinct shingles of a text, sorted; none where it has fewer than three words.
+    """Returns the distinct shingles of a text, sorted; none where it has fewer than three words.
 
     They are 64-bit hashes, the same in every process: which of equally rare ones come first decides what is compared
     where not everything can be. Among 10 million shingles, that any two be mistaken for one another has a chance of
@@ -58,7 +58,7 @@ def shingles(words: Sequence[str]) -> Hashes:
 
 @lru_cache(maxsize=1 << 16)
 def _hash(word: str) -> int:
-    """64 bits; those of ``hash`` depend on the process."""
+    """Returns a hash of 64 bits; unlike those of ``hash``, it is the same in every process."""
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
 
 
@@ -102,7 +102,7 @@ class Passages:
                         yield number, place
 
     def _windows(self, text: str) -> Hashes:
-        """The hash of each window of a text of at most `_SLICE` windows."""
+        """Returns the hash of each window of a text of at most `_SLICE` windows."""
         codes = _codes(text)
         sums = np.zeros(len(codes) + 1, dtype=np.uint64)
         np.cumsum(codes * self._powers[: len(codes)], out=sums[1:])

@@ -16,7 +16,7 @@ _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever t
 
 
 def copies(kind: Kind, relation: Relation) -> Finder:
-    """A finder of one kind of copies.
+    """Makes a check for one kind of copies.
 
     A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
     """
@@ -44,13 +44,13 @@ def copies(kind: Kind, relation: Relation) -> Finder:
 
 
 def short_copies(corpus: Corpus) -> Found:
-    """Short documents with copies anywhere."""
+    """Finds short documents with copies anywhere."""
     for relation in ("in-part", "across-parts", "across-corpora"):
         yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
 
 
 def shared_id(corpus: Corpus) -> Found:
-    """Documents whose id is that of a document in another part or corpus."""
+    """Finds documents whose id is that of a document in another part or corpus."""
     seen: set[tuple[int, str]] = set()
     for item, other in corpus.copies.shared_ids:
         where = f"{item.part.name} in {other.part.name}"
@@ -67,7 +67,7 @@ def not_compared(corpus: Corpus) -> Found:
 
 
 def exclusions(corpus: Corpus) -> list[Exclusion]:
-    """What to leave out of training: of each pair of copies the one that need not be kept, with its best reason.
+    """Lists the documents to leave out of training: one of each pair of copies, with its best reason.
 
     Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
     order given, other corpora. A document stays if all that it is a copy of is left out itself, so that of a chain of
@@ -88,7 +88,7 @@ def exclusions(corpus: Corpus) -> list[Exclusion]:
 
 
 def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
-    """The documents that are cases, each with one of its copies."""
+    """Yields the documents that are cases, each with one of its copies."""
     if group.relation == "in-part":
         for other in group.others:
             if isinstance(other, Item):

@@ -75,7 +75,7 @@ class Screen:
         return self._search.near.left
 
     def reasons(self, documents: Sequence[Document]) -> list[str]:
-        """Why each document must be left out; empty for one that may stay.
+        """Returns the reasons why each document must be left out; empty for one that may stay.
 
         Args:
             documents: any; the answer for one does not depend on the others.
@@ -96,7 +96,7 @@ class Screen:
         return found
 
     def _sharing(self, texts: Sequence[str]) -> set[int]:
-        """Indices of texts in which sentences of one protected document stand that tell that it is that document."""
+        """Finds texts that contain an identifying sentence, or several sentences, of one protected document."""
         found: set[int] = set()
         short: defaultdict[int, Counter[int]] = defaultdict(Counter)  # text -> document -> its other sentences
         for sentence, at in self._search.sentences_in(texts):
@@ -107,12 +107,12 @@ class Screen:
 
 
 def _bare(identifier: str) -> str:
-    """An id without case and without the name of its register."""
+    """Returns an id without case and without the name of its register."""
     return _PREFIX.sub("", identifier.casefold())
 
 
 def _is_telling(item: Item, span: Span) -> bool:
-    """Whether a sentence is enough to tell its document: a long one, or the title of a document of several."""
+    """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
     start, end = span
     is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
     return is_title or len(normal_words(item.text[start:end])) >= LONG

@@ -1,4 +1,4 @@
-"""Errors on the page: their classes, which types are taken for which, which words stand at wrong boundaries.
+"""Errors on the page: their classes, types predicted for others, and words at wrong boundaries.
 
 Also whether the scores of the mentions can be trusted.
 """
@@ -15,7 +15,7 @@ from fascicle.evaluation.reports.page.html import Pictures, Section, Table, figu
 
 
 def errors_section(report: Report) -> Section:
-    """The classes of errors of all systems, and their rates."""
+    """Builds the section on the classes of errors of all systems, and their rates."""
     told = (
         "Every false positive (FP, predicted in error) and every false negative (FN, not found) is in exactly one "
         "class, by what it touches on the other side."
@@ -63,7 +63,7 @@ def _rates(report: Report) -> Html:
 
 
 def system_errors(report: Report, at: int, pictures: Pictures) -> Section:
-    """What goes wrong with one system."""
+    """Builds the section on the errors of one system."""
     errors = report["systems"][at]["errors"]
     caption = (
         "Every prediction by what it is (column) and what the gold has there (row). In the diagonal the right ones, "
@@ -145,7 +145,7 @@ _CURVE: Final = (
 
 
 def calibration_section(report: Report, pictures: Pictures) -> Section:
-    """All systems side by side."""
+    """Builds the calibration section, with all systems side by side."""
     table = Table("system", "scores", "calibration error", "Brier score", "average precision", "temperature")
     for one in report["systems"]:
         value = one["calibration"]
@@ -188,7 +188,7 @@ def _temperature(table: Table, value: Mapping[str, Any]) -> Html:
 
 
 def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
-    """The scores of one system."""
+    """Builds the calibration section of one system."""
     value = report["systems"][at]["calibration"]
     anchor = f"system-{at}-calibration"
     if isinstance(reason := value.get("undefined"), str):

@@ -35,7 +35,7 @@ class _Card:
 
 
 def examples_section(report: Report) -> Section:
-    """The examples of all systems, with the filters."""
+    """Builds the section with the examples of all systems, and its filters."""
     names = [one["name"] for one in report["systems"]]
     cards = [
         [
@@ -64,7 +64,7 @@ def examples_section(report: Report) -> Section:
 
 
 def _filters(names: Sequence[str], kinds: Sequence[str], types: Sequence[str], total: int) -> Html:
-    """Hidden until the script that they need shows them."""
+    """Builds the filters, which stay hidden until their script shows them."""
     numbered = [[(str(at), name) for at, name in enumerate(listed)] for listed in (names, types)]
     titles = [(kind, CLASSES[kind][0]) for kind in kinds]
     said = tag("output", f"{total:,} of {total:,} examples", id="shown", aria_live="polite")
@@ -127,7 +127,7 @@ def _card(card: _Card, places: Mapping[str, str]) -> Html:
 
 
 def _told(value: Mapping[str, Any]) -> Html:
-    """What is wrong, in a sentence."""
+    """Describes an error in a sentence."""
     mention, partner = _named(value["mention"]), value["partner"]
     if value["side"] == "fp":
         if partner is None:
@@ -145,7 +145,7 @@ def _named(mention: Mapping[str, Any]) -> Html:
 
 
 def _line(value: Mapping[str, Any], side: str) -> Html:
-    """The text of an example with the mentions of one side."""
+    """Returns the text of an example with the mentions of one side."""
     own = "predicted" if value["side"] == "fp" else "gold"
     chosen, focus = (value["mention"], "mention") if side == own else (value["partner"], "partner")
     around = value.get("around", {}).get(side)

@@ -15,14 +15,14 @@ NOTHING: Final = Html("")
 
 
 def points(value: float) -> str:
-    """A difference of shares in points, with its sign; no difference has none."""
+    """Formats a difference of shares in points, with its sign; no difference has none."""
     shown = f"{100 * value:+.2f}"
     return "0.00" if shown in ("+0.00", "-0.00") else shown.replace("-", "\u2212")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What stands where a picture is wanted.
+    """Content of the place of a picture.
 
     Attributes:
         svg: the picture, an ``<svg>`` element; empty if there is none.
@@ -39,7 +39,7 @@ Pictures = Mapping[str, Picture]
 
 
 def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
-    """A picture with a caption, or the reason why there is none; nothing if it is not known at all.
+    """Returns a picture with a caption, or the reason why there is none; nothing if it is not known at all.
 
     Args:
         pictures: by name.
@@ -61,7 +61,7 @@ def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
 
 
 def _alone(svg: str, name: str) -> str:
-    """An element whose ids and styles cannot touch other pictures of the page."""
+    """Returns an element whose ids and styles cannot touch other pictures of the page."""
     svg = re.sub(r"<!--.*?-->|<style[^>]*>.*?</style>|\sxmlns(?::\w+)?=\"[^\"]*\"", "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
     kept = re.sub(r'\sid="([^"]+)"', lambda f: f' id="{name}-{f[1]}"' if f[1] in used else "", svg)
@@ -85,19 +85,19 @@ class Section:
     parts: tuple[Section, ...] = ()
 
     def html(self, *, level: int = 2) -> Html:
-        """The section with its heading and its parts."""
+        """Returns the section with its heading and its parts."""
         heading = tag(f"h{level}", user(self.title))
         inner = [part.html(level=level + 1) for part in self.parts]
         return tag("section", heading, self.body, *inner, id=self.anchor)
 
     def entry(self) -> Html:
-        """The line of the contents list, with those of the parts below it."""
+        """Returns the line of the contents list, with those of the parts below it."""
         link = tag("a", user(self.title), href=f"#{self.anchor}")
         return tag("li", link, tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""))
 
 
 class Table:
-    """A table that says below it what its columns mean, and why cells of it are undefined."""
+    """Table with notes below it on what its columns mean and why cells are undefined."""
 
     def __init__(self, *header: str, texts: int = 1, groups: Iterable[tuple[str, int]] = ()) -> None:
         """Begins with the header.
@@ -127,11 +127,11 @@ class Table:
         return tag("tr", *shown)
 
     def add(self, *cells: str) -> None:
-        """A row."""
+        """Adds a row."""
         self._body.append(self._row("td", cells))
 
     def share(self, row: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
-        """A share of a row of the report in percent, strong if it is the best; if undefined, why is remembered."""
+        """Formats a share in percent, strong if it is the best; if undefined, the reason is kept for the notes."""
         value = row[name]
         if value is None:
             reasons = row.get("undefined", {})
@@ -139,13 +139,13 @@ class Table:
         return tag("strong", percent(value)) if value == best else text(percent(value))
 
     def because(self, reason: str) -> Html:
-        """An undefined cell."""
+        """Returns an undefined cell."""
         if reason:
             self._reasons[reason] = None
         return tag("abbr", UNDEFINED, title=f"undefined: {reason}" if reason else "undefined")
 
     def html(self, *, means: Iterable[tuple[str, str]] = (), label: str = "") -> Html:
-        """The table.
+        """Returns the table.
 
         Args:
             means: column (or several) and what it means, shown below.
@@ -162,7 +162,7 @@ class Table:
 
 
 def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
-    """What each column is called, with its group: stands beside the cells where the screen has no room for columns."""
+    """Returns the label of each column, with its group: shown beside the cells on a screen too narrow for columns."""
     above = [_bare(title) for title, width in groups for _ in range(width)]
     named = [_bare(cell) for cell in header]
     return [f"{group} {name}".strip() for group, name in zip(above or [""] * len(named), named, strict=True)]
@@ -173,11 +173,11 @@ def _bare(cell: str) -> str:
 
 
 def best(values: Iterable[float | None]) -> float | None:
-    """The highest of several values, if there are several and they are not all the same."""
+    """Returns the highest of several values, if there are several and they are not all the same."""
     known = [value for value in values if value is not None]
     return max(known) if len(known) > 1 and len(set(known)) > 1 else None
 
 
 def paragraphs(*told: str) -> Html:
-    """Each as a paragraph; empty ones are left out."""
+    """Formats each text as a paragraph; empty ones are left out."""
     return join(*(tag("p", one) for one in told if one))

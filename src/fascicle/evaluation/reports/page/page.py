@@ -35,7 +35,7 @@ _NOTHING: Final[Pictures] = {}
 
 
 def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") -> str:
-    """The report of ``fascicle.evaluation.report.build_report`` as one HTML page.
+    """Returns the report of ``fascicle.evaluation.report.build_report`` as one HTML page.
 
     The page refers to nothing outside itself and allows only its own script to run, whatever stands in the texts; all
     of it can be read without that script, which only filters the examples. The same report and pictures give the same
@@ -54,7 +54,7 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
 
 
 def shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
-    """A page of sections, with its contents, its looks and its script.
+    """Returns a page of sections, with its contents, its looks and its script.
 
     Args:
         title: of the window.
@@ -89,7 +89,7 @@ def _file(name: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """Nothing may be loaded; of scripts, only that of the page may run."""
+    """Returns the content policy: nothing may be loaded, and only the script of the page may run."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
@@ -115,7 +115,7 @@ def _sections(report: Report, pictures: Pictures) -> list[Section]:
 
 
 def _lede(report: Report) -> Html:
-    """What was compared."""
+    """Builds the opening paragraph of the page, which describes what was compared."""
     gold, training = report["gold"], report["gold"]["training"]
     systems = [tag("strong", user(one["name"])) for one in report["systems"]]
     said = (
@@ -135,7 +135,7 @@ def _lede(report: Report) -> Html:
 
 
 def links_page(report: Mapping[str, Any]) -> str:
-    """The report of `evaluation.links.report.links_report` as one HTML page; see `page.page`."""
+    """Returns the report of `evaluation.links.report.links_report` as one HTML page; see `page.page`."""
     names = ", ".join(short(one["name"]) for one in report["systems"])
     top = (tag("h1", "Evaluation of links"), tag("p", told(report), class_="lede"))
     return shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))

@@ -23,7 +23,7 @@ _COUNTS: Final = ("gold", "predicted", "tp", "fp", "fn")
 
 
 def summary_section(report: Report, pictures: Pictures) -> Section:
-    """The strict scores, and whether systems differ."""
+    """Builds the section with the strict scores and the tests of differences between systems."""
     caption = (
         "Strict F1 of each system with its 95 % interval. Where intervals overlap, a difference can still be real: the "
         "comparison on the same documents tells."
@@ -35,7 +35,7 @@ def summary_section(report: Report, pictures: Pictures) -> Section:
 
 
 def headline(report: Report) -> Html:
-    """The most important of the page in sentences."""
+    """Describes the most important results of the page in sentences."""
     known = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one) for one in report["systems"]]
     rated = [(f1, one) for f1, one in known if f1 is not None]
     if not rated:
@@ -75,7 +75,7 @@ def _summary_table(report: Report) -> Html:
 
 
 def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
-    """A headline number above its interval."""
+    """Formats a headline number above its interval."""
     average, number = name.split("_")
     row, interval = scores["rules"]["strict"][average], scores[f"{name}_interval"]
     shown = table.share(row, number, best=best)
@@ -87,7 +87,7 @@ def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | N
 
 
 def _words() -> Html:
-    """The words that are needed to read on."""
+    """Lists the words that a reader must know for the page."""
     words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
     told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."
     return join(tag("dl", *words, class_="words"), tag("p", told))
@@ -149,7 +149,7 @@ def _differences(report: Report) -> Html:
 
 
 def rules_section(report: Report) -> Section:
-    """Micro F1 under each rule of matching."""
+    """Builds the section with micro F1 under each rule of matching."""
     table = Table("system", *(TITLES[rule] for rule in RULES))
     columns = {rule: [one["scores"]["rules"][rule]["micro"]["f1"] for one in report["systems"]] for rule in RULES}
     for one in report["systems"]:
@@ -194,7 +194,7 @@ def types_section(report: Report, pictures: Pictures) -> Section:
 
 
 def subsets_section(report: Report) -> Section:
-    """Recall on parts of the gold."""
+    """Builds the section with recall on parts of the gold."""
     systems = report["systems"]
     table = Table("gold mentions that are", "gold", *(user(one["name"]) for one in systems))
     for name, (title, means) in page_words.SUBSETS.items():
@@ -209,7 +209,7 @@ def subsets_section(report: Report) -> Section:
 
 
 def buckets_section(report: Report, pictures: Pictures) -> Section:
-    """A table and a picture for each attribute, below the heat maps of the differences."""
+    """Builds the section with a table and a picture for each attribute, below the heat maps of differences."""
     told = (
         "Strict F1 where mentions are parted by one property at a time: the harder buckets show where a system fails. "
         "The counts of the buckets of a property add up to those of the whole. Where a bucket has no gold mention, an "
@@ -283,7 +283,7 @@ _MEANS: Final = (
 
 
 def reach_section(report: Report) -> Section:
-    """For each model that was named, how much of the gold it cannot return, by reason."""
+    """Builds the section on how much of the gold each model cannot return, by reason."""
     table = Table("model", "gold", "out of reach", "highest recall")
     reasons = Table("model", "reason", "mentions", "what it means")
     for one in report["unreachable"]:

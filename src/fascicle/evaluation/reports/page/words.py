@@ -1,4 +1,4 @@
-"""What the words of a report mean, for a reader who has never seen one: shown wherever their numbers stand."""
+"""Explanations of the words of a report, for a reader who has never seen one: shown beside their numbers."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ _LOOK: Final[Mapping[str, Any]] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How one series is told from another: by colour, and by mark, line and hatching where there is none.
+    """Style of one series: colour, and also mark, line and hatching for prints without colour.
 
     Attributes:
         colour: of Okabe and Ito, which people with any colour vision tell apart.
@@ -79,13 +79,13 @@ STYLES: Final = (
 
 
 def style(number: int) -> Style:
-    """The look of series ``number``, from 0; after the last, they begin again."""
+    """Returns the look of series ``number``, from 0; after the last, they begin again."""
     return STYLES[number % len(STYLES)]
 
 
 @contextmanager
 def look() -> Iterator[None]:
-    """The look of the house for what is made and saved inside; what the caller has set for Matplotlib stays his.
+    """Applies the house style to figures made and saved inside; the caller's Matplotlib settings are restored.
 
     Raises:
         MissingExtraError: Matplotlib is not installed.
@@ -101,7 +101,7 @@ def look() -> Iterator[None]:
 
 @contextmanager
 def sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
-    """An empty sheet, in the look of the house until the block ends; no window is opened, no global figure is kept.
+    """Opens an empty sheet in the house style until the block ends; opens no window, keeps no global figure.
 
     Args:
         width: in inches.
@@ -117,7 +117,7 @@ def sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
 
 
 def svg(figure: Figure, *, title: str = "") -> str:
-    """A figure as an ``<svg>`` element that can stand in a page.
+    """Returns a figure as an ``<svg>`` element that can stand in a page.
 
     Args:
         figure: drawn on.
@@ -165,7 +165,7 @@ _LONGEST = 28  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """How some names are written in a picture.
+    """Labels of names in a picture.
 
     Attributes:
         names: one for each, no two the same, ready for Matplotlib.
@@ -177,7 +177,7 @@ class Labels:
 
 
 def shown(name: str) -> str:
-    """A name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
+    """Returns a name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
     return f"\u200a{name}" if name.startswith("_") else name
 
 

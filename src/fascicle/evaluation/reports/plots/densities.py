@@ -81,7 +81,7 @@ class Densities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def groups(self) -> list[str]:
-        """Of all panels, those of the paper first; a group has the same look in every panel."""
+        """Groups of all panels, those of the paper first; a group has the same style in every panel."""
         found = {name for panel in self.panels for name in panel.counts}
         return [name for name in _GROUPS if name in found] + sorted(found - set(_GROUPS))
 
@@ -114,14 +114,14 @@ def load_densities(path: str) -> Densities:
 
 
 def size(data: Densities) -> tuple[float, float]:
-    """Width and height of the sheet, in inches."""
+    """Returns width and height of the sheet, in inches."""
     across = min(_ACROSS, len(data.panels))
     down = -(-len(data.panels) // _ACROSS)
     return max(4.8, 2.6 * across), 0.6 + 3.8 * down
 
 
 def draw_densities(figure: Figure, data: Densities) -> None:
-    """Each panel twice: whole, and below it the lowest tenth, where the groups overlap."""
+    """Draws each panel twice: whole, and below it the lowest tenth, where the groups overlap."""
     across = min(_ACROSS, len(data.panels))
     down = -(-len(data.panels) // across)
     grid = figure.subplots(2 * down, across, squeeze=False)

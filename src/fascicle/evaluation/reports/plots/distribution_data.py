@@ -1,4 +1,4 @@
-"""What the pictures of a distributions file show, as numbers: principal components, densities, ratios."""
+"""Numbers behind the pictures of a distributions file: principal components, densities, ratios."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Distributions:
 
     @property
     def has_none(self) -> bool:
-        """Whether none is among the classes: a span typer, to which every mention is given, has a 0 there always."""
+        """True if none is among the classes; a span typer, which gives every mention a type, always has a 0 there."""
         return bool(self.numbers[:, 0].any())
 
     @property
@@ -61,7 +61,7 @@ class Distributions:
 
     @property
     def note(self) -> str:
-        """What of the file is not drawn, as a sentence; empty if all is."""
+        """Describes in a sentence what of the file is not drawn; empty if all is."""
         if not self.unreachable:
             return ""
         listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
@@ -120,7 +120,7 @@ class Components:
 
 
 def components(vectors: Floats) -> Components:
-    """Principal components of vectors, by the singular values of the centred matrix.
+    """Computes principal components of vectors, by the singular values of the centred matrix.
 
     Each direction points to where its largest weight is positive, so that the same vectors give the same picture.
 
@@ -147,7 +147,7 @@ def components(vectors: Floats) -> Components:
 
 
 def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Floats:
-    """How densely values between 0 and 1 lie around some places: a Gaussian kernel, reflected at 0 and 1.
+    """Computes the density of values between 0 and 1 at some places: a Gaussian kernel, reflected at 0 and 1.
 
     Without the reflection, values at the border, where sure probabilities are, would lose half of their mass. Values
     are first counted in a thousand bins, so that their number costs nothing.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_VIOLINS: Final = 40
 _MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
 SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
-_FEW: Final = 10  # of fewer mentions each is drawn, for a density would say more than is known
+_FEW: Final = 10  # fewer mentions are drawn one by one: too few for a density
 _LETTER: Final = 0.08  # inches that a letter below a violin takes, about
 _FOUND, _MISSED = STYLES[0], STYLES[1]
 
@@ -69,7 +69,7 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
 
 
 def draw_violins(figure: Figure, data: Distributions) -> None:
-    """The probability of the gold type, one violin for each: found mentions left, those not found right.
+    """Draws the probability of the gold type as violins: found mentions left, missed ones right.
 
     Raises:
         InputError: too many types.
@@ -101,7 +101,7 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
 
 
 def draw_volcano(figure: Figure, data: Distributions) -> None:
-    """Every class but the gold type against it: how many times as probable, and the spread of the probabilities."""
+    """Draws every class but the gold type against it: ratio of probabilities, and spread of the probabilities."""
     from matplotlib.ticker import LogFormatter
 
     found = ratios(data.of_classes, data.gold + data.has_none)
@@ -153,7 +153,7 @@ def _each_type(data: Distributions) -> Iterator[tuple[str, Flags]]:
 
 
 def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
-    """Where a mention would lie that is sure to be of one class.
+    """Draws and names the corners: the position of a mention whose class is certain.
 
     Names that would cover each other are moved apart; of many classes only those farthest out are named.
     """

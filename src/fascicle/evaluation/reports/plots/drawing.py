@@ -22,7 +22,7 @@ _SMALL_LETTERS: Final = 15  # of the words on how to read it
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """What is drawn, and on which size of sheet; or why there is nothing to draw.
+    """Drawing and its size in print; or the reason why there is nothing to draw.
 
     Attributes:
         title: what it shows, for readers who cannot see it.
@@ -59,7 +59,7 @@ class Drawing:
 
 
 def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Drawing:
-    """Several as one, each under its name, row by row; what cannot be drawn is left out and noted.
+    """Joins several drawings, each under its name, row by row; what cannot be drawn is left out and noted.
 
     Args:
         named: at least one; of an empty name nothing is written.
@@ -104,13 +104,13 @@ MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with
 
 
 def look(number: int) -> dict[str, Any]:
-    """The look of a series of points that a line joins."""
+    """Returns the look of a series of points that a line joins."""
     found = style(number)
     return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}
 
 
 def too_many(series: int) -> Drawing | None:
-    """What stands for a picture of more systems than one can show."""
+    """Returns a drawing that refuses more systems than one picture can show; ``None`` if it can show all."""
     if series <= MOST_SERIES:
         return None
     return Drawing(missing=f"{series} systems cannot be told apart in one picture, {MOST_SERIES} can")

@@ -34,7 +34,7 @@ class _Scores(msgspec.Struct):
 
     @property
     def f1(self) -> float:
-        """Of the average that the model is chosen by."""
+        """F1 of the average by which the model is chosen."""
         rates = self.macro if self.average == "macro" and self.macro else self.micro
         return rates.f1
 
@@ -73,7 +73,7 @@ class HeadCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCurves:
-    """Where one run was scored on dev: after every epoch, or after some number of steps. A span typer never is.
+    """Scores of one run on dev: after every epoch, or after some number of steps. A span typer has none.
 
     Attributes:
         name: of the folder.
@@ -93,7 +93,7 @@ class RunCurves:
 
     @property
     def note(self) -> str:
-        """What the reader of a picture should know; empty if nothing."""
+        """Note for the reader of a picture; empty if there is none."""
         if self.finished:
             return ""
         last = self.places[-1]
@@ -102,7 +102,7 @@ class RunCurves:
 
 
 def read_run(folder: str) -> RunCurves:
-    """Reads the metrics of a run folder; one that is still being trained has those of its epochs so far.
+    """Reads the metrics of a run folder; during training, those of the epochs so far.
 
     Raises:
         InputError: no folder, or one without a single finished epoch.
@@ -141,7 +141,7 @@ def _of_typer(name: str, lines: list[str], *, finished: bool) -> RunCurves:
 
 
 def _json(line: str) -> str:
-    """NaN and infinity are no JSON, but a diverged training writes them as its loss."""
+    """Prepares a line for JSON: a diverged training writes NaN and infinity, which JSON does not allow."""
     for name, word in itertools.product(("loss", "mean"), ("-Infinity", "Infinity", "NaN")):
         line = line.replace(f'"{name}": {word}', f'"{name}": null')
     return line
@@ -152,7 +152,7 @@ def _number(value: float | None) -> float:
 
 
 def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
-    """One epoch, and the F1 on dev of each head."""
+    """Reads one epoch, with the F1 on dev of each head."""
     line = _json(line)
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     scores = {k: msgspec.json.decode(v, type=_Scores) for k, v in fields.items() if k.partition(".")[0] == _DEV}
@@ -222,7 +222,7 @@ def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
 
 
 def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
-    """The loss above, F1 below; a run has one look, the other head of a bundle has hollow marks and a thinner line."""
+    """Draws the loss above F1; a run has one style, and the second head has hollow marks and a thinner line."""
     if runs[0].unit == "update":
         _draw_loss(figure, runs)
     else:
@@ -230,7 +230,7 @@ def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
 
 
 def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
-    """The loss alone: a span typer looks at no dev part while it trains."""
+    """Draws only the loss: a span typer is not scored on dev while it trains."""
     axes = figure.subplots()
     for number, run in enumerate(runs):
         every = max(1, len(run.places) // _MARKS)

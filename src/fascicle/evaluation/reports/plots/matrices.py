@@ -1,4 +1,4 @@
-"""Which types a system takes for which: a matrix with its counts in the cells; and differences as a heat map."""
+"""Matrices of confused types: counts in the cells of one system; differences of two systems as a heat map."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Matrix:
 
 
 def confusion_matrix(system: System) -> Matrix:
-    """The matrix of one system.
+    """Returns the matrix of one system.
 
     Args:
         system: an entry of ``"systems"`` of a report.
@@ -67,7 +67,7 @@ def confusion_matrix(system: System) -> Matrix:
 
 
 def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
-    """The matrix with its last types taken together as one, so that it has at most so many."""
+    """Returns the matrix with its last types taken together as one, so that it has at most so many."""
     if len(matrix.types) <= at_most:
         return matrix
     kept = at_most - 1
@@ -84,7 +84,7 @@ def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
 
 
 def confusion(system: System) -> Drawing:
-    """The matrix of a system as a picture, with at most twelve types."""
+    """Returns the matrix of a system as a picture, with at most twelve types."""
     whole = confusion_matrix(system)
     if not whole.types:
         return Drawing(missing="there is no mention, so there is no type")
@@ -139,13 +139,13 @@ def _numbers(axes: Axes, matrix: Matrix, shares: Floats) -> None:
             axes.text(column, row, f"{count:,}{near}", ha="center", va="center", fontsize=small, color=colour)
 
 
-_LEAST: Final = 0.01  # share of the gold that a bucket needs to have a say in how strong colours are
+_LEAST: Final = 0.01  # share of the gold that a bucket needs to count for the colour scale
 _STRONGEST: Final = 0.62  # of a colour, so that black numbers can be read on it
 _Grid = list[list[tuple[str, float | None]]]  # for each attribute its intervals, each with the difference
 
 
 def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
-    """A map for each system after the first: attributes below each other, their intervals side by side.
+    """Returns a map for each system after the first: attributes below each other, their intervals side by side.
 
     The same difference has the same colour in all maps of a report.
 
@@ -179,13 +179,13 @@ def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
 
 
 def _gaps(of: Sequence[Mapping[str, Any]], baseline: Sequence[Mapping[str, Any]]) -> list[tuple[str, float | None]]:
-    """The intervals of an attribute, each with the F1 of one system less that of another."""
+    """Returns the intervals of an attribute, each with the F1 of one system less that of another."""
     pairs = [(a["interval"], a["gold"], a["f1"], b["f1"]) for a, b in zip(of, baseline, strict=True)]
     return [(interval, None if not gold or None in (a, b) else a - b) for interval, gold, a, b in pairs]
 
 
 def _full_colour(grids: Sequence[_Grid], baseline: Sequence[Sequence[Mapping[str, Any]]], *, gold: int) -> float:
-    """The difference from which on the colour is strongest: the largest in a bucket that is not tiny."""
+    """Returns the difference from which on the colour is strongest: the largest in a bucket that is not tiny."""
     counts = [bucket["gold"] for row in baseline for bucket in row]
     known = [
         (abs(gap), count)

@@ -16,13 +16,13 @@ from fascicle.evaluation.reports.plots.scores import f1_by_type, f1_intervals
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
-FEW: Final = 20  # mentions of a bin that say little
-_START: Final = 0.05  # recall below which so few mentions are kept that their precision says little
+FEW: Final = 20  # a bin with fewer mentions is unreliable
+_START: Final = 0.05  # below this recall, too few mentions are kept for a reliable precision
 _MUTED: Final = "#c9ced4"
 
 
 def report_pictures(report: Report) -> dict[str, Picture]:
-    """All pictures of a report.
+    """Draws all pictures of a report.
 
     Args:
         report: the value of ``fascicle.evaluation.report.build_report``.
@@ -44,7 +44,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
     }
     drawn |= heat_maps(report, names)
     for name, attribute in report["attributes"].items():
-        if "undefined" not in attribute:  # the page says why, and has no table either
+        if "undefined" not in attribute:  # the page gives the reason, and has no table either
             drawn[f"bucket-{name}"] = bucket_f1([one["buckets"][name] for one in systems], names)
     for at, one in enumerate(systems):
         drawn[f"confusion-{at}"] = confusion(one)
@@ -53,7 +53,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
 
 
 def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing:
-    """F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
+    """Draws F1 of each system in each bucket of an attribute, before bars of the share of the gold in the bucket."""
     if problem := too_many(len(buckets)):
         return problem
     if not any(_says_something(bucket) for row in buckets for bucket in row):
@@ -68,7 +68,7 @@ def bucket_f1(buckets: Sequence[Sequence[BucketLine]], names: Labels) -> Drawing
 
 
 def _says_something(bucket: Mapping[str, Any]) -> bool:
-    """Where there is no gold, an F1 of 0 says only that something was predicted."""
+    """True if a picture has something to show: without gold, an F1 of 0 means only that something was predicted."""
     return bool(bucket["gold"]) and bucket["f1"] is not None
 
 
@@ -92,7 +92,7 @@ def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str,
 
 
 def precision_recall(systems: Sequence[System], names: Labels) -> Drawing:
-    """Precision and recall over the score, of all systems."""
+    """Draws precision and recall over the score, of all systems."""
     curves: list[tuple[int, Sequence[Mapping[str, Any]]]] = []
     reasons: dict[str, list[str]] = {}
     for at, one in enumerate(systems):
@@ -140,7 +140,7 @@ def _draw_curves(
 
 
 def reliability(value: Calibration) -> Drawing:
-    """Precision in each interval of the score, above how many mentions have such a score."""
+    """Draws precision in each interval of the score, above how many mentions have such a score."""
     if isinstance(reason := value.get("undefined"), str):
         return Drawing(missing=reason)
     bins = [row for row in value["reliability"] if row["count"]]

@@ -121,7 +121,7 @@ class ReportPlot:
 
 
 def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[..., _Named]:
-    """All systems in one picture, which names them itself if there are several."""
+    """Returns all systems in one picture, which names them itself if there are several."""
 
     def drawn(report: Report, names: Labels) -> _Named:
         systems = report["systems"]
@@ -131,7 +131,7 @@ def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[...
 
 
 def _of_each(draw: Callable[[System], Drawing]) -> Callable[..., _Named]:
-    """A picture of each system."""
+    """Returns a picture of each system."""
     return lambda report, names: [(name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)]
 
 
@@ -185,7 +185,7 @@ REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
 
 
 def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawing:
-    """A picture of a report.
+    """Loads a picture of a report.
 
     Args:
         kind: a name of `REPORT_PLOTS`.

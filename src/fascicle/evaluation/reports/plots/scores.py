@@ -40,7 +40,7 @@ class _Row:
 
 
 def f1_intervals(systems: Sequence[System], names: Labels) -> Drawing:
-    """Strict micro F1 of each system with its interval."""
+    """Draws strict micro F1 of each system with its interval."""
     values = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"]) for one in systems]
     looks = {"color": _INK, "marker": "o", "markerfacecolor": style(0).colour, "markeredgecolor": style(0).colour}
     rows = [
@@ -149,7 +149,7 @@ def _of_type(systems: Sequence[System], name: str, title: str) -> _Group:
 
 
 def _notes(groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
-    """Which marks have no interval and which systems no mark, and why."""
+    """Yields notes on marks without an interval and on systems without a mark, with the reason."""
     reasons: dict[str, dict[str, None]] = {}
     for group in groups:
         for row in group.scores:

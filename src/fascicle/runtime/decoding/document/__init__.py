@@ -1,1 +1,1 @@
-"""What a whole document says of its mentions: edges in order, thresholds by type, names marked throughout."""
+"""Decisions about mentions at the level of documents: ordered edges, thresholds by type, names marked throughout."""

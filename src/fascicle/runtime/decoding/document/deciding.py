@@ -31,7 +31,7 @@ _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 
 
 def scopes(document: Document) -> tuple[Span, ...]:
-    """The stretches of a document within which names are marked: abstracts, sections or passages.
+    """Returns the stretches of a document within which names are marked: abstracts, sections or passages.
 
     A document with sections is one stretch up to 5,000 characters; of a longer one, the title and the abstract are one,
     and each other section is one. Without sections, a blank line ends a stretch, and in what is longer than 5,000
@@ -55,7 +55,7 @@ def scopes(document: Document) -> tuple[Span, ...]:
 
 
 def _section_cuts(document: Document) -> Iterator[int]:
-    """Where a section begins that is not one with what is before it."""
+    """Yields the start of each section, except where it and the section before both belong to the head."""
     sections = sorted(document.sections or (), key=lambda one: (one.start, one.end))
     for before, section in pairwise(sections):
         if not {before.name.casefold(), section.name.casefold()} <= _HEAD:
@@ -80,7 +80,7 @@ _CELL: Final = re.compile(r"[^\t\n]+")
 
 
 def cells_of(document: Document, rules: NameDecision) -> tuple[Span, ...]:
-    """The cells of the rows of a document whose cells are all short, without blanks at their edges.
+    """Returns the cells of the rows of a document whose cells are all short, without blanks at their edges.
 
     A row is a line with a TAB in it, or a document with several sections, each of which is a cell. A row of one cell is
     none, and one with a longer cell is running text, which a model reads as a whole.
@@ -118,17 +118,17 @@ _ENDS: Final = re.compile(r"[.!?;:]\s*\Z")
 
 
 def may_be_name(text: str, rules: NameDecision) -> bool:
-    """Whether a text is short enough to be a name, and no sentence."""
+    """True if a text is short enough to be a name and is no sentence."""
     return 0 < len(text.split()) <= rules.words and not _ENDS.search(text)
 
 
 def may_be_read_again(text: str) -> bool:
-    """Whether a text says enough for a second reading."""
+    """True if a text has enough letters and digits to be worth a second reading."""
     return sum(map(str.isalnum, text)) >= _LEAST
 
 
 def is_all_of(text: str, mention: Mention) -> bool:
-    """Whether a mention leaves nothing but blanks of a text."""
+    """True if a mention covers a whole text, except for white space."""
     before, after = text[: mention.start], text[mention.end :]
     return len(mention.spans) == 1 and not before.strip() and not after.strip()
 
@@ -142,14 +142,14 @@ _NONE: Final = TypeDecision()
 
 
 def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
-    """Without a pack no name is known."""
+    """Returns no types: looks names up where there is no pack."""
     return {}
 
 
 def decided(
     document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts, knows: Knows = knows_nothing
 ) -> Patch:
-    """The answer of a predictor under the decision of documents; an event says what it changed.
+    """Applies the decision on documents to the answer of a predictor; an event describes each change.
 
     First the edges of each mention are brought in order (`fascicle.runtime.decoding.document.edges`). Then, in each
     stretch of the text (`fascicle.runtime.decoding.document.deciding`) and for each type, mentions below ``low`` go. A
@@ -187,7 +187,7 @@ def _count(mentions: Counter[Any]) -> str:
 
 
 class _Work:
-    """One document, and what is decided of it."""
+    """State of the decision for one document."""
 
     def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts, knows: Knows) -> None:
         self._document = document
@@ -234,7 +234,7 @@ class _Work:
         return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
     def _joined(self, mention: Mention, other: Mention) -> Mention | None:
-        """One name that was given as two, such as the halves of ``-1,3-``."""
+        """Joins two mentions whose joint range is one name, such as parts around ``-1,3-``; ``None`` if it is none."""
         if len(mention.spans) > 1:
             return None
         span = min(mention.start, other.start), max(mention.end, other.end)
@@ -245,7 +245,7 @@ class _Work:
         return self._rules.types.get(kind, _NONE)
 
     def _of_type(self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]) -> list[Mention]:
-        """The mentions of a type that stay, and the further places of its names."""
+        """Returns the mentions of a type that are kept, and the other occurrences of its names."""
         if self._is_name or (rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)):
             return list(mentions)
         kept: list[Mention] = []
@@ -265,7 +265,7 @@ class _Work:
         return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
 
     def _name(self, mention: Mention) -> str:
-        """What stands at a mention in one piece."""
+        """Returns the text of a mention in one piece; empty for a mention in several pieces."""
         return self._text[mention.start : mention.end] if len(mention.spans) == 1 else ""
 
     def _stretch(self, mention: Mention) -> int:
@@ -273,7 +273,7 @@ class _Work:
 
     @cached_property
     def _is_alone(self) -> list[bool]:
-        """Whether each stretch is one sentence at most."""
+        """Returns for each stretch whether it has at most one sentence."""
         return [self._sentence_count(scope) < 2 for scope in self._scopes]
 
     def _sentence_count(self, scope: Span) -> int:
@@ -303,7 +303,7 @@ class _Work:
                         yield Mention((span,), like.type, score=like.score, source=like.source)
 
     def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
-        """With the ends and the probabilities that are given out."""
+        """Returns the mentions with their final ends and probabilities."""
         for one in mentions:
             spans, score = one.spans, one.score
             if len(spans) == 1 and self._ends(one, rule) == "bare":
@@ -323,7 +323,7 @@ class _Work:
 
 
 def curved(score: float, curve: LogisticCurve) -> float:
-    """The probability that a curve makes of a score, with six decimals as all scores."""
+    """Returns the calibrated probability of a score by a curve, with six decimals as all scores."""
     odds = min(max(score, CLIP), 1.0 - CLIP)  # plain numbers: arrays of one would take most of the time of a decision
     value = curve.slope * (math.log(odds) - math.log1p(-odds)) + curve.offset
     return round(1.0 / (1.0 + math.exp(-min(max(value, -_FAR), _FAR))), 6)

@@ -57,7 +57,7 @@ _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
 
 def neutral(text: str, span: Span, *, kind: str) -> Span | None:
-    """A range with its edges in order.
+    """Returns a range with its edges in order.
 
     Signs and blanks at its edges go. A bracket without its other half is closed if the other half follows without a
     blank, as in ``alpha(1)`` and ``[3H]GABA``; otherwise what stands beyond it goes. A charge stays with its ion, an
@@ -89,7 +89,7 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
 
 
 def _trimmed(text: str, span: Span, kind: str) -> Span:
-    """Without signs and blanks at the edges, but for brackets in pairs and what ends a name."""
+    """Removes signs and white space at the edges of a range, except paired brackets and signs that end a name."""
     start, end = span
     alone = _unpaired(text, span)
     while start < end and not (_in_words(text[start]) or (text[start] in _PAIRS and start not in alone)):
@@ -104,7 +104,7 @@ def _in_words(character: str) -> bool:
 
 
 def _ends(text: str, span: Span, alone: frozenset[int], kind: str) -> bool:
-    """Whether the last sign of a range belongs to its name."""
+    """True if the last character of a range belongs to its name."""
     start, end = span
     last = text[end - 1]
     if last in _OPENED:
@@ -135,7 +135,7 @@ def _unpaired(text: str, span: Span) -> frozenset[int]:
 
 
 def _balanced(text: str, span: Span) -> Span:
-    """With each unpaired bracket closed or cut."""
+    """Returns a range with each unpaired bracket closed or cut."""
     while alone := _unpaired(text, span):
         at = min(alone)
         span = _closed(text, span, at) or _cut(text, span, at)
@@ -143,7 +143,7 @@ def _balanced(text: str, span: Span) -> Span:
 
 
 def _closed(text: str, span: Span, at: int) -> Span | None:
-    """With the other half of a bracket, if that is glued to the range, and no other bracket is between."""
+    """Extends a range to the other half of a bracket, if that directly follows and no other bracket is between."""
     start, end = span
     if text[at] in _PAIRS:
         beyond = text[end : end + _GLUED]
@@ -156,13 +156,13 @@ def _closed(text: str, span: Span, at: int) -> Span | None:
 
 
 def _cut(text: str, span: Span, at: int) -> Span:
-    """The side of a bracket that has more letters; the first of two with as many."""
+    """Returns the side of a bracket that has more letters; the first of two with as many."""
     sides = (span[0], at), (at + 1, span[1])
     return max(sides, key=lambda side: sum(map(str.isalpha, text[slice(*side)])))
 
 
 def _grown(text: str, span: Span, kind: str) -> Span:
-    """With the charge of an ion, or the number of a name in capitals."""
+    """Extends a range by the charge of an ion, or by the number of a name in capitals."""
     start, end = span
     if start == end:
         return span
@@ -185,7 +185,7 @@ def _grown(text: str, span: Span, kind: str) -> Span:
 
 
 def _begun(text: str, span: Span, kind: str) -> Span:
-    """With what is before a range and can be left out of no name."""
+    """Extends a range to the left by preceding text that its name cannot do without."""
     start, end = span
     before = text[start - 1 : start]
     if start == end or not (before in _BEGINNING or text[start] in _PAIRS):
@@ -215,19 +215,19 @@ def _begun(text: str, span: Span, kind: str) -> Span:
 
 
 def _with_epithet(text: str, span: Span) -> Span:
-    """With the second word of a species such as ``Helicobacter pylori``, of which the first was found alone."""
+    """Extends a species found by its first word alone by the second, such as in ``Helicobacter pylori``."""
     behind = _SPECIES_BEHIND.match(text, span[1]) if text[span[0] : span[0] + 1].isupper() else None
     return (span[0], behind.end()) if behind and " " not in text[slice(*span)] else span
 
 
 def _within_locants(text: str, at: int) -> bool:
-    """Whether a comma stands between two numbers or letters that say where a part of a chemical is."""
+    """True if a comma stands between two locants: numbers or letters that locate a part of a chemical."""
     before = _LOCANT_BEFORE.search(text, max(0, at - _GLUED), at + 1)
     return before is not None and _LOCANTS.match(text, at) is not None
 
 
 def _without_lists(text: str, span: Span) -> Span:
-    """Without the number of a list before a name, and small words behind it."""
+    """Removes the number of a list before a name, and small words behind it."""
     start, end = span
     numbered = _NUMBERED.match(text, start, end)
     dangling = _DANGLING.search(text, start, end)
@@ -246,7 +246,7 @@ _AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 
 
 def bare(text: str, span: Span, *, kind: str) -> Span:
-    """A mention without the words that only some guidelines count to its name.
+    """Returns a mention without the words that only some guidelines count to its name.
 
     Args:
         text: of the document.
