@@ -27,8 +27,9 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.filter.data import gather, read_members
+from fascicle.training.filter.data import gather
 from fascicle.training.filter.judging import FilterEpoch, FilterFinished
+from fascicle.training.filter.members import read_members
 from fascicle.training.recogniser.parts import read_parts
 
 Maker = Callable[..., FilterRecipe]

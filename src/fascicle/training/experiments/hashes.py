@@ -28,7 +28,7 @@ from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data, data_name
-from fascicle.training.filter.data import member_sha256
+from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
 _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(

@@ -24,7 +24,7 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import Marked
 from fascicle.training.engine.events import Ended, Validated
-from fascicle.training.filter.data import ROWS, Member
+from fascicle.training.filter.members import ROWS, Member
 
 
 @dataclass(frozen=True, kw_only=True)

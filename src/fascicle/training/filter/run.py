@@ -39,8 +39,9 @@ from fascicle.training.corpus import data_name
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
-from fascicle.training.filter.data import FilterExamples, FilterSet, Member, gather, read_members
+from fascicle.training.filter.data import FilterExamples, FilterSet, gather
 from fascicle.training.filter.judging import Confusion, FilterEpoch, FilterFinished, HeldOutData, fit_threshold, kept_f1
+from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
 
