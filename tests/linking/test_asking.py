@@ -56,7 +56,8 @@ def test_both_forms_of_a_pair_ask_for_the_long_one_and_then_for_the_short_one() 
         assert found.asked == (LookupString("ataxia telangiectasia"),)
         assert found.short == (LookupString("AT", "short"),)
         assert not found.distinctive
-    assert question(text, "AT mouse", "Disease") == Query("AT mouse", (LookupString("AT mouse"),))
+    other = question(text, "AT mouse", "Disease")
+    assert (other.name, other.asked, other.short) == ("AT mouse", (LookupString("AT mouse"),), ())
 
 
 def test_the_bare_form_of_a_short_form_is_asked_for_too() -> None:

@@ -320,24 +320,6 @@ def test_a_span_head_finds_what_all_spans_say(
             assert sum(row[3] for row in kept) == pytest.approx(heaviest(proposed), abs=1e-5)
 
 
-@given(case=cases(words=8), width=st.integers(1, 4), rule=st.sampled_from(["greedy", "optimal"]))
-def test_types_that_do_not_compete_are_decided_one_by_one(case: Case, width: int, rule: Any) -> None:
-    decoder = SpanDecoder(SpanSettings(width=width, decoding=rule), types=3, across_types=True)
-    found, seen = case.run(
-        decoder, lambda windows, seed: span_tables(("starts", "ends"), windows, width=width, classes=4, seed=seed)
-    )
-    for document, one in enumerate(found):
-        proposed = naive_candidates(case, seen, document, width=width, nothing=0.0)
-        for kind in range(3):
-            kept = [row for row in rows_of(one) if row[2] == kind]
-            alone = [row for row in proposed if row[2] == kind]
-            if rule == "greedy":
-                assert [row[:3] for row in kept] == [row[:3] for row in naive_greedy(alone)]
-            else:
-                assert all(a[1] <= b[0] for a, b in pairwise(kept))
-                assert sum(row[3] for row in kept) == pytest.approx(heaviest(alone), abs=1e-5)
-
-
 def test_nothing_read_is_nothing_found() -> None:
     for head in (SoftmaxSettings(), CrfSettings(), SpanSettings(width=3), BiaffineSettings(width=2)):
         decoder = decoder_of(manifest_of(head))

@@ -27,16 +27,17 @@ SHIPPED = pytest.mark.skipif("basic@1" not in shipped_packs(), reason="the pack 
 
 
 def test_packs_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabularies, "_packs", lambda: tmp_path)
+    packs = tmp_path / "packs"
+    monkeypatch.setattr(vocabularies, "assets", lambda: tmp_path)
     assert shipped_packs() == ()
     assert find_pack("basic") == Path("basic")
     for name in ("basic@2", "basic@10", "own@1", "empty@1"):
-        (tmp_path / name).mkdir()
+        (packs / name).mkdir(parents=True)
         if name != "empty@1":
-            (tmp_path / name / "manifest.json").touch()
+            (packs / name / "manifest.json").touch()
     assert shipped_packs() == ("basic@10", "basic@2", "own@1")
-    assert find_pack("basic") == tmp_path / "basic@10"
-    assert find_pack("basic@2") == tmp_path / "basic@2"
+    assert find_pack("basic") == packs / "basic@10"
+    assert find_pack("basic@2") == packs / "basic@2"
     assert find_pack("basic@3") == Path("basic@3")
     assert find_pack("./basic") == find_pack(Path("basic")) == Path("basic")
 
