@@ -27,14 +27,14 @@ PROGRAM = """
 import sys
 from functools import partial
 from pathlib import Path
-from fascicle.serving.server import Opening
+from fascicle.serving.server import PipelineOpener
 from fascicle.serving.server import run
 from fascicle.settings.serving import ServeSettings
 from fascicle.verbs.serve import read_token
 if __name__ == "__main__":
     folder, token = sys.argv[1], sys.argv[2]
     settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=read_token(token))
-    run({"small": Opening(given=folder)}, settings, "127.0.0.1", 0, token=partial(read_token, token),
+    run({"small": PipelineOpener(given=folder)}, settings, "127.0.0.1", 0, token=partial(read_token, token),
         started=lambda url: print(url, flush=True))
 """
 

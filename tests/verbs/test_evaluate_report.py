@@ -11,12 +11,9 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.buckets import CUTTINGS
-from fascicle.evaluation.breakdown.layout import UNITS
 from fascicle.formats import write
 from fascicle.formats.predictions import prediction_of
 from fascicle.formats.predictions import write as write_predictions
-from fascicle.verbs import evaluate
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -166,10 +163,6 @@ def test_options_that_do_not_go_together(refused: Refused, gold: Path, said: Sai
     assert "standard input (-) was given twice" in refused("evaluate", "-", "-")
     assert "'thirds'" in refused("evaluate", gold, path, "--report", tmp_path / "r.md", "--buckets", "thirds")
     assert not list(tmp_path.glob("r.*"))
-
-
-def test_the_choices_are_those_of_the_library() -> None:
-    assert (evaluate.BUCKETS, evaluate.UNITS) == (CUTTINGS, UNITS)
 
 
 def test_the_training_part_of_the_same_file(cli: Cli, said: Said, tmp_path: Path) -> None:

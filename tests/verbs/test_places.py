@@ -19,7 +19,6 @@ import pytest
 
 from fascicle.cli import build_parser, main
 from fascicle.core.files.atomic import atomic_folder
-from fascicle.core.files.owned import RECORD
 from fascicle.errors import OutputError
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.verbs.linker import fit_folder
@@ -377,22 +376,6 @@ def test_what_a_command_wrote_it_replaces(
         assert main([*call, *options_]) == code
         assert unchanged(before, desk)
     (desk / "new" / "notes.txt").write_text("mine", encoding="utf-8")
-    before = snapshot(desk)
-    assert main([*call, "--overwrite"]) == 2
-    assert snapshot(desk) == before
-
-
-@pytest.mark.parametrize("command", [("export",), ("calibrate",), ("ensemble",)], ids=" ".join)
-def test_a_folder_of_an_older_release_is_replaced_as_far_as_it_is_known(
-    desk: Path, command: tuple[str, ...], trained: Path, toy_corpus: Path
-) -> None:
-    call = [*command, *map(str, FOLDERS[command](trained, toy_corpus)), "-o", "new"]
-    assert main(call) == 0
-    (desk / "new" / RECORD).unlink()
-    assert main([*call, "--overwrite"]) == 0
-    (desk / "new" / RECORD).unlink()
-    weights = next(path for path in (desk / "new").rglob("model.*") if path.suffix != ".json")
-    weights.write_bytes(weights.read_bytes() + b"edited")
     before = snapshot(desk)
     assert main([*call, "--overwrite"]) == 2
     assert snapshot(desk) == before

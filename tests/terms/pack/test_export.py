@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
-from fascicle.verbs.tasks.index_export import export
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.packs import REAL_PARTS, build_small
@@ -16,6 +15,7 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.terms.pack.export import COLUMNS
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, Cross, Name
+from fascicle.verbs.tasks.index import export
 from fascicle.verbs.tasks.index_build import build_pack
 
 CURIES = [f"{prefix}{number}" for prefix in ("MESH:D00000", "DOID:") for number in range(1, 5)]
