@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 WORDS = 5_000
-PLACE = Path(__file__).resolve().parents[1] / "src" / "fascicle" / "knowledge" / "pack" / "common_words.txt"
+PLACE = Path(__file__).resolve().parents[1] / "src" / "fascicle" / "terms" / "pack" / "common_words.txt"
 COLLECTIONS = ("text-abstracts", "text-druglabels", "text-elife", "text-medquad", "text-plos", "text-pmc-rct")
 _WORD = re.compile(r"(?<![\w-])[A-Za-z]{2,20}(?![\w-])")
 _HEAD = (

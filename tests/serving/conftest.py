@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "running")]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "pipeline" / "running")]
 
 from standing import Poison, Standing, standing  # noqa: E402
 

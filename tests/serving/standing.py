@@ -23,7 +23,9 @@ from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "running"))  # for the module of poison steps, here and in workers
+sys.path.insert(
+    0, str(Path(__file__).parents[1] / "pipeline" / "running")
+)  # for the module of poison steps, here and in workers
 from poison import LIMITS, open_poison
 
 TOKEN = "0123456789abcdef-secret"
