@@ -81,8 +81,8 @@ def application(args: dict[str, str]) -> Application:
         from starlette.routing import Route
 
         from fascicle.serving.app import create_app
-        from fascicle.serving.server import openings
         from fascicle.serving.routes.table import ROUTES
+        from fascicle.serving.server import openings
         from fascicle.settings.serving import ServeSettings
         from fascicle.verbs.serve import read_token
 
