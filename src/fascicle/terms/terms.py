@@ -81,7 +81,7 @@ class ShortTerm(NamedTuple):
     Attributes:
         surface: as the sources write it.
         concept: unique key of the concept, such as its CURIE.
-        case: a `keys.case.CasePolicy`.
+        case: a `keys.characters.CasePolicy`.
         off: whether it is not looked for in texts.
         prior: probability that the name means the concept where it occurs in a text.
     """

@@ -170,7 +170,7 @@ class LabelDecoder:
         return _tables_of(found, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
-        """See ``decoding.runs.label_distributions``."""
+        """See ``decoding.tagger.label_distributions``."""
         return label_distributions(texts, spans, self.scheme)
 
 

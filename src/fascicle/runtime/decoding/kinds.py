@@ -1,6 +1,6 @@
 """Kinds of heads: one record for each settings class of ``settings.heads``, so that no code tests for the class.
 
-A record knows no torch. What makes the network of a head is in ``models.families`` under the same key, and what a head
+A record knows no torch. What makes the network of a head is in ``models.model`` under the same key, and what a head
 needs before it can be built says its settings class (``settings.heads.Needs``), for recipes are checked by it.
 """
 

@@ -143,7 +143,7 @@ def result_of(
         Of a recogniser in this order: ``run``, ``hash``, ``date`` of its end, the labels, ``seed``; ``epoch``,
         ``step``, ``dev`` and ``test`` as in ``scores.json``; of the test part ``test_f1_interval``, ``test_unit``
         (``"document"`` or ``"sentence"``: the unit of resampling and of counts), ``test_counts``
-        (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.subsets``, each
+        (``[tp, fp, fn]`` of each, in their order) and ``test_recall`` of the subsets of ``scoring.rules``, each
         ``None`` without a test part; ``seconds``, ``peak_rss_bytes`` (``None`` if it was not measured); ``recipe`` with
         every value, ``facts`` (``run.json``: versions, machine, data, what the model cannot represent) and ``epochs``,
         a line for each time that dev was scored. For a filter or a span typer, the content of

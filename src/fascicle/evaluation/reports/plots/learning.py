@@ -203,7 +203,7 @@ def load_runs(folders: Sequence[str]) -> list[RunCurves]:
 
     Raises:
         UsageError: more of them than one picture can tell apart, or runs that count different things.
-        InputError: see `reports.plots.runs.read_run`.
+        InputError: see `reports.plots.learning.read_run`.
     """
     if len(folders) > len(STYLES):
         raise UsageError(
