@@ -1,4 +1,8 @@
-"""Tasks in exports of Label Studio: spans from one or several annotators and from models; and tasks to import."""
+"""Tasks in exports of Label Studio: spans from one or several annotators and from models; and tasks to import.
+
+Written tasks name the parts of the labelling configuration ``label`` and ``text``, as its own examples do
+(https://labelstud.io/guide/predictions).
+"""
 
 from __future__ import annotations
 

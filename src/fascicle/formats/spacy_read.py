@@ -103,7 +103,7 @@ possessive preconj prep prt punct quantmod relcl rcmod root xcomp acl ENT_KB_ID 
 
 @cache
 def symbols() -> Mapping[str, int]:
-    """Returns the symbols of spaCy 3 with their numbers; the empty string is the first."""
+    """Returns the symbols with their numbers, the same in all versions of spaCy 3; the empty string is the first."""
     return MappingProxyType({name: number for number, name in enumerate(["", *_listed()])})
 
 

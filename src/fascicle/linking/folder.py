@@ -35,7 +35,12 @@ _SURE: Final = 0.01  # scores of mentions nearer to 0 and 1 count as this
 
 
 class Calibration(NamedTuple):
-    """Linear correction of the logarithm of odds.
+    """Linear correction of the logarithm of odds, so that probabilities mean what they say.
+
+    A ranker is too sure where its features depend on one another, and not sure enough elsewhere. Of the first
+    candidate, the logarithm of its odds is scaled and shifted (Platt, "Probabilistic outputs for support vector
+    machines", 1999). Both numbers are fitted to documents that the ranker has not seen. A mention that a recogniser
+    found may be none, or have wrong ends; such mentions have a correction of their own, which adds their score.
 
     Attributes:
         scale: that it is multiplied by; above 0.
@@ -161,7 +166,7 @@ class TierFacts(Settings, frozen=True, kw_only=True):
 
 
 class Correction(Settings, frozen=True, kw_only=True):
-    """Calibration of the probabilities of links of found mentions, see `calibrating`.
+    """Calibration of the probabilities of links of found mentions, see `Calibration`.
 
     Attributes:
         scale: that the logarithm of the odds of the first candidate is multiplied by.
@@ -190,7 +195,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
         weights: by the name of the feature.
         threshold: below this probability the answer is NIL.
-        scale: that the logarithm of the odds of the first candidate is multiplied by, see `calibrating`.
+        scale: that the logarithm of the odds of the first candidate is multiplied by, see `Calibration`.
         shift: that is added to it.
         found: the same for mentions with a score, which a recogniser found; as for the others where it is missing.
         mentions: that it was fitted on.

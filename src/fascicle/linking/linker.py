@@ -1,6 +1,6 @@
 """Linker: links mentions to concepts, each with a probability, a tier and its reasons, or to NIL.
 
-Without a fitted ranker for a type, candidates are in a default order (`ordering`), and links have no probability.
+Without a fitted ranker for a type, candidates are in a default order (`stated_scores`), and links have no probability.
 If the first candidates are tied, fitted or not, the answer is *ambiguous*: each of them, with its share.
 """
 
@@ -282,7 +282,7 @@ class Linker(LinkStep):
     def ranked(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
     ) -> Ranked:
-        """Returns the candidates of mentions in their order; see `Gatherer.gather`."""
+        """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`."""
         typed = [
             [
                 one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))

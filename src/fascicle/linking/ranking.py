@@ -74,7 +74,12 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stated_scores(found: Candidates, features: Floats) -> Floats:
-    """Returns the weighted sum of the features of each candidate, ``[n]``."""
+    """Returns the weighted sum of the features of each candidate, ``[n]``, for types without a fitted ranker.
+
+    The weights are round numbers, the same for every type, chosen on the texts that the shipped linker was fitted on.
+    Of mentions whose first two candidates differ by less than `MARGIN`, the first was right in a third; so they are
+    *ambiguous*.
+    """
     sums = np.einsum("nf,f->n", features, _WEIGHTS)
     dense = found.dense
     scores: Floats = np.round(sums + np.where(dense > 0, DENSE + dense, 0.0), _DIGITS)

@@ -69,7 +69,7 @@ class ProcessWorker:
 
         Raises:
             WorkersError: it cannot be opened.
-            EndedError: the process ended meanwhile.
+            WorkerEndedError: the process ended meanwhile.
         """
         self.close()
         self._process = self._start()
@@ -84,7 +84,7 @@ class ProcessWorker:
         """Executes an order in the process.
 
         Raises:
-            EndedError: it ended meanwhile; `start` begins anew.
+            WorkerEndedError: it ended meanwhile; `start` begins anew.
         """
         process = self._process
         assert process is not None

@@ -85,12 +85,26 @@ class Layout:
 class Lexicon:
     """Words and strings known from training.
 
+    The **label consistency** of a string and a type is the measure of Fu et al. (EMNLP 2020), which *bundling-learning*
+    §4.3.1 uses. All occurrences of the string in the training texts are looked up, word by word in lower case,
+    annotated or not. The consistency is the share of their words that lie in a mention of the type. Where mentions
+    overlap, a word counts for each of their types, so the consistencies of a string may sum to more than 1.
+
+    Two errors of the sources are avoided:
+
+    * Formula 23c of the paper, as printed, lacks the condition that the string is the same. It is then the share of the
+      type among all training mentions, which says nothing about a mention.
+    * The code of Fu et al. searches with a regular expression in which the string is not escaped, and which consumes
+    the
+      space on both sides, so that a repeated string is found once. It also rounds to three decimals, which moves values
+      over the ends of intervals. Here words are compared with words, repeats count, and nothing is rounded.
+
     Attributes:
         documents: how many there were.
         mentions: gold mentions in them.
         vocabulary: words as they stand.
         frequency: string -> gold mentions of it, of whatever type.
-        consistency: (string, type) -> see above; pairs with 0 are left out.
+        consistency: (string, type) -> label consistency; pairs with 0 are left out.
         surfaces: exact strings with their types, for ``fascicle.evaluation.scoring.rules``.
     """
 

@@ -315,6 +315,19 @@ def subset_recall(
 ) -> dict[str, Recall]:
     """Computes recall on every subset of the gold.
 
+    A gold mention is **seen** if its ``(surface, type)`` is that of a gold mention of the training documents, else
+    **unseen**. The surface is the text of the mention as it stands, case included; the fragments of a discontinuous
+    mention are joined by one space.
+
+    It is **inner** if all its characters belong to another gold mention of the document that has more of them, of
+    whatever type; else it is **outermost**. A mention that is inner, or that holds an inner one, is **nested**. Two
+    mentions of different types over the same characters are not inside each other; they are **same span**.
+
+    A mention of several fragments is **discontinuous**, else **continuous**.
+
+    A mention is found if document, type and every offset are the same. Only recall is defined: a false prediction
+    belongs to no subset of the gold.
+
     Args:
         documents: with gold mentions.
         predicted: document id -> the mentions of one system; an empty entry where it found none.

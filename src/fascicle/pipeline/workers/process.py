@@ -97,7 +97,7 @@ class Process(Generic[M]):
         """Returns the next message; ``None`` if there is none within the given seconds.
 
         Raises:
-            EndedError: the process has ended, and there is no other message.
+            WorkerEndedError: the process has ended, and there is no other message.
         """
         ready = wait([self._pipe, self._process.sentinel], seconds)
         if self._pipe in ready:

@@ -60,7 +60,7 @@ def candidates(
         slice_size: How many numbers of the band `[*, L, C]` may be in memory at a time. It changes no result.
 
     Returns:
-        The candidates. Their logits are added in the type of the tables, at least float32, and equal those of `widen`.
+        The candidates. Their logits are added in the type of the tables, at least float32.
 
     Raises:
         ValueError: If names, shapes or counts do not agree, or a logit is NaN or plus infinity.

@@ -192,14 +192,14 @@ class TagDecision:
 
 
 def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:
-    """Decode many texts; each result equals that of `decode_emissions`, to the last bits of a CRF's scores.
+    """Decode many texts; each result is that of the text alone, to the last bits of a CRF's scores.
 
     Args:
         texts: Scores `[n_i, C]` of each text; `n_i` may be 0.
         decision: How.
 
     Returns:
-        Spans `[m_i, 3]` and scores `[m_i]` of each text, in the given order, as in `decode_emissions`.
+        Spans `[m_i, 3]` and scores `[m_i]` of each text, in the given order.
 
     Raises:
         ValueError: If a text is not `[n, C]` with a `C` that fits scheme and chain.

@@ -1,7 +1,10 @@
 """Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
-A token is a run of letters or a part of one (`words.parts_of`), a run of digits, or a single sign. Blanks and hyphens
+A token is a run of letters or a part of one (`parts_of`), a run of digits, or a single sign. Blanks and hyphens
 separate tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
+
+A plural becomes a singular in names and texts alike. So a word that is no plural (``herpes``) costs nothing, as long as
+no other name has the form that it gets.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     names = pack.silent if silent else pack.active
     for row in range(len(pack)):
         concept = pack.concept_at(row)
-        head, told = (concept.curie, concept.type), _told_export(concept, pack)
+        head, told = (concept.curie, concept.type), _of_concept(concept, pack)
         terms = [pack.term(names, term) for term in names.of_concept[row].tolist()]
         for term in sorted(terms, key=lambda term: term.surface != concept.label):  # the first name can be the label
             yield (*head, *_of_term(term), *told)
@@ -180,7 +180,7 @@ def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
             yield (*head, *[""] * (len(COLUMNS) - len(head) - len(told)), *told)
 
 
-def _told_export(concept: Concept, pack: Pack) -> tuple[str, ...]:
+def _of_concept(concept: Concept, pack: Pack) -> tuple[str, ...]:
     references = (
         one.curie if one.predicate == REFERS else f"{one.predicate} {one.curie}" for one in concept.references
     )
@@ -260,12 +260,12 @@ def _changes(
             surface=document.text[place[0] : place[1]],
             document=document.id,
             place=f"{place[0]}-{place[1]}",
-            before=_told_mentions(was),
-            after=_told_mentions(now),
+            before=_type_and_link(was),
+            after=_type_and_link(now),
         )
 
 
-def _told_mentions(mention: Mention | None) -> str:
+def _type_and_link(mention: Mention | None) -> str:
     if mention is None:
         return ""
     link = f"; {mention.links[0].curie} {mention.links[0].name}" if mention.links else "; not linked"

@@ -130,7 +130,7 @@ Types = Mapping[str, str] | Iterable[str]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredTypes:
-    """Types that are scored.
+    """Types that are scored. Gold says nothing of types that nobody marked in it, so mentions of them are not wrong.
 
     Attributes:
         names: type of the gold -> its name in the scores; empty for all types.

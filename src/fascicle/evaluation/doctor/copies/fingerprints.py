@@ -68,7 +68,11 @@ _SLICE: Final = 1 << 20  # windows that are hashed together
 
 
 class Passages:
-    """An index of sentences."""
+    """Index of sentences: finds those that occur in other texts, however these are split into sentences or words.
+
+    Each window of `ANCHOR` letters of a text is hashed (Karp and Rabin 1987) and looked up among the beginnings of the
+    sentences. What is found is then compared letter by letter.
+    """
 
     def __init__(self, sentences: Sequence[str]) -> None:
         """Indexes sentences by their first letters.
@@ -143,7 +147,12 @@ class NearPair:
 
 
 class NearIndex:
-    """Finds the sets that are like another one."""
+    """Exact join of sets by their Jaccard similarity, with an inverted index of few elements of each set.
+
+    Of two sets with a similarity of at least t, the first ``n - ceil(t n) + 1`` elements of each, in one order of all
+    elements, have one in common (prefix filtering, Chaudhuri et al. 2006, Bayardo et al. 2007). The order is from rare
+    to frequent, so that few pairs are compared in full. Nothing is estimated, and no pair is missed.
+    """
 
     def __init__(self, sets: Sequence[Hashes], *, threshold: Fraction, most: int | None = None) -> None:
         """Orders the elements and indexes the first ones of each set.
