@@ -119,7 +119,7 @@ class PieceTokenizer:
         """Id of each token of the vocabulary, special ones included."""
         return dict(self._tokenizer.get_vocab(with_added_tokens=True))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Tokens of the vocabulary, special ones included: no id is as large."""
         return 1 + max(self.tokens.values())
