@@ -1,17 +1,28 @@
-"""The first layers of an encoder, as an encoder of its own: a teacher that a machine without a GPU can train.
+"""Makes an encoder smaller before it reads: its first layers, and the pieces that biomedical text needs.
 
-usage: python -m studies.conventions.cut ENCODER -o FOLDER --layers N
+usage: python -m studies.conventions.cut ENCODER -o FOLDER [--layers N] [--pieces N --texts FILE ...]
+
+ENCODER is one that a recipe can name. The pieces are those that occur most often in the train parts of
+``studies/grids/conventions.toml`` (FASCICLE_DATA names their folder) and in FILE.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fascicle.core.document import Document
+from fascicle.formats import read
 from fascicle.models.encoder import load_pretrained, save_pretrained
 from fascicle.models.layers import with_layers
+from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.experiments.grid import read_grid
+from fascicle.training.recogniser.parts import read_data
+from fascicle.training.vocabulary import with_pieces
+from studies.common import ROOT
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -19,11 +30,30 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("encoder")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--layers", type=int, required=True)
+    parser.add_argument("--layers", type=int)
+    parser.add_argument("--pieces", type=int)
+    parser.add_argument("--texts", nargs="*", default=[])
     args = parser.parse_args(argv)
-    whole = load_pretrained(args.encoder)
+    found = load_pretrained(args.encoder)
+    if args.layers:
+        found = replace(found, encoder=with_layers(found.encoder, range(1, args.layers + 1)))
+    if args.pieces:
+        found, note = with_pieces(found, [*_taught(), *_texts(args.texts)], pieces=args.pieces)
+        sys.stderr.write(note + "\n")
     args.output.mkdir(parents=True)
-    save_pretrained(args.output, replace(whole, encoder=with_layers(whole.encoder, range(1, args.layers + 1))))
+    save_pretrained(args.output, found)
+
+
+def _taught() -> Sequence[Document]:
+    runs = read_grid(ROOT / "studies" / "grids" / "conventions.toml").runs
+    recipe = next(run for run in runs if run.name == "six-teacher-s1").resolved()
+    assert isinstance(recipe, Recipe)
+    return read_data(recipe).train
+
+
+def _texts(files: Sequence[str]) -> Iterator[Document]:
+    for file in files:
+        yield from read(file)
 
 
 if __name__ == "__main__":
