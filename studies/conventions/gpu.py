@@ -1,13 +1,16 @@
-"""All runs of the plan on one machine with a GPU, at once: each waits for what it starts from, with its corpora read.
+"""The runs of the plan on one machine with a GPU, at once: each prepares its data, and waits for its first weights.
 
 usage: python -m studies.conventions.gpu pack FOLDER              on a machine with texts and corpora
+       python -m studies.conventions.gpu unpack FOLDER            on the machine with the GPU
        python -m studies.conventions.gpu run FOLDER [--only STAGE ...] [--small]
        python -m studies.conventions.gpu stage FOLDER STAGE [--small]
 
-FOLDER is ``benchmarks/runs/conventions``, with ``minilm16k``, ``mpnet16k`` (`cut.py`), ``names`` (`replaced.py`) and
-``texts.jsonl`` (`texts.py`, only the texts of `texts.labels`). ``pack`` writes there what the other machine needs: the
-pieces of the text to read (``windows.npz``), and the two encoders with 8 bits for each weight (``packed``). ``run``
-starts every stage as a process; a stage writes its run folder, and its output to ``logs/STAGE``. ``--small`` tries it.
+FOLDER is ``benchmarks/runs/conventions``, with ``minilm14k`` (`cut.py`), ``names`` (`replaced.py`) and ``texts.jsonl``
+(`texts.py`, only the texts of `texts.labels`). ``pack`` writes there what the other machine needs: the pieces of the
+text to read (``windows.npz``), and the encoder with 8 bits for each weight (``packed``), which ``unpack`` restores.
+``run`` starts every stage as a process. A stage writes its run folder, and its output to ``logs/STAGE``. All stages
+have the pieces of ``minilm14k``. So a stage cuts its texts before its start is there, and then takes the weights. The
+last weights are in ``early`` before dev is scored. ``--small`` tries it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,29 +35,15 @@ import numpy as np
 from studies.common import ROOT
 
 STUDY: Final = ROOT / "studies" / "conventions"
-READS: Final = {"read": "minilm16k", "read-teacher": "mpnet16k"}
-SOFT: Final = ("soft", "soft-fast")
-SHARDS: Final = 10
+ENCODER: Final = "minilm14k"
 LAYERS: Final = (2, 4, 6)
+SOFT: Final = ("soft", "soft-fast")
 STUDENTS: Final = tuple(f"six-student{one}" for one in ("-s1", "-refit-s1", "-refit-s2", "-refit-s3", "-shared-s1"))
 FAST: Final = ("six-fast-s1", "six-fast-refit-s1")
 ALONE: Final = "six-without-s1"
 LEFT_OUT: Final = ("craft", "bionlp13cg")
-TEACHER: Final = "six-teacher-s1"
-ANSWERS: Final = tuple(f"answers-{at}" for at in range(4))
-STAGES: Final = (
-    *READS,
-    "read-fast",
-    TEACHER,
-    *(f"label-{at}" for at in range(SHARDS)),
-    "join",
-    *SOFT,
-    *STUDENTS,
-    *FAST,
-    ALONE,
-    *ANSWERS,
-)
-_PATIENCE: Final = 0.5  # seconds between two looks for a file
+STAGES: Final = ("read", *SOFT, *STUDENTS, *FAST, ALONE)
+_PATIENCE: Final = 0.2  # seconds between two looks for a file
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,14 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("verb", choices=("pack", "unpack", "run", "stage"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("stage", nargs="?")
-    parser.add_argument("--only", nargs="*", default=STAGES)
+    parser.add_argument("--only", nargs="*", default=STAGES, metavar="STAGE")
     parser.add_argument("--small", action="store_true")
     args = parser.parse_args(argv)
     if args.verb == "pack":
         pack(args.folder)
         return 0
     if args.verb == "unpack":
-        unpack(args.folder, args.stage)
+        unpack(args.folder, ENCODER)
         return 0
     if args.verb == "stage":
         Stage(args.folder, small=args.small).run(args.stage)
@@ -113,20 +102,10 @@ class Stage:
 
     def run(self, name: str) -> None:
         """Runs a stage by its name."""
-        if name in READS:
-            self.read(name)
-        elif name == "read-fast":
-            self.fewer_layers()
+        if name == "read":
+            self.read()
         elif name in SOFT:
-            self.wait("texts.labels")
-            self.wait("read/encoder/config.json" if name == "soft" else "read-fast/encoder/config.json")
-            self.train(self.recipe_file(f"{name}.toml"), name, after="texts.labels")
-        elif name.startswith("label-"):
-            self.label(int(name.rpartition("-")[2]))
-        elif name == "join":
-            self.join()
-        elif name.startswith("answers-"):
-            self.answers(int(name.rpartition("-")[2]))
+            self.train(self.recipe_file(f"{name}.toml"), name, after="read/encoder")
         else:
             self.gold(name)
 
@@ -134,41 +113,28 @@ class Stage:
         """Prints a line with the seconds since the start."""
         print(f"{time.monotonic() - self.started:6.1f} {text}", flush=True)
 
-    def wait(self, *names: str) -> None:
-        """Waits until files are there."""
-        for name in names:
-            while not (self.folder / name).exists():
-                time.sleep(_PATIENCE)
-        self.say(f"goes on with {' '.join(names)}")
+    def wait(self, name: str) -> Path:
+        """Waits until a folder is there."""
+        while not (self.folder / name).exists():
+            time.sleep(_PATIENCE)
+        self.say(f"goes on with {name}")
+        return self.folder / name
 
-    def read(self, name: str) -> None:
+    def read(self) -> None:
         """The encoder reads."""
         from fascicle.training.engine.run import train
         from fascicle.training.pretraining import run as pretraining
 
-        recipe = self.recipe_file("read.toml" if name == "read" else "read-teacher.toml")
-        self.wait("windows.npz", f"{READS[name]}/config.json")
+        recipe = self.recipe_file("read.toml")
+        self.wait(f"{ENCODER}/config.json")
         known = json.loads((self.folder / "windows.json").read_text())
         pretraining.read_windows = partial(stored_windows, self.folder, small=self.small)
         pretraining.data_facts = lambda _: known["data"]
         if self.small:
-            recipe = msgspec.structs.replace(
-                recipe, training=msgspec.structs.replace(recipe.training, batch_size=8, precision="fp32")
-            )
-        folder = self.folder / name
+            small = msgspec.structs.replace(recipe.training, batch_size=8, precision="fp32")
+            recipe = msgspec.structs.replace(recipe, training=small)
+        folder = self.folder / "read"
         self.follow(train(recipe, folder, partial(pretraining.prepare_pretraining, recipe, folder)))
-
-    def fewer_layers(self) -> None:
-        """Some layers of the encoder that read, for a student of three layers."""
-        from fascicle.models.encoder import load_pretrained, save_pretrained
-        from fascicle.models.layers import with_layers
-
-        self.wait("read/encoder/config.json")
-        whole = load_pretrained(str(self.folder / "read" / "encoder"))
-        made = self.folder / "read-fast" / "making"
-        made.mkdir(parents=True)
-        save_pretrained(made, replace(whole, encoder=with_layers(whole.encoder, LAYERS)))
-        made.rename(made.parent / "encoder")
 
     def recipe_file(self, name: str) -> Any:
         """A recipe of the study."""
@@ -182,18 +148,19 @@ class Stage:
 
         runs = {one.name: one for one in read_grid(ROOT / "studies" / "grids" / "conventions.toml").runs}
         if name != ALONE:
-            start = {TEACHER: "read-teacher/encoder/config.json"}.get(name, "soft/best/model.json")
-            start = "soft-fast/best/model.json" if name in FAST else start
-            self.train(runs[name].resolved(), name, after=start)
+            self.train(runs[name].resolved(), name, after="soft-fast/early" if name in FAST else "soft/early")
             return
         recipe: Any = runs["six-student-s1"].resolved()
         parts = {key: part for key, part in recipe.parts.items() if key.removesuffix("-names") not in LEFT_OUT}
         model = msgspec.structs.replace(recipe.model, start="", encoder="benchmarks/runs/conventions/read/encoder")
         recipe = msgspec.structs.replace(recipe, name="six-without", parts=parts, model=model)
-        self.train(recipe, name, after="read/encoder/config.json")
+        self.train(recipe, name, after="read/encoder")
 
     def train(self, recipe: Any, name: str, *, after: str) -> None:
-        """Trains a recogniser; its corpora are read before the wait."""
+        """Trains a recogniser, which takes the weights of another stage when they are there."""
+        import torch
+
+        from fascicle.models.encoder import load_pretrained
         from fascicle.training.engine.run import train
         from fascicle.training.recogniser import run as recogniser
 
@@ -203,18 +170,42 @@ class Stage:
         if self.small:
             del parts.dev[40:]
         self.say("corpora are read")
-        self.wait(after)
-        recogniser.read_data = lambda _: parts
+        self.wait(f"{ENCODER}/config.json")
+        pretrained = load_pretrained(str(self.folder / ENCODER))
+        if name in (*FAST, SOFT[1]):
+            pretrained = shallower(pretrained)
+        torch.manual_seed(recipe.seed)
+        prepared = recogniser.prepare(recipe, parts, pretrained)
+        self.say("data are prepared")
+        take_weights(prepared.model, self.wait(after), few=name == SOFT[1])
+
+        class Early(recogniser.Recogniser):
+            def judge(self, point: Any) -> Any:
+                """Writes the model before it is scored."""
+                place = self.folder / "making"
+                place.mkdir()
+                self._save(place, self.prepared.model, self._views["best"])
+                place.rename(self.folder / "early")
+                return super().judge(point)
+
+        def prepare(_: object) -> Any:
+            trainer = recogniser.Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
+            return Early(
+                folder=folder, recipe=recipe, parts=parts, prepared=prepared, pretrained=pretrained, loop=trainer
+            )
+
         folder = self.folder / name
-        self.follow(train(recipe, folder, partial(recogniser.prepare_recogniser, recipe, folder)))
+        self.follow(train(recipe, folder, prepare))
 
     def smaller(self, recipe: Any) -> Any:
         """The same recipe for a few steps."""
+        from fascicle.settings.recipes.recogniser import MixtureSettings
+
         training = msgspec.structs.replace(recipe.training, epochs=1, batch_size=8, precision="fp32")
         few = {"bc5cdr", "bc5cdr-names", "bc2gm", "gnormplus", "biored", "jnlpba", "texts"}
         parts = {key: part for key, part in recipe.parts.items() if key in few}
-        changed = msgspec.structs.replace(recipe, training=training, parts=parts)
-        return msgspec.structs.replace(changed, mixture=msgspec.structs.replace(_mixture(recipe), windows=400))
+        mixture = msgspec.structs.replace(recipe.mixture or MixtureSettings(), windows=400)
+        return msgspec.structs.replace(recipe, training=training, parts=parts, mixture=mixture)
 
     def follow(self, events: Any) -> None:
         """Runs a training, and prints now and then where it is."""
@@ -224,75 +215,37 @@ class Stage:
         for event in events:
             now = time.monotonic()
             if not isinstance(event, StepDone):
-                self.say(str(event)[:400])
+                self.say(str(event)[:2000])
             elif now - last > 10:
                 last = now
                 self.say(f"step {event.step} loss {event.loss:.4f}")
 
-    def label(self, at: int) -> None:
-        """Labels a part of the texts."""
-        from fascicle.formats import read, write
-        from fascicle.verbs.tasks.label import LabelRequest, label_files
 
-        self.wait("texts.jsonl")
-        texts = list(read(self.folder / "texts.jsonl"))[at :: SHARDS if not self.small else 2000]
-        write(self.folder / f"texts-{at}.jsonl", texts)
-        self.wait(f"{TEACHER}/best/model.json")
-        model, output = str(self.folder / TEACHER / "best"), str(self.folder / f"texts-{at}.labels")
-        label_files(
-            LabelRequest(
-                model=model, files=(str(self.folder / f"texts-{at}.jsonl"),), output=output, device=_device(), threads=1
-            )
-        )
-        self.say("labelled")
+def shallower(pretrained: Any) -> Any:
+    """Some layers of an encoder, for a student of three layers."""
+    from fascicle.models.layers import with_layers
 
-    def join(self) -> None:
-        """Joins the labels of all parts, in the order of the texts, with the header of the first."""
-        from fascicle.formats.weak_labels import End, Entry, packed
+    return replace(pretrained, encoder=with_layers(pretrained.encoder, LAYERS))
 
-        shards = [at for at in range(SHARDS) if not self.small or at == 0]
-        self.wait(*(f"texts-{at}.labels" for at in shards))
-        found, ends = {}, []
-        for at in shards:
-            path = self.folder / f"texts-{at}.labels"
-            header, entries, end = _lines(path)
-            found |= {entry.id: entry for entry in entries}
-            ends.append(end)
-        ids = [json.loads(line)["id"] for line in (self.folder / "texts.jsonl").open(encoding="utf-8")]
-        kinds = sorted({kind for end in ends for kind in end.mentions})
-        whole = End(
-            documents=sum(end.documents for end in ends),
-            words=sum(end.words for end in ends),
-            mentions={kind: sum(end.mentions.get(kind, 0) for end in ends) for kind in kinds},
-            left_out={},
-        )
-        header = msgspec.structs.replace(header, options={"texts": "texts.jsonl"})
-        lines: list[Entry] = [found[one] for one in ids if one in found]
-        place = self.folder / "texts.labels.part"
-        place.write_bytes(packed([header, *lines, whole]))
-        shutil.copy(place, STUDY / "texts.labels")
-        place.rename(self.folder / "texts.labels")
 
-    def answers(self, at: int) -> None:
-        """What the teacher finds in the texts of the rows."""
-        from fascicle.core.document import Document
-        from fascicle.formats import read
-        from fascicle.loading import load
-        from studies.six.corpora import ROWS
+def take_weights(model: Any, folder: Path, *, few: bool) -> None:
+    """Puts the weights of an encoder or of a model with the same pieces and heads into a model.
 
-        forms = ("given", "raw")
-        places = sorted({(form, getattr(row, form)) for row in ROWS for form in forms if getattr(row, form)})
-        self.wait(f"{TEACHER}/scores.json" if not self.small else f"{TEACHER}/best/model.json")
-        model = load(str(self.folder / TEACHER / "best"), device=_device(), threads=1)
-        data = Path(os.environ["FASCICLE_DATA"])
-        with (self.folder / f"answers-{at}.jsonl").open("w", encoding="utf-8") as stream:
-            for form, path in places[at :: len(ANSWERS)]:
-                documents = list(read(data / path))[: 5 if self.small else None]
-                shown = [Document(id=one.id, text=one.text) for one in documents] if form == "raw" else documents
-                for document, patch in zip(documents, model.predict(shown), strict=True):
-                    mentions = [[one.spans, one.type, one.score] for one in patch.add]
-                    stream.write(json.dumps([form, path, document.id, mentions]) + "\n")
-                self.say(f"{form} {path}")
+    Args:
+        model: changed in place.
+        folder: of an encoder, or of a model.
+        few: whether `LAYERS` of the encoder are taken.
+    """
+    from fascicle.models.encoder import load_pretrained
+    from fascicle.models.model import load_model
+    from fascicle.settings.folders.manifest import read_manifest
+
+    if (folder / "config.json").is_file():
+        found = load_pretrained(str(folder))
+        found = shallower(found) if few else found
+        model.encoder.network.load_state_dict(found.encoder.network.state_dict())
+    else:
+        model.load_state_dict(load_model(folder, read_manifest(folder)).state_dict())
 
 
 def stored_windows(folder: Path, settings: Any, tokenizer: Any, *, seed: int, small: bool) -> Any:
@@ -351,8 +304,7 @@ def pack(folder: Path) -> None:
             stored[f"{name}.{flag}"] = np.packbits((rows & bit != 0).ravel())
     np.savez_compressed(folder / "windows.npz", **stored)
     (folder / "windows.json").write_text(json.dumps(known))
-    for name in READS.values():
-        pack_encoder(folder / name, folder / "packed" / name)
+    pack_encoder(folder / ENCODER, folder / "packed" / ENCODER)
 
 
 def pack_encoder(encoder: Path, place: Path) -> None:
@@ -392,27 +344,6 @@ def unpack(folder: Path, name: str) -> None:
     save_file(whole, place / "model.safetensors", metadata={"format": "pt"})
     for file in ("tokenizer.json", "tokenizer_config.json", "config.json"):
         shutil.copy(packed / file, place / file)
-
-
-def _mixture(recipe: Any) -> Any:
-    from fascicle.settings.recipes.recogniser import MixtureSettings
-
-    return recipe.mixture or MixtureSettings()
-
-
-def _device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def _lines(path: Path) -> tuple[Any, list[Any], Any]:
-    from fascicle.formats import weak_labels
-
-    decode: Callable[[bytes], Any] = weak_labels._LINE.decode
-    header = weak_labels.read_header(path)
-    lines = [decode(line) for line in gzip.decompress(path.read_bytes()).splitlines()[1:]]
-    return header, lines[:-1], lines[-1]
 
 
 if __name__ == "__main__":
