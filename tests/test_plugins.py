@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from fascicle.errors import FormatError, InputError, ModelError, PluginError, Us
 from fascicle.formats.catalogue import READABLE
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
+from fascicle.runtime.places import find_model
 
 Install = Callable[..., None]
 
@@ -419,3 +421,50 @@ def test_a_writer_is_held_to_its_contract(install: Install, tmp_path: Path) -> N
     assert b"<" not in (tmp_path / "out").read_bytes()
     with pytest.raises(PluginError, match="a reader called 'text-only'"):
         list(fascicle.read(tmp_path / "out", format="text-only"))
+
+
+def _install_model(folder: Path, install: Install, value: str) -> Path:
+    """A package with a copy of a shipped model inside."""
+    install("plug_m", source="raise RuntimeError('no code of a package with a model runs')", models={"big": value})
+    (folder / "plug_m.py").unlink()
+    package = folder / "plug_m"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('no code of a package with a model runs')\n")
+    shutil.copytree(find_model("biomed-fast"), package / "model")
+    return package
+
+
+def test_a_model_of_another_package_is_opened_as_a_shipped_one(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _install_model(tmp_path, install, "model")
+    text = "Aspirin reduced fever in BRCA1 carriers."
+    (here,) = fascicle.load("big").annotate(text)
+    (there,) = fascicle.load("biomed-fast").annotate(text)
+    assert here.mentions == there.mentions
+    assert here.mentions
+    assert main(["models", "--plugins"]) == 0
+    assert "big  model of plug_m 1.2" in capsys.readouterr().out
+    with pytest.raises(ModelError, match="did you mean 'big'"):
+        fascicle.load("bigg")
+
+
+@pytest.mark.parametrize("value", ["elsewhere", "__init__.py"])
+def test_a_model_that_is_not_in_its_package_is_told(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str
+) -> None:
+    _install_model(tmp_path, install, value)
+    with pytest.raises(PluginError, match=rf"plug_m 1\.2.*'plug_m:{re.escape(value)}'"):
+        fascicle.load("big")
+    assert main(["models", "--plugins"]) == 0
+    assert "cannot be used" in capsys.readouterr().out
+
+
+def test_a_folder_goes_before_a_model_of_another_package(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _install_model(tmp_path, install, "model")
+    (tmp_path / "here" / "big").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(ModelError, match=r"model\.json"):
+        fascicle.load("big")

@@ -1,9 +1,11 @@
-"""Predictors, steps, readers and writers of other packages, found by their entry points.
+"""Predictors, steps, readers, writers and model folders of other packages, found by their entry points.
 
 A package names what it adds in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
 for the other groups. The object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
 arguments to make it. Nothing is looked for, and no plug-in is imported, before a name is asked for that Fascicle itself
 does not have. So a broken plug-in is an error where it is used, and nowhere else.
+
+A model folder is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such a package runs.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 GROUPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
     {"predictors": Predictor, "steps": Step, "readers": Reader, "writers": Writer}
 )
+
+
+MODELS: Final = "models"  # the group of model folders
 
 
 def _are_texts(value: Any) -> bool:
@@ -127,6 +134,23 @@ def load(group: str, name: str) -> Any:
     return made
 
 
+def model_folder(name: str) -> Path:
+    """The model folder of another package.
+
+    Raises:
+        PluginError: there is none of this name, or several packages have one, or the folder is not there.
+    """
+    entry = _entry(MODELS, name)
+    package, _, inside = entry.value.partition(":")
+    spec = find_spec(package) if package.isidentifier() else None
+    places = [Path(place) / inside for place in (spec.submodule_search_locations or ()) if inside] if spec else []
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        why = f"names {entry.value!r}, which is not the folder of a model in a package"
+        raise PluginError(f"{_title(entry, MODELS)} {why}; update or remove that package", key=name)
+    return found
+
+
 def package_of(group: str, name: str) -> str:
     """The package that a plug-in is from, with its version.
 
@@ -142,21 +166,21 @@ def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
     Args:
         own: group -> names that Fascicle itself has in it, which hide plug-ins of the same name.
     """
-    found = [_tried(group, entry, own.get(group, ())) for group in GROUPS for entry in _entries(group)]
+    found = [_tried(group, entry, own.get(group, ())) for group in (*GROUPS, MODELS) for entry in _entries(group)]
     return found + [_astray(entry) for entry in _strays()]
 
 
 def _strays() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 
-    known = {f"fascicle.{group}" for group in GROUPS}
+    known = {f"fascicle.{group}" for group in (*GROUPS, MODELS)}
     groups = sorted(one for one in entry_points().groups if one.startswith("fascicle.") and one not in known)
     return [entry for group in groups for entry in entry_points(group=group)]
 
 
 def _astray(entry: EntryPoint) -> Plugin:
     group = entry.group.removeprefix("fascicle.")
-    known = ", ".join(f"fascicle.{one}" for one in GROUPS)
+    known = ", ".join(f"fascicle.{one}" for one in (*GROUPS, MODELS))
     problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
     return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
@@ -167,7 +191,7 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
         problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
     else:
         try:
-            load(group, entry.name)
+            model_folder(entry.name) if group == MODELS else load(group, entry.name)
         except PluginError as error:
             problem = str(error)
     return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)

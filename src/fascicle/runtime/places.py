@@ -48,12 +48,14 @@ def _versions_of(model: str | os.PathLike[str]) -> list[str]:
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a model: a shipped model of that name, else an existing path (``./NAME`` is always a path).
+    """Returns the folder of a model: a shipped model, else an existing path, else a model of another package.
+
+    ``./NAME`` is always a path.
 
     A run folder stands for the model that the run kept.
 
     Raises:
-        ModelError: neither; the message lists the shipped models and the nearest name.
+        ModelError: none of these; the message lists the shipped models and the nearest name.
     """
     path = find_pack(model)
     if versions := _versions_of(model):
@@ -65,8 +67,11 @@ def find_model(model: str | os.PathLike[str]) -> Path:
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
             file=str(path),
         )
+    if str(model) in plugins.names(plugins.MODELS):
+        return model_folder(plugins.model_folder(str(model)))
     names = shipped_models()
-    known = [*names, *(n.partition("@")[0] for n in names), *plugins.names("predictors")]
+    others = (*plugins.names(plugins.MODELS), *plugins.names("predictors"))
+    known = [*names, *(n.partition("@")[0] for n in names), *others]
     near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.formats.catalogue import FORMATS
-from fascicle.plugins import plugins
+from fascicle.plugins import MODELS, plugins
 from fascicle.runtime.places import find_model, shipped_models
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.folders.vocabularies import (
@@ -30,7 +30,7 @@ class Options:
 
     Attributes:
         json: print the list as JSON.
-        plugins: list predictors, steps, readers and writers of other packages instead.
+        plugins: list predictors, models, steps, readers and writers of other packages instead.
     """
 
     json: bool = option("--json")
@@ -56,8 +56,8 @@ def run(args: Options) -> int:
 
 def _list_plugins(*, as_json: bool) -> int:
     """Prints the plug-ins, with the reason for those that cannot be used; returns the exit code."""
-    own = {"predictors": [one for name in shipped_models() for one in (name, name.partition("@")[0])]}
-    found = plugins({**own, "readers": [*FORMATS], "writers": [*FORMATS]})
+    shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
+    found = plugins({"predictors": shipped, MODELS: shipped, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
         sys.stdout.write(json.dumps([one._asdict() for one in found]) + "\n")
         return 0
