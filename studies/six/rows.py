@@ -27,13 +27,13 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.spans import Span
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats import read
-from fascicle.loading import load
+from fascicle.loading import load_whole
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import words as words_of
 from studies.common import RESULTS, paired, write_result
 from studies.common import row as facts_of
 from studies.labels.rows import Row, row_scores
-from studies.six.corpora import ROWS, TABLE_2, ScoredRow
+from studies.six.corpora import OWN, ROWS, TABLE_2, ScoredRow
 from studies.six.tables import TABLES
 
 NAME: Final = "six-rows"
@@ -48,12 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("models", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--table", choices=sorted(TABLES), default="table-2")
     parser.add_argument("--only", choices=("table-2", "all"), default="all", help="rows of the paper alone, or all")
+    parser.add_argument("--threads", type=int)
     args = parser.parse_args(argv)
     folders = dict(given.partition("=")[::2] for given in args.models)
     if bad := [name for name, folder in folders.items() if not name or not folder]:
         parser.error(f"write NAME=FOLDER, not {bad[0]!r}")
-    rows = TABLE_2 if args.only == "table-2" else ROWS
-    found = {name: scores_of(load(folder), rows) for name, folder in folders.items()}
+    rows = TABLE_2 if args.only == "table-2" else (*ROWS, *OWN)
+    found = {name: scores_of(load_whole(folder, threads=args.threads), rows) for name, folder in folders.items()}
     value = with_systems(stored(), {name: facts(name, found) for name in found})
     write_result(NAME, value)
     sys.stdout.write(TABLES[args.table](value) + "\n")
