@@ -1,11 +1,13 @@
 """Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
 
-usage: python -m studies.decision.development FOLDER
+usage: python -m studies.decision.development FOLDER [--taught MODEL] [--aside FOLDER] [--apart]
 
 Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
 that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
-texts are left out that have a sentence which taught ``biomed-fast@1``, or which stands in a text by which the decision
-is measured. ``FASCICLE_DATA`` names the corpora.
+texts are left out that have a sentence which taught MODEL (``biomed-fast@1`` by default), or which stands in a text by
+which the decision is measured. ``--aside`` names the folder of ``studies.conventions.aside``; its documents, which
+taught nothing, are added. ``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model
+keeps apart. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -58,6 +61,11 @@ MEASURED: Final = (
     "foreign-genes/exptm-test.jsonl",
 )
 CELLS: Final = {"cell_line": "CellLine", "cell_type": "CellType"}
+APART: Final = {"GENE": "Gene.bc2gm", "cell_line": "CellLine.jnlpba"}
+GNORMPLUS: Final = dict.fromkeys(("Gene", "FamilyName", "DomainMotif"), "Gene")
+ASIDE: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {"nlm-gene": {"Gene": "Gene"}, "gnormplus": GNORMPLUS, "bioid": {"CellLine": "CellLine"}}
+)
 ASSETS: Final = ROOT / "src" / "fascicle" / "assets"
 _LEAST: Final = 40  # letters and digits of a sentence that tells where a text is from
 
@@ -66,19 +74,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Writes a file for each corpus."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args(argv).folder
+    parser.add_argument("--taught", type=Path, default=ASSETS / "biomed-fast@1")
+    parser.add_argument("--aside", type=Path)
+    parser.add_argument("--apart", action="store_true")
+    args = parser.parse_args(argv)
+    folder, data = args.folder, Path(os.environ["FASCICLE_DATA"])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, documents in parts(Path(os.environ["FASCICLE_DATA"])).items():
+    found = parts(data, apart=APART if args.apart else {}) | others(data, taught=args.taught)
+    for name, documents in (found | (set_aside(data, args.aside) if args.aside else {})).items():
         write(folder / f"{name}.jsonl", documents, format="native", overwrite=True)
         print(f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} mentions")
     return 0
 
 
-def parts(data: Path) -> dict[str, list[Document]]:
-    """Name of each file -> its texts, with gold under the types of the models.
+def parts(data: Path, *, apart: Mapping[str, str]) -> dict[str, list[Document]]:
+    """Name of each file -> the texts of a dev part of the grid, with gold under the types of the models.
 
     Args:
         data: the corpora.
+        apart: label of BC2GM or JNLPBA -> type that the model keeps apart.
     """
     copies, jnlpba = copies_of_tests(data), list(read(data / "jnlpba/iob2/devel.iob2"))
     dev = {key for one in jnlpba for key in keys(one)}
@@ -91,19 +105,32 @@ def parts(data: Path) -> dict[str, list[Document]]:
             list(read(data / "bc5cdr/pubtator/CDR_DevelopmentSet.PubTator.txt")),
             {"Disease": "Disease", "Chemical": "Chemical"},
         ),
-        "bc2gm": (list(read(data / "bc2gm/iob/devel.tsv")), {"GENE": "Gene"}),
-        "jnlpba": (abstracts, CELLS),
-        "jnlpba-sentences": (jnlpba, CELLS),
+        "bc2gm": (list(read(data / "bc2gm/iob/devel.tsv")), {"GENE": "Gene"} | apart),
+        "jnlpba": (abstracts, CELLS | apart),
+        "jnlpba-sentences": (jnlpba, CELLS | apart),
     }
-    found = {
+    return {
         name: [_ready(one, types) for one in documents if not keys(one) & copies]
         for name, (documents, types) in given.items()
     }
-    return found | others(data)
 
 
-def others(data: Path) -> dict[str, list[Document]]:
-    """Texts of corpora that have no dev part in the grid, or one of sentences alone; none of them taught."""
+def set_aside(data: Path, folder: Path) -> dict[str, list[Document]]:
+    """Texts of train parts that were set aside before anything learnt; none shares a sentence with a measured text."""
+    tested = _tested(data)
+    return {
+        f"{name}-aside": [_ready(one, types) for one in read(folder / f"{name}.PubTator") if not keys(one) & tested]
+        for name, types in ASIDE.items()
+    }
+
+
+def others(data: Path, *, taught: Path) -> dict[str, list[Document]]:
+    """Texts of corpora that have no dev part in the grid, or one of sentences alone.
+
+    Args:
+        data: the corpora.
+        taught: folder of a model; texts that taught it are left out.
+    """
     given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
         "bionlp13ge-sentences": (list(read(data / "bionlp13ge/iob/devel.tsv")), FOREIGN),
         "linnaeus-sentences": (list(read(data / "linnaeus/iob/devel.tsv")), {"Species": "Species"}),
@@ -112,16 +139,20 @@ def others(data: Path) -> dict[str, list[Document]]:
         "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
         "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
     }
-    taught = unpacked((ASSETS / "biomed-fast@1" / TAUGHT).read_bytes())
-    tested = frozenset(key for file in MEASURED for one in read(data / file) for key in keys(one))
+    known, tested = unpacked((taught / TAUGHT).read_bytes()), _tested(data)
     return {
         name: [
             _ready(one, types)
             for one in documents
-            if taught.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
+            if known.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
         ]
         for name, (documents, types) in given.items()
     }
+
+
+def _tested(data: Path) -> frozenset[str]:
+    """Sentences of the texts by which the decision is measured."""
+    return frozenset(key for file in MEASURED for one in read(data / file) for key in keys(one))
 
 
 def keys(document: Document) -> frozenset[str]:

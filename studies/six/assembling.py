@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from fascicle.loading import load
+from fascicle.loading import load_whole
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.verbs.export import export
 from studies.six import thresholds
@@ -40,7 +40,7 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     """
     of_twin = read_manifest(twin / "best")
     export(twin, place / "twin", int8=True)
-    dev = dev_answers(load(place / "twin"))
+    dev = dev_answers(load_whole(place / "twin"))
     scores, rules = fit_scores(dev), fit_abbreviations(dev)
     manifest = read_manifest(refit / "best")
     limits = thresholds.chosen(twin.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,25 +72,43 @@ class DevAnswers:
         found: document id -> mentions of the types that its part annotates.
         whole: ids of documents that are whole texts.
         sha256: of all parts.
+        parts: the dev parts.
     """
 
     documents: Sequence[Document]
     found: Mapping[str, tuple[Mention, ...]]
     whole: frozenset[str]
     sha256: str
+    parts: tuple[DevPart, ...] = DEV
 
     def gold(self) -> dict[str, tuple[Mention, ...]]:
         """Document id -> gold."""
         return {document.id: document.layer(GOLD) for document in self.documents}
 
 
+def parts_for(types: Sequence[str], parts: Sequence[DevPart] = DEV) -> tuple[DevPart, ...]:
+    """Dev parts whose gold has the types that a model keeps for their corpus, such as ``Gene.bc2gm``, if it has them.
+
+    Args:
+        types: of the model.
+        parts: of several corpora.
+    """
+
+    def own(part: DevPart, name: str) -> str:
+        kept = f"{name}.{part.path.partition('/')[0]}"
+        return kept if kept in types else name
+
+    return tuple(replace(part, types={label: own(part, name) for label, name in part.types.items()}) for part in parts)
+
+
 def dev_answers(twin: Annotator, parts: Sequence[DevPart] = DEV) -> DevAnswers:
     """Asks the twin about dev.
 
     Args:
-        twin: a model whose training did not see the gold of these parts.
+        twin: a model whose training did not see the gold of these parts; it gives out all its types.
         parts: of several corpora.
     """
+    parts = parts_for(twin.types, parts)
     data, hashes = Path(os.environ["FASCICLE_DATA"]), hashlib.sha256()
     documents: list[Document] = []
     found: dict[str, tuple[Mention, ...]] = {}
@@ -103,7 +121,9 @@ def dev_answers(twin: Annotator, parts: Sequence[DevPart] = DEV) -> DevAnswers:
             found[document.id] = tuple(m for m in patch.add if m.type in part.types.values())
         documents += gold
         whole |= {document.id for document in gold if part.whole}
-    return DevAnswers(documents=documents, found=found, whole=frozenset(whole), sha256=hashes.hexdigest())
+    return DevAnswers(
+        documents=documents, found=found, whole=frozenset(whole), sha256=hashes.hexdigest(), parts=tuple(parts)
+    )
 
 
 def counted(document: Document, part: DevPart) -> Document:
@@ -128,14 +148,16 @@ def fit_abbreviations(dev: DevAnswers) -> FittedRules:
     found = {document.id: dev.found[document.id] for document in documents}
 
     def merit(changed: Mapping[str, Sequence[Mention]]) -> float:
-        return score(gold, {key: [m for m in said if _counts(key, m)] for key, said in changed.items()}).micro.f1
+        return score(
+            gold, {key: [m for m in said if _counts(key, m, dev.parts)] for key, said in changed.items()}
+        ).micro.f1
 
     return fit_rules(documents, found, merit=merit, chosen_on=dev.sha256)
 
 
-def _counts(document: str, mention: Mention) -> bool:
+def _counts(document: str, mention: Mention, parts: Sequence[DevPart]) -> bool:
     """Whether a type counts in a document; a rule may give a mention another type."""
-    return any(document.startswith(f"{part.path}/") and mention.type in part.types.values() for part in DEV)
+    return any(document.startswith(f"{part.path}/") and mention.type in part.types.values() for part in parts)
 
 
 def decided(manifest: Manifest, twin: Manifest, **fitted: Any) -> Manifest:

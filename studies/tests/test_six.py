@@ -25,7 +25,7 @@ from studies.six import alone, dial
 from studies.six import tables as six_tables
 from studies.six.card import SOURCES, card
 from studies.six.corpora import ROWS, TABLE_2, ScoredRow
-from studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations
+from studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations, parts_for
 from studies.six.rows import facts, seqeval_scores, tags, with_systems
 from studies.six.spread import f1_of_seeds, with_seed
 from studies.six.tables import TABLES, int8, paper, table_2, thresholds
@@ -332,3 +332,15 @@ def test_a_card_that_ships_is_that_of_its_results(name: str) -> None:
         pytest.skip("no model comes with this checkout")
     told = json.loads((RESULTS / f"shipped-{name}.json").read_text(encoding="utf-8"))
     assert (folder / "README.md").read_text(encoding="utf-8") == card(read_manifest(folder), told)
+
+
+def test_the_gold_of_a_dev_part_has_the_type_that_a_model_keeps_for_its_corpus() -> None:
+    before = {part.path.partition("/")[0]: part.types for part in parts_for(("Gene", "CellLine", "CellType"))}
+    assert before["bc2gm"] == {"GENE": "Gene"}
+    found = {
+        part.path.partition("/")[0]: part.types
+        for part in parts_for(("Gene", "Gene.bc2gm", "CellLine", "CellLine.jnlpba", "CellType"))
+    }
+    assert found["bc2gm"] == {"GENE": "Gene.bc2gm"}
+    assert found["jnlpba"] == {"cell_line": "CellLine.jnlpba", "cell_type": "CellType"}
+    assert found["biored"] == before["biored"]
