@@ -23,6 +23,7 @@ _ALWAYS: Final = (
     EMPTY_TEXT,
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
+    ("note", "other-capitals"),
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
 )

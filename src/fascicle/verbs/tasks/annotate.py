@@ -28,6 +28,7 @@ from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.version import VERSION
@@ -86,6 +87,8 @@ def annotate(  # noqa: PLR0913 - as users say it
     output: str | os.PathLike[str],
     *,
     model: Paths = DEFAULT_MODEL,
+    also: Paths | None = None,
+    case: Case = "auto",
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
@@ -98,6 +101,8 @@ def annotate(  # noqa: PLR0913 - as users say it
         files: a file, a folder, or several.
         output: a file for all, or a folder (``"name/"``) with a file for each.
         model: as `fascicle.load` takes it; term packs may be several.
+        also: your own names beside the model, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
         format: of the output, a name of ``formats.catalogue.FORMATS``; by default that of the suffix of the output.
         overwrite: replace output of an earlier run.
         resume: continue an interrupted run.
@@ -117,7 +122,8 @@ def annotate(  # noqa: PLR0913 - as users say it
         link=link if link in (None, AUTO) else listed(link, name="link"),
         ontology=ontology,
     )
-    return annotate_files(request, partial(load, listed(model, name="model")))
+    names = None if also is None else listed(also, name="also")
+    return annotate_files(request, partial(load, listed(model, name="model"), also=names, case=case))
 
 
 def annotate_files(
