@@ -73,6 +73,8 @@ def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
 
     predictor: Any = load(
         settings.model,
+        also=settings.also,
+        case=settings.case,
         threads=settings.threads,
         ends=settings.ends or None,
         only=settings.only,

@@ -158,7 +158,7 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
-    named = {"threads": args.threads, "types": args.types, "also": args.also or None, "case": args.case}
+    named: dict[str, Any] = {"threads": args.threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
