@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -151,3 +152,12 @@ def made(make: Callable[[], Document]) -> Document | str:
         return make()
     except ValueError as error:
         return str(error)
+
+
+def test_plain_data_of_a_document_and_of_its_mentions() -> None:
+    link = Link(id="D1", ontology="MESH", curie="MESH:D1")
+    document = Document(id="1", text="a tremor", mentions=(Mention(((2, 8),), "Disease", score=0.5, links=(link,)),))
+    found = document.to_dict()
+    assert decode(json.dumps(found)) == document
+    (mention,) = document
+    assert mention.to_dict() == {"start": 2, "end": 8, **found["mentions"][0], "spans": ((2, 8),)}

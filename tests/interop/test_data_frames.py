@@ -99,3 +99,28 @@ def test_datasets_writes_and_we_read(documents: list[Document], tmp_path: Path) 
     datasets.Dataset.from_list(rows).to_json(str(tmp_path / "a.jsonl"))
     (found,) = read(tmp_path / "a.jsonl")
     assert facts(found) == {(0, 7, "Lithium", "Chemical"), (12, 23, "lung cancer", "Disease")}
+
+
+def test_a_table_of_arrow_becomes_a_data_frame(documents: list[Document]) -> None:
+    import pandas
+    import polars
+
+    import fascicle
+
+    table = fascicle.to_arrow(documents)
+    for frame in (table.to_pandas(), pandas.DataFrame.from_arrow(table)):
+        assert sorted(frame[list(COLUMNS)].itertuples(index=False, name=None)) == rows_of(documents)
+    for other in (polars.from_arrow(table), polars.DataFrame(table)):
+        assert sorted(other.select(COLUMNS).rows()) == rows_of(documents)
+
+
+def test_a_column_of_a_data_frame_is_annotated() -> None:
+    import pandas
+    import polars
+
+    import fascicle
+
+    model, texts = fascicle.load("biomed-fast"), ["Lithium causes tremor.", "Nothing."]
+    wanted = model(texts)
+    assert model(pandas.Series(texts)) == model(polars.Series(texts)) == wanted
+    assert len(wanted[0].mentions) > 0

@@ -65,6 +65,11 @@ class TextMention:
         """The words of the mention; fragments are joined by one space."""
         return self.mention.text_in(self.document.text)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The mention as plain data, with its words and offsets."""
+        ends = {"start": self.mention.start, "end": self.mention.end, "text": self.text}
+        return {**ends, **msgspec.to_builtins(self.mention)}
+
     def __getattr__(self, name: str) -> Any:
         """What the mention has."""
         # Not `self.mention`: a copy in the making has none yet, and asking for it would end here again.
@@ -202,6 +207,13 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __iter__(self) -> Iterator[TextMention]:
         """The mentions in their order, each with its text."""
         return (TextMention(mention, self) for mention in self.mentions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data: what a line of the native format holds."""
+        from fascicle.core import codec  # late, for it reads documents
+
+        found: dict[str, Any] = msgspec.json.decode(codec.encode(self))
+        return found
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text with its mentions marked."""
