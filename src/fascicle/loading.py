@@ -66,20 +66,18 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, a run folder of ``fascicle train``, which stands for the model
-            that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
-            ``.gz``) with a type, a TAB and a name in each row. Its names are found in the capitals that ``case``
-            says, but no English function word alone; its mentions have no score, and the name of the file as
-            their source. Or a term pack of ``fascicle index build``, or a list of several, used as one: the name of
-            each is the source of its mentions. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for
-            token classification in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
-            Or the name of a predictor of another package, see `fascicle.plugins`.
+            ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
+            model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with a
+            type, a TAB and a name in each row; its mentions have no score, and the name of the file as their source. Or
+            a term pack of ``fascicle index build``, or a list of several, used as one: the name of each is the source
+            of its mentions. Or a Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token
+            classification in ``config.json`` and ``model.safetensors`` (extra ``train``). Or the name of a predictor of
+            another package, see `fascicle.plugins`.
         also: your own names beside the model: a dictionary, a term pack, or several. Each place of a name is a
             mention, and takes the place of mentions of the model that overlap it; of several lists the first answers.
-        case: in which capitals a name of a dictionary is found: ``"auto"``: in any, so that ``aspirin`` finds
-            ``Aspirin``; but symbols only as they are written, so that ``REST`` does not find ``rest``: names of one
-            word with at most six capital letters, or at most two characters. ``"exact"``: every name only as it is
-            written. ``"any"``: every name in any capitals, also those of term packs.
+        case: in which capitals a name of a dictionary is found: ``"auto"``: in any, but a symbol such as ``REST`` only
+            as it is written (`MatchingRule` says what is one); ``"exact"``: every name only as it is written;
+            ``"any"``: every name in any, also those of term packs. English function words are not found alone.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
