@@ -67,24 +67,19 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
             ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
-            model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with a
-            type, a TAB and a name in each row; its mentions have no score, and the name of the file as their source. Or
-            a term pack of ``fascicle index build``, or a list of several, used as one: the name of each is the source
-            of its mentions. Or a Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for token
-            classification in ``config.json`` and ``model.safetensors`` (extra ``train``). Or the name of a predictor of
-            another package, see `fascicle.plugins`.
+            model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with
+            a type, a TAB and a name in each row. Or a term pack of ``fascicle index build``, or a list of several, used
+            as one. Or a Hugging Face name (``OWNER/NAME``) or a folder of a checkpoint for token classification (extra
+            ``train``), or the name of a predictor of another package, see `fascicle.plugins`.
         also: your own names beside the model: a dictionary, a term pack, or several. Each place of a name is a
             mention, and takes the place of mentions of the model that overlap it; of several lists the first answers.
-        case: in which capitals a name of a dictionary is found: ``"auto"``: in any, but a symbol such as ``REST`` only
-            as it is written (`MatchingRule` says what is one); ``"exact"``: every name only as it is written;
-            ``"any"``: every name in any, also those of term packs. English function words are not found alone.
-        threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
-            environment variable ``RAYON_NUM_THREADS`` says otherwise.
+        case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
+            it is written; ``"exact"``: only as it is written; ``"any"``: any, also of names of term packs.
+        threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
-        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
-            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
-            GPU where there is one, and the processor for everything that is not of torch.
+        device: of what runs in torch (a training run, a checkpoint, such members of an ensemble): ``"cpu"`` (the
+            default), another one, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
@@ -92,8 +87,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
             ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
-        threshold: mentions with a lower score are left out; those without a score stay. One number, or one for each of
-            some types.
+        threshold: mentions with a lower score are left out; one number, or one for each of some types.
 
     Returns:
         A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict`` documents.
@@ -103,8 +97,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         PackError: the same of a term pack or a linker.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types, a device, settings, ends, capitals or a linker that a model cannot take; several models, not
-            all packs; own names that are no dictionary and no term pack.
+        UsageError: an argument that a model cannot take; several models, not all packs; own names that are neither.
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
