@@ -76,8 +76,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
             it is written; ``"exact"``: only as it is written; ``"any"``: any, also of names of term packs.
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
-        types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
-            was trained on; for a model of the family ``binder``, in a folder of a training run.
+        types: a TOML file of types to look for, in place of those that a model of the family ``binder`` was trained on.
         device: of what runs in torch (a training run, a checkpoint, such members of an ensemble): ``"cpu"`` (the
             default), another one, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
         recognition: how names of term packs become mentions.
