@@ -68,9 +68,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
             ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
             model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with
-            a type, a TAB and a name in each row. Or a term pack of ``fascicle index build``, or a list of several, used
-            as one. Or a Hugging Face name (``OWNER/NAME``) or a folder of a checkpoint for token classification (extra
-            ``train``), or the name of a predictor of another package, see `fascicle.plugins`.
+            a type, a TAB and a name in each row. Or one or several term packs of ``fascicle index build``. Or the name
+            or folder of a checkpoint of Hugging Face (extra ``train``), or a predictor of another package (plug-in).
         also: your own names beside the model: a dictionary, a term pack, or several. Each place of a name is a
             mention, and takes the place of mentions of the model that overlap it; of several lists the first answers.
         case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
@@ -97,11 +96,11 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
         UsageError: an argument that a model cannot take; several models, not all packs; own names that are neither.
-        RecipeError: the file of types cannot be read, or the model cannot read what it says.
+        RecipeError: the file of types cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read, or holds no name.
     """
     opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
-    names = own_names(also, case=case, links=recognition is None or recognition.links)
+    names = own_names(also, case=case, links=not recognition or recognition.links)
     predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
     if link is None and not ontology:
         return predictor
