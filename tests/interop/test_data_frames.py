@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pages import blocks
 from tests.support.interop import facts
 
 from fascicle.core.document import Document
@@ -124,3 +125,13 @@ def test_a_column_of_a_data_frame_is_annotated() -> None:
     wanted = model(texts)
     assert model(pandas.Series(texts)) == model(polars.Series(texts)) == wanted
     assert len(wanted[0].mentions) > 0
+
+
+def test_the_page_for_users_of_data_frames() -> None:
+    import polars
+
+    page = (Path(__file__).parents[2] / "docs" / "python" / "coming-from.md").read_text(encoding="utf-8")
+    made, used = (block for block in blocks(page, "python") if "to_arrow" in block or "to_pandas" in block)
+    names = {"polars": polars}
+    exec(compile(f"{made}\n{used}", "coming-from.md", "exec"), names)
+    assert len(names["frame"]) == 3

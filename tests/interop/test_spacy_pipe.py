@@ -11,6 +11,7 @@ import catalogue
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
+from tests.pages import blocks
 
 import fascicle
 from fascicle.core.document import Document
@@ -156,3 +157,10 @@ def test_a_batch_that_fails_goes_to_the_handler(monkeypatch: pytest.MonkeyPatch)
 def test_a_doc_is_annotated_by_the_model_itself() -> None:
     doc = spacy.blank("en")(TEXTS[0])
     assert fascicle.load(MODEL)(doc).mentions == fascicle.load(MODEL)(TEXTS[0]).mentions
+
+
+def test_the_page_for_users_of_spacy(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "python" / "coming-from.md").read_text(encoding="utf-8")
+    (code,) = (block for block in blocks(page, "python") if "spacy" in block)
+    exec(compile(code, "coming-from.md", "exec"), {})
+    assert "('Aspirin', 'Chemical', 'MESH:D001241'" in capsys.readouterr().out

@@ -51,3 +51,7 @@ def test_names_of_variables_and_no_values(cli: Callable[..., Any], monkeypatch: 
     out = cli("doctor").out
     assert "FASCICLE_TOKEN" in out
     assert "very-secret" not in out
+
+
+def test_a_corpus_is_sent_to_the_command_for_it(refused: Callable[..., str]) -> None:
+    assert "fascicle corpus check 'my corpus.tsv'" in refused("doctor", "my corpus.tsv")

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import sys
 import time
 from importlib import metadata
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.core.session import usable_cores
+from fascicle.errors import UsageError
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins
 from fascicle.runtime.places import shipped_models
@@ -38,14 +40,21 @@ class Options:
     In Python: ``fascicle.verbs.doctor.examined()``
 
     Attributes:
+        files: none: corpora are looked at by corpus check.
         json: print JSON.
     """
 
+    files: list[str] = option("NONE *")
     json: bool = option("--json")
 
 
 def run(args: Options) -> int:
     """Prints what is installed; returns the exit code."""
+    if args.files:
+        raise UsageError(
+            f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus with fascicle corpus "
+            f"check {shlex.quote(args.files[0])}"
+        )
     found = examined()
     if args.json:
         sys.stdout.write(json.dumps(found, ensure_ascii=False) + "\n")
