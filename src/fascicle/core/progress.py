@@ -96,13 +96,18 @@ def watched(documents: Iterable[T], *, of: int | None = None) -> Iterator[T]:
         documents: passed on.
         of: how many there will be, if known.
     """
-    shown = _in_notebook() or progress()
+    shown = shown_here()
     try:
         for count, document in enumerate(documents, start=1):
             yield document
             shown.see(count, count, of)
     finally:
         shown.end()
+
+
+def shown_here() -> Progress:
+    """Returns the progress of a notebook, else that on standard error."""
+    return _in_notebook() or progress()
 
 
 class _Bar(Progress):

@@ -26,8 +26,8 @@ class Beside(Wrapped):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources of the names, and of the predictor."""
-        return tuple(dict.fromkeys((*self._names.sources, *self._predictor.sources)))
+        """Sources of the predictor, and of the names."""
+        return tuple(dict.fromkeys((*self._predictor.sources, *self._names.sources)))
 
     @property
     def types(self) -> tuple[str, ...]:

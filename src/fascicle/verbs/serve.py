@@ -78,12 +78,19 @@ def serve(  # noqa: PLR0913
     run(openings(given, link=link, also=also, case=case), chosen, host, port, token=again, started=started)
 
 
-def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
+def app(
+    *pipelines: str | os.PathLike[str],
+    settings: ServeSettings | None = None,
+    also: Sequence[str] = (),
+    case: Case = "auto",
+) -> Starlette:
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
         pipelines: see `serve`.
         settings: limits of the service, and who may use it.
+        also: see `serve`.
+        case: see `serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -91,7 +98,7 @@ def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = Non
     from fascicle.serving.app import create_app
     from fascicle.serving.server import openings
 
-    return create_app(openings([os.fspath(one) for one in pipelines]), settings)
+    return create_app(openings([os.fspath(one) for one in pipelines], also=also, case=case), settings)
 
 
 def read_token(path: str) -> str:

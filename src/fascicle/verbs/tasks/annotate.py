@@ -17,6 +17,7 @@ from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
 from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.progress import shown_here
 from fascicle.core.wording import counted
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import Format, format_named
@@ -94,6 +95,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     resume: bool = False,
     link: Paths | None = "auto",
     ontology: str = "",
+    progress: bool = False,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -109,6 +111,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
             the model and the format holds links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
+        progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -123,7 +126,14 @@ def annotate(  # noqa: PLR0913 - as users say it
         ontology=ontology,
     )
     names = None if also is None else listed(also, name="also")
-    return annotate_files(request, partial(load, listed(model, name="model"), also=names, case=case))
+    opening = partial(load, listed(model, name="model"), also=names, case=case)
+    if not progress:
+        return annotate_files(request, opening)
+    shown = shown_here()
+    try:
+        return annotate_files(request, opening, listener=ProgressCallbacks(seen=shown.see))
+    finally:
+        shown.end()
 
 
 def annotate_files(
