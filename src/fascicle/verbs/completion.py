@@ -13,7 +13,7 @@ from fascicle.verbs.parsing import Parser
 
 Shell = Literal["bash", "zsh"]
 _WORDS: Final = """\
-# Completion of fascicle; made by: fascicle completion {shell}
+# Completion of fascicle; made by: fascicle completion {name}
 _fascicle_words() {{ # command, word before, word so far
     case "$1:$2" in
 {values}
@@ -87,7 +87,7 @@ def script(shell: Shell) -> str:
                 several.append(path)
     parts = {"values": values, "options": options, "commands": words}
     filled = {name: "\n".join(f"        {one}" for one in lines) for name, lines in parts.items()}
-    return _WORDS.format(shell=shell, several="|".join(several), **filled) + _ENDS[shell]
+    return _WORDS.format(name=shell, several="|".join(several), **filled) + _ENDS[shell]
 
 
 def _parsers(parser: Parser, path: str) -> Iterator[tuple[str, Parser]]:
