@@ -123,9 +123,10 @@ def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) ->
     given = [also] if isinstance(also, str | os.PathLike) else list(also or ())
     for one in given:
         if not (is_dictionary(one) or packs_of(one)):
+            where = "" if Path(one).expanduser().exists() else " (there is no such file)"
             raise UsageError(
-                f"{one} is no list of names (.tsv or .txt, with a type, a TAB and a name in each row) and no term "
-                "pack; name one of these, or join models by fascicle ensemble",
+                f"{one}{where} is no list of names (.tsv or .txt, with a type, a TAB and a name in each row) and no "
+                "term pack; name one of these, or join models by fascicle ensemble",
                 file=os.fspath(one),
             )
     bare = RecognitionSettings(links=False)
