@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -131,6 +130,8 @@ class _Bar(Progress):
             self._handle.update({"text/plain": "done"}, raw=True)
 
     def _show(self, line: str) -> None:
+        import html  # late: every program imports this module, and few run in a notebook
+
         text = line.strip("\r").removesuffix("\x1b[K")
         made = {"text/plain": text, "text/html": f"<progress{self._share}></progress> {html.escape(text)}"}
         if self._handle is None:
