@@ -133,7 +133,10 @@ class _Bar(Progress):
         import html  # late: every program imports this module, and few run in a notebook
 
         text = line.strip("\r").removesuffix("\x1b[K")
-        made = {"text/plain": text, "text/html": f"<progress{self._share}></progress> {html.escape(text)}"}
+        made = {
+            "text/plain": text,
+            "text/html": f"<progress aria-label='progress'{self._share}></progress> {html.escape(text)}",
+        }
         if self._handle is None:
             self._handle = self._display(made, raw=True, display_id=True)
         else:
