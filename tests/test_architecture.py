@@ -45,6 +45,7 @@ ROOMS: dict[str, set[str]] = {
     "serving": {"core", "text", "formats", "terms", "linking", "runtime.places", "loading", "pipeline"},  # speaks HTTP
     "serving.client": {"core", "serving.records", "serving.messages"},  # what a service answers
     "annotation": {"core", "text", "formats"},
+    "interop": {"core", "text", "loading"},  # components of other tools
     "verbs": {"*"},
     "cli": {"*"},
     "__init__": {"*"},

@@ -32,8 +32,10 @@ def test_the_public_names_are_these() -> None:
         "load",
         "read",
         "score",
+        "to_arrow",
         "train",
         "write",
     ]
     assert sorted(fascicle.__all__) == fascicle.__all__
     assert all(hasattr(fascicle, name) for name in fascicle.__all__)
+    assert dir(fascicle) == fascicle.__all__

@@ -38,7 +38,7 @@ def test_the_python_in_the_readme_runs() -> None:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(code, "README.md", "exec"), {})
-    assert "Chemical 0 7 Lithium" in said.getvalue()
+    assert "<Chemical 'Lithium' 0-7" in said.getvalue()
 
 
 @pytest.mark.parametrize("command", commands())

@@ -47,6 +47,7 @@ GOOD: dict[str, dict[str, Any]] = {  # what is right where another argument is w
     "find_abbreviations": {"text": DOCUMENT},
     "layers": {"documents": [DOCUMENT]},
     "load": {"model": "biomed"},
+    "to_arrow": {"documents": [DOCUMENT]},
     "read": {"paths": "+in.txt"},
     "score": {"gold": {"a": ()}, "predicted": {"a": ()}},
     "write": {"path": "+out.jsonl", "documents": [DOCUMENT]},
@@ -60,7 +61,7 @@ NO_FORMAT = ReadRequest(format="nope")
 VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     "annotate": (
         {"files": "none.txt", "output": "none.tsv"},
-        {"files": [LIST], "model": [LIST], "link": [NONE, LIST], "ontology": [""]},
+        {"files": [LIST], "model": [LIST], "also": [NONE, LIST], "link": [NONE, LIST], "ontology": [""]},
     ),
     "calibrate": (
         {"model": "none", "gold": "none.tsv", "folder": "none"},

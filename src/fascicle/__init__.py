@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fascicle.evaluation.scoring.scores import Scores, score
     from fascicle.formats.files import read
     from fascicle.formats.outputs import write
+    from fascicle.formats.parquet import to_arrow
     from fascicle.loading import load
     from fascicle.serving.client.clients import AsyncClient, Client
     from fascicle.terms.abbreviations.finder import find_abbreviations
@@ -63,6 +64,7 @@ __all__ = [
     "load",
     "read",
     "score",
+    "to_arrow",
     "train",
     "write",
 ]
@@ -84,6 +86,7 @@ _LATE: Final = MappingProxyType(
         "load": "fascicle.loading:load",
         "read": "fascicle.formats.files:read",
         "write": "fascicle.formats.outputs:write",
+        "to_arrow": "fascicle.formats.parquet:to_arrow",
         "AsyncClient": "fascicle.serving.client.clients:AsyncClient",
         "Client": "fascicle.serving.client.clients:Client",
         "Scores": "fascicle.evaluation.scoring.scores:Scores",
@@ -110,5 +113,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """All public names, also those that are not imported yet."""
-    return sorted({*globals(), *__all__})
+    """The public names alone, also those that are not imported yet."""
+    return list(__all__)

@@ -27,11 +27,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.errors import FascicleError
+from fascicle.errors import FascicleError, UsageError
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import configure
 from fascicle.verbs.parsing import Parser, add_command, commands_of, parse
-from fascicle.verbs.process import EndedError, ended_cleanly, open_streams, uncollected
+from fascicle.verbs.process import EndedError, ended_cleanly, hushed, open_streams, uncollected
 from fascicle.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -62,6 +62,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
         "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins of other packages",
         "settings": "list the keys of recipes with their defaults and meanings",
+        "doctor": "say in ten lines what is installed, and what is fast here, for a report of a fault",
+        "completion": "print a script that lets bash or zsh complete commands and options",
     }
 )
 
@@ -123,7 +125,9 @@ def _run(argv: list[str]) -> int:
     if "run" not in args:
         parser.print_help(sys.stderr)
         return 2
-    return int(args.run(args))
+    if args.quiet and args.verbose:
+        raise UsageError("--quiet and --verbose were given; choose one of the two")
+    return hushed(args.run)(args) if args.quiet else int(args.run(args))
 
 
 def _code_of(error: BaseException) -> int:

@@ -6,11 +6,13 @@ The one place that knows the runtime and, lazily, torch models.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
@@ -29,7 +31,7 @@ from fascicle.settings.folders.manifest import (
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
@@ -40,13 +42,16 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
+Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
 
 
 @checked
 def load(  # noqa: PLR0913 - what users may say, each on its own
-    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = DEFAULT_MODEL,
+    model: Given = DEFAULT_MODEL,
     *,
+    also: Given | None = None,
+    case: Case = "auto",
     threads: Positive | None = None,
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
@@ -55,27 +60,24 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     ontology: str = "",
     ends: Ends | None = None,
     only: Sequence[str] = (),
-    min_score: Share = 0.0,
+    threshold: Share | Mapping[str, Share] = 0.0,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
     Args:
         model: the name of a shipped model, with or without version (the newest is taken), a folder of
-            ``fascicle export`` or ``fascicle ensemble``, a run folder of ``fascicle train``, which stands for the model
-            that the run kept (that one needs the extra ``train``), or a dictionary: a ``.tsv`` or ``.txt`` file (also
-            ``.gz``) with a type, a TAB and a name in each row. Its names are found as they are written, in capitals and
-            in lower case, but no English function word alone; its mentions have no score, and the name of the file as
-            their source. Or a term pack of ``fascicle index build``, or a list of several, used as one: the name of
-            each is the source of its mentions. A Hugging Face name (``OWNER/NAME``), or a folder with a checkpoint for
-            token classification in ``config.json`` and ``model.safetensors``, is read too, with the extra ``train``.
-            Or the name of a predictor of another package, see `fascicle.plugins`.
-        threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
-            environment variable ``RAYON_NUM_THREADS`` says otherwise.
-        types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
-            was trained on; for a model of the family ``binder``, in a folder of a training run.
-        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
-            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
-            GPU where there is one, and the processor for everything that is not of torch.
+            ``fascicle export`` or ``fascicle ensemble``, or a run folder of ``fascicle train``, which stands for the
+            model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with
+            a type, a TAB and a name in each row. Or one or several term packs of ``fascicle index build``. Or the name
+            or folder of a checkpoint of Hugging Face (extra ``train``), or a predictor of another package (plug-in).
+        also: your own names beside the model: a dictionary, a term pack, or several. Each place of a name is a
+            mention, and takes the place of mentions of the model that overlap it; of several lists the first answers.
+        case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
+            it is written; ``"exact"``: only as it is written; ``"any"``: any, also of names of term packs.
+        threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
+        types: a TOML file of types to look for, in place of those that a model of the family ``binder`` was trained on.
+        device: of what runs in torch (a training run, a checkpoint, such members of an ensemble): ``"cpu"`` (the
+            default), another one, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
@@ -83,22 +85,23 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
             ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
-        min_score: mentions with a lower score are left out; those without a score stay.
+        threshold: mentions with a lower score are left out; one number, or one for each of some types.
 
     Returns:
-        A predictor with ``annotate(texts)`` and ``predict(documents)``.
+        A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict`` documents.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
         PackError: the same of a term pack or a linker.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
-        UsageError: types, a device, settings, ends or a linker that a model cannot take; several models, not all packs.
-        RecipeError: the file of types cannot be read, or the model cannot read what it says.
+        UsageError: an argument that a model cannot take; several models, not all packs; own names that are neither.
+        RecipeError: the file of types cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read, or holds no name.
     """
-    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
-    predictor = given_out(opened, ends=ends, only=only, min_score=min_score)
+    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
+    names = own_names(also, case=case, links=not recognition or recognition.links)
+    predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
     if link is None and not ontology:
         return predictor
     from fascicle.runtime.linked import linked
@@ -106,46 +109,85 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     return linked(predictor, link, ontology=ontology)
 
 
+def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
+    """Opens a user's own lists and packs.
+
+    Args:
+        also: see `load`.
+        case: see `load`.
+        links: whether packs link their mentions.
+
+    Raises:
+        UsageError: something else than a dictionary or a term pack.
+    """
+    given = [also] if isinstance(also, str | os.PathLike) else list(also or ())
+    for one in given:
+        if not (is_dictionary(one) or packs_of(one)):
+            where = "" if Path(one).expanduser().exists() else " (there is no such file)"
+            raise UsageError(
+                f"{one}{where} is no list of names (.tsv or .txt, with a type, a TAB and a name in each row) and no "
+                "term pack; name one of these, or join models by fascicle ensemble",
+                file=os.fspath(one),
+            )
+    bare = RecognitionSettings(links=False)
+    return [load_whole(one, case=case, recognition=bare if packs_of(one) and not links else None) for one in given]
+
+
 def given_out(
-    predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
+    predictor: Annotator,
+    *,
+    also: Sequence[Annotator] = (),
+    ends: Ends | None = None,
+    only: Sequence[str] = (),
+    threshold: float | Mapping[str, float] = 0.0,
 ) -> Annotator:
     """See `runtime.choice.answering`, which is imported where there is something to choose."""
-    if not (ends or only or min_score or predictor.apart):
+    if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import answering
 
-    return answering(predictor, ends=ends, only=only, min_score=min_score)
+    return answering(predictor, also=also, ends=ends, only=only, threshold=threshold)
 
 
 def load_whole(
-    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    model: Given,
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
+    case: Case = "auto",
 ) -> Annotator:
     """As `load`, with the types that the model keeps apart: what teaches others, or is calibrated, hides nothing."""
     if packs := packs_of(model):
         from fascicle.terms.opening import open_packs
 
         _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
-        return open_packs(packs, recognition)
+        return open_packs(packs, _in_case(packs[0], case, recognition))
     name = model if isinstance(model, str | os.PathLike) else model[0]
     if recognition is not None:
         raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
+    if is_dictionary(name):
+        from fascicle.terms.opening import open_dictionary
+
+        _refuse(f"{name} is a dictionary, which names its types and has no network", types=types, device=device)
+        return open_dictionary(Path(name).expanduser(), case=case)
     return _loaded(name, threads, types, device)
+
+
+def _in_case(pack: Path, case: Case, recognition: RecognitionSettings | None) -> RecognitionSettings | None:
+    """Returns the settings of packs, whose names know themselves in which capitals they are found."""
+    if case == "exact":
+        raise UsageError(f'case="exact" is for lists of names, and {pack} is a term pack; leave it out')
+    if case == "auto":
+        return recognition
+    return msgspec.structs.replace(recognition or RecognitionSettings(), case=False)
 
 
 def _loaded(
     model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
 ) -> Annotator:
-    """Whatever is no term pack."""
-    if is_dictionary(model):
-        from fascicle.terms.opening import open_dictionary
-
-        _refuse(f"{model} is a dictionary, which names its types and has no network", types=types, device=device)
-        return open_dictionary(Path(model).expanduser())
+    """Whatever is no term pack and no dictionary."""
     if is_plugin(model):
         _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
         from fascicle.runtime.wrapped import PluggedPredictor

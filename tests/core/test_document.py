@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -151,3 +152,21 @@ def made(make: Callable[[], Document]) -> Document | str:
         return make()
     except ValueError as error:
         return str(error)
+
+
+def test_plain_data_of_a_document_and_of_its_mentions() -> None:
+    link = Link(id="D1", ontology="MESH", curie="MESH:D1")
+    document = Document(id="1", text="a tremor", mentions=(Mention(((2, 8),), "Disease", score=0.5, links=(link,)),))
+    (mention,) = document
+    said = mention.to_dict()
+    assert {name: said[name] for name in ("start", "end", "text", "type", "score", "source")} == {
+        "start": 2,
+        "end": 8,
+        "text": "tremor",
+        "type": "Disease",
+        "score": 0.5,
+        "source": "gold",
+    }
+    assert [one["curie"] for one in said["links"]] == ["MESH:D1"]
+    found = json.loads(json.dumps(document.to_dict()))
+    assert found == {"id": "1", "text": "a tremor", "mentions": [json.loads(json.dumps(said))]}

@@ -151,8 +151,8 @@ def test_a_choice_of_types_and_scores() -> None:
     def kept(**choice: object) -> list[int]:
         return [len(d.mentions) for d in Chosen(Finder(), **choice).stream(["x x", "y"])]  # type: ignore[arg-type]
 
-    assert kept() == kept(only=["X"]) == kept(min_score=0.5) == [2, 0]
-    assert kept(only=["Y"]) == kept(min_score=0.51) == [0, 0]
+    assert kept() == kept(only=["X"]) == kept(threshold=0.5) == [2, 0]
+    assert kept(only=["Y"]) == kept(threshold=0.51) == [0, 0]
     (document,) = Chosen(Finder(), only=["Y"]).stream(["x x"])
     assert [event.code for event in document.events] == ["other-type"]
     assert Chosen(Finder(), only=["Y"]).types == ("Y",)
@@ -161,7 +161,7 @@ def test_a_choice_of_types_and_scores() -> None:
 
 
 def test_predictors_that_answer_alike_have_one_fingerprint() -> None:
-    every = [Finder(), Chosen(Finder(), only=["X"]), Chosen(Finder(), only=["Y"]), Chosen(Finder(), min_score=0.5)]
+    every = [Finder(), Chosen(Finder(), only=["X"]), Chosen(Finder(), only=["Y"]), Chosen(Finder(), threshold=0.5)]
     assert len({predictor.fingerprint for predictor in every}) == 4
     assert Chosen(Finder(), only=["X", "Y"]).fingerprint == Chosen(Finder(), only=["Y", "X"]).fingerprint
 

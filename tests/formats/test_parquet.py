@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import fascicle
 from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import FormatError, InputError, LossError, MissingExtraError, OutputError, UsageError
 from fascicle.formats import ReadReport, detect, read, write
@@ -209,3 +210,18 @@ def test_round_trip(found: Any) -> None:
         path = Path(place) / "a.parquet"
         write(path, found)
         assert list(read(path)) == found
+
+
+def test_a_table_of_arrow_has_a_row_for_each_mention(folder: Path) -> None:
+    import pyarrow.parquet
+
+    documents = list(read(folder))
+    assert sum(len(one.mentions) for one in documents) > 1
+    table = fascicle.to_arrow(iter(documents))
+    assert table.equals(pyarrow.parquet.read_table(folder / "mentions.parquet"))
+    assert fascicle.to_arrow(documents[0]).num_rows == len(documents[0].mentions)
+    empty = fascicle.to_arrow([])
+    assert (empty.num_rows, empty.schema) == (0, table.schema)
+    for wrong in ("a text", None, [3]):
+        with pytest.raises((UsageError, InputError)):
+            fascicle.to_arrow(wrong)  # type: ignore[arg-type]

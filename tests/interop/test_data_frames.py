@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pages import blocks
 from tests.support.interop import facts
 
 from fascicle.core.document import Document
@@ -99,3 +100,38 @@ def test_datasets_writes_and_we_read(documents: list[Document], tmp_path: Path) 
     datasets.Dataset.from_list(rows).to_json(str(tmp_path / "a.jsonl"))
     (found,) = read(tmp_path / "a.jsonl")
     assert facts(found) == {(0, 7, "Lithium", "Chemical"), (12, 23, "lung cancer", "Disease")}
+
+
+def test_a_table_of_arrow_becomes_a_data_frame(documents: list[Document]) -> None:
+    import pandas
+    import polars
+
+    import fascicle
+
+    table = fascicle.to_arrow(documents)
+    for frame in (table.to_pandas(), pandas.DataFrame.from_arrow(table)):
+        assert sorted(frame[list(COLUMNS)].itertuples(index=False, name=None)) == rows_of(documents)
+    for other in (polars.from_arrow(table), polars.DataFrame(table)):
+        assert sorted(other.select(COLUMNS).rows()) == rows_of(documents)
+
+
+def test_a_column_of_a_data_frame_is_annotated() -> None:
+    import pandas
+    import polars
+
+    import fascicle
+
+    model, texts = fascicle.load("biomed-fast"), ["Lithium causes tremor.", "Nothing."]
+    wanted = model(texts)
+    assert model(pandas.Series(texts)) == model(polars.Series(texts)) == wanted
+    assert len(wanted[0].mentions) > 0
+
+
+def test_the_page_for_users_of_data_frames() -> None:
+    import polars
+
+    page = (Path(__file__).parents[2] / "docs" / "python" / "coming-from.md").read_text(encoding="utf-8")
+    made, used = (block for block in blocks(page, "python") if "to_arrow" in block or "to_pandas" in block)
+    names = {"polars": polars}
+    exec(compile(f"{made}\n{used}", "coming-from.md", "exec"), names)
+    assert len(names["frame"]) == 3

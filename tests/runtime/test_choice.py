@@ -74,5 +74,18 @@ def test_types_apart_must_be_types_of_the_model_and_not_all(folder: Path) -> Non
 def test_an_unknown_type_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="does not look for"):
         load(folder, only=["Nothing"])
-    with pytest.raises(UsageError, match="min_score"):
-        load(folder, min_score=2.0)
+    with pytest.raises(UsageError, match="threshold"):
+        load(folder, threshold=2.0)
+    for wrong in ({"Nothing": 0.5}, {"Disease": 1.5}, {"Disease": "high"}, "high"):
+        with pytest.raises(UsageError):
+            load(folder, threshold=wrong)  # type: ignore[arg-type]
+
+
+def test_thresholds_of_types_count_each_for_its_own(folder: Path) -> None:
+    every = load(folder)(TEXT).mentions
+    scores = {kind: [one.score for one in every if one.type == kind] for kind in found(load(folder))}
+    for kind in scores:
+        left = load(folder, threshold={kind: 1.0})(TEXT).mentions
+        assert left == tuple(one for one in every if one.type != kind or one.score == 1.0)
+    assert load(folder, threshold={}).fingerprint == load(folder).fingerprint
+    assert load(folder, threshold={"Disease": 0.5}).fingerprint != load(folder, threshold=0.5).fingerprint

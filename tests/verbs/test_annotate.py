@@ -365,3 +365,25 @@ def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_p
     result = cli(*arguments, "--allow-loss", "scores,sources")
     assert (result.code, out.exists()) == (0, True)
     assert "scores" in refused(*arguments, "--allow-loss", "scors")
+
+
+def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
+    asked = ("annotate", "--model", "biomed-fast", "--also", own, "--text", "Aspirin at rest; lithium causes tremor.")
+
+    def said(*options: str) -> list[tuple[str, str]]:
+        (document,) = documents(cli(*asked, *options).out)
+        return [(mention.type, mention.text_in(document.text)) for mention in document.mentions]
+
+    assert said() == [("Drug", "Aspirin"), ("Chemical", "lithium"), ("Disease", "tremor")]
+    assert "--case any" in cli(*asked).err
+    assert ("Gene", "rest") in said("--case", "any")
+    assert ("Drug", "Aspirin") not in said("--case", "exact")
+    assert said("--threshold", "Disease=1,Chemical=0.1") == [("Drug", "Aspirin"), ("Chemical", "lithium")]
+    assert said("--threshold", "1") == said("--min-score", "1") == [("Drug", "Aspirin")]
+    assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), ("Disease", "tremor")]
+    for wrong in ("Nothing=0.5", "Disease=2", "Disease=", "high"):
+        refused(*asked, "--threshold", wrong)
+    assert "no such file" in refused("annotate", "--text", "x", "--also", tmp_path / "none.tsv")
+    assert "would be lost" in refused(*asked, "-o", own, "--overwrite")

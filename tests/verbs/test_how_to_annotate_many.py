@@ -34,7 +34,9 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
     rows = [line.split("\t") for line in Path("diseases.tsv").read_text(encoding="utf-8").splitlines()[1:]]
     assert {row[1] for row in rows} == {"Disease"}
     assert min(float(row[4]) for row in rows) >= 0.9
-    assert len(Path("found.tsv").read_text(encoding="utf-8").splitlines()) > 1
+    own, both = (Path(name).read_text(encoding="utf-8").splitlines() for name in ("only-mine.tsv", "with-mine.tsv"))
+    assert len(both) > len(own) > 1
+    assert {tuple(row.split("\t")[:4]) for row in own} <= {tuple(row.split("\t")[:4]) for row in both}
 
 
 def test_the_python() -> None:

@@ -172,3 +172,24 @@ def test_more_threads_than_can_be_begun_are_refused(given: str) -> None:
     assert done.returncode == 2
     assert "--threads" in done.stderr
     assert len(done.stderr) < 500
+
+
+def test_quiet_says_nothing_if_all_goes_well(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "names.tsv").write_text("Gene\tREST\n", encoding="utf-8")
+    asked = ("annotate", "--model", tmp_path / "names.tsv", "--text", "REST", "--text", "at rest")
+    assert "other-capitals" in cli(*asked).err
+    quiet = cli(*asked, "--quiet")
+    assert (quiet.code, quiet.err, quiet.out) == (0, "", cli(*asked).out)
+
+
+def test_quiet_says_what_it_has_to_if_something_went_wrong(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "names.tsv").write_text("Gene\tREST\n", encoding="utf-8")
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": "1", "text": "REST", "fascicle": 2}\n{"id": 1}\n', encoding="utf-8")
+    asked = ("annotate", "--model", tmp_path / "names.tsv", bad)
+    loud = cli(*asked)
+    assert loud.code == 3
+    assert cli(*asked, "--quiet").err == loud.err
+    error = cli("annotate", "--quiet", "--model", tmp_path / "nothing", "--text", "x")
+    assert (error.code, error.err.count("\n")) == (2, 1)
+    assert cli(*asked, "--quiet", "--verbose").code == 2

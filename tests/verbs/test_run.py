@@ -151,3 +151,42 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     assert origin in page
     assert "MESH:D001241" in page
     assert "Distinct concepts" in page
+
+
+def documents_of(folder: str) -> list[Document]:
+    parts = sorted(Path(folder).glob("part-*.jsonl"))
+    return [codec.decode(line) for part in parts for line in part.read_bytes().splitlines()]
+
+
+def test_a_model_with_own_names_runs_and_is_tried_again_from_elsewhere(
+    cli: Callable[..., Any], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("run", "in.jsonl", "--pipeline", "biomed-fast", "--also", "p/names.tsv", "-o", "out")
+    assert cli(*asked).code == 0
+    found = documents_of("out")
+    assert [len(one.layer("names")) for one in found] == [1] * 12
+    assert found[0].layer("names")[0].links[0].curie == "MESH:D001241"  # linked as by annotate
+    assert cli(*asked, "--resume").code == 0
+    assert cli(*asked[:4], "-o", "out", "--resume").code == 2  # another run: nothing beside the model
+    monkeypatch.chdir(place.parent)
+    assert cli("quarantine", "retry", place / "out").code == 0
+    refused = cli("run", place / "in.jsonl", "--pipeline", place / "p", "--also", place / "p" / "names.tsv", "-o", "x")
+    assert (refused.code, "recogniser" in refused.err) == (2, True)
+
+
+def test_a_step_takes_own_names(cli: Callable[..., Any], place: Path) -> None:
+    toml = '[[steps]]\nkind = "recogniser"\nmodel = "biomed-fast"\nalso = ["names.tsv"]\ncase = "exact"\n'
+    (place / "p" / "pipeline.toml").write_text(toml, encoding="utf-8")
+    (place / "p" / "names.tsv").write_text("Drug\tAspirin\n", encoding="utf-8")
+    Path("two.jsonl").write_bytes(
+        b"".join(codec.encode(Document(id=t, text=t)) + b"\n" for t in ("Aspirin", "aspirin"))
+    )
+    assert cli("run", "two.jsonl", "--pipeline", "p", "-o", "out").code == 0
+    found = documents_of("out")
+    assert [[(one.type, one.source) for one in document.mentions if one.type == "Drug"] for document in found] == [
+        [("Drug", "names")],
+        [],
+    ]
+    assert cli("run", "out/part-00000.jsonl", "--pipeline", "p", "-o", "again").code == 0  # its own names give way
+    again = documents_of("again")
+    assert [one.mentions for one in again] == [one.mentions for one in found]

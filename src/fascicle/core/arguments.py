@@ -168,6 +168,8 @@ def _fits(value: object, hint: Any) -> bool:
         if isinstance(value, _NOT_LISTS) or not isinstance(value, origin):
             return False
         return not isinstance(value, Collection) or all(_fits(one, get_args(hint)[0]) for one in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(all(map(_fits, one, get_args(hint))) for one in value.items())
     if origin is tuple:
         return isinstance(value, tuple) and _fits_tuple(value, get_args(hint))
     if isinstance(value, bool):
@@ -220,6 +222,8 @@ def _words(hint: Any) -> Iterator[str]:
         yield from map(repr, inner)
     elif origin in _LISTS or origin is tuple:
         yield f"a list of {_plain(list(_words(inner[0])))}"
+    elif origin is Mapping:
+        yield f"a mapping to {_in_words(inner[1])}"
     elif origin is Callable:
         yield "a function"
     else:

@@ -65,6 +65,12 @@ class TextMention:
         """The words of the mention; fragments are joined by one space."""
         return self.mention.text_in(self.document.text)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The mention as plain data, with its words and offsets; every field is there."""
+        own = {name: getattr(self.mention, name) for name in self.mention.__struct_fields__}
+        ends = {"start": self.mention.start, "end": self.mention.end, "text": self.text}
+        return {**ends, **msgspec.to_builtins(own)}
+
     def __getattr__(self, name: str) -> Any:
         """What the mention has."""
         # Not `self.mention`: a copy in the making has none yet, and asking for it would end here again.
@@ -202,6 +208,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __iter__(self) -> Iterator[TextMention]:
         """The mentions in their order, each with its text."""
         return (TextMention(mention, self) for mention in self.mentions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data, with the words and offsets of each mention; parts that it lacks are left out."""
+        return {**msgspec.to_builtins(self), "mentions": [mention.to_dict() for mention in self]}
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text with its mentions marked."""

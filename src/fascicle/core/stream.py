@@ -202,14 +202,15 @@ def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] 
 
 
 def document_of(given: Given, number: int) -> Document:
-    """One document of a text, of a pair of an id and a text, or of itself.
+    """One document of a text, of a pair of an id and a text, of an object of another tool with a text, or of itself.
 
     Raises:
         InputError: anything else, or a text with a lone surrogate.
     """
     if isinstance(given, Document):
         return given
-    pair = (f"text-{number}", given) if isinstance(given, str) else given
+    text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
+    pair = (f"text-{number}", text) if isinstance(text, str) else given
     if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
         raise InputError(
             f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"

@@ -6,14 +6,15 @@ are written and read as streams.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from fascicle.core.arguments import checked_documents
 from fascicle.core.codec import held_against
 from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
@@ -123,6 +124,51 @@ def _cells(document: Document, mention: Mention) -> Row:
     )
 
 
+def to_arrow(documents: Document | Iterable[Document]) -> Any:
+    """Returns an Arrow table with a row for each mention, for pandas, polars and what else reads Arrow.
+
+    The columns are those of the mentions of the format ``parquet``: ``document``, ``type``, ``start``, ``end``,
+    ``text``, ``score``, ``source``, ``concept`` (of the first link, a CURIE where it has one), and ``spans``, ``links``
+    and ``attributes``, which are lists.
+
+    Args:
+        documents: one, or any number, which are read one after the other.
+
+    Returns:
+        A ``pyarrow.Table``. ``to_arrow(documents).to_pandas()`` is a data frame of pandas,
+        ``polars.from_arrow(to_arrow(documents))`` one of polars.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        UsageError: something else than documents.
+    """
+    schema = schemas()[MENTIONS]
+    given = [documents] if isinstance(documents, Document) else checked_documents(documents)
+    rows = (_cells(document, mention) for document in given for mention in document.mentions)
+    parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
+    return _arrow().concat_tables([schema.empty_table(), *(_table_of(part, schema) for part in parts)])
+
+
+def _table_of(rows: Sequence[Row], schema: Any) -> Any:
+    columns = zip(schema, zip(*rows, strict=True), strict=True)
+    arrays = [_column(field.type, cells) for field, cells in columns]
+    return _arrow().Table.from_arrays(arrays, schema=schema)
+
+
+def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
+    """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of structs slowly."""
+    pa = _arrow()
+    if not pa.types.is_list(kind):
+        return pa.array(cells, kind)
+    parts = list(zip(*chain.from_iterable(filter(None, cells)), strict=True)) or [()] * kind.value_type.num_fields
+    fields = list(kind.value_type)
+    inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
+    ends = accumulate((len(cell or ()) for cell in cells), initial=0)
+    values = pa.StructArray.from_arrays(inner, fields=fields)
+    mask = pa.array([cell is None for cell in cells])
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
+
+
 class _Table:
     """Table that is written in batches of rows."""
 
@@ -139,23 +185,8 @@ class _Table:
 
     def _flush(self) -> None:
         if self._rows:
-            columns = zip(self._schema, zip(*self._rows, strict=True), strict=True)
-            arrays = [self._column(field.type, cells) for field, cells in columns]
-            self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+            self._writer.write_table(_table_of(self._rows, self._schema))
             self._rows = []
-
-    def _column(self, kind: Any, cells: tuple[Any, ...]) -> Any:
-        """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of structs slowly."""
-        pa = self._arrow
-        if not pa.types.is_list(kind):
-            return pa.array(cells, kind)
-        parts = list(zip(*chain.from_iterable(filter(None, cells)), strict=True)) or [()] * kind.value_type.num_fields
-        fields = list(kind.value_type)
-        inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
-        ends = accumulate((len(cell or ()) for cell in cells), initial=0)
-        values = pa.StructArray.from_arrays(inner, fields=fields)
-        mask = pa.array([cell is None for cell in cells])
-        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
 
     def close(self) -> None:
         try:

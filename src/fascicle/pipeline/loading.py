@@ -73,10 +73,12 @@ def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
 
     predictor: Any = load(
         settings.model,
+        also=settings.also,
+        case=settings.case,
         threads=settings.threads,
         ends=settings.ends or None,
         only=settings.only,
-        min_score=settings.min_score,
+        threshold=settings.min_score,
     )
     return Recognise(name=settings.name, predictor=predictor, gives=MENTIONS, fingerprint=predictor.fingerprint)
 

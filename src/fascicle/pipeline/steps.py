@@ -43,19 +43,19 @@ class Recognise:
 
     @property
     def drops(self) -> frozenset[str]:
-        """Source of the predictor."""
+        """Sources of the predictor."""
         return self.sources
 
     @property
     def sources(self) -> frozenset[str]:
-        """Source of the predictor."""
-        return frozenset({self.predictor.name})
+        """Sources of the predictor."""
+        return frozenset(getattr(self.predictor, "sources", (self.predictor.name,)))
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        patches = self.predictor.predict(documents)
-        source = self.predictor.name
-        return [_in_place_of(document.layer(source), patch) for document, patch in zip(documents, patches, strict=True)]
+        patches, sources = self.predictor.predict(documents), self.sources
+        earlier = ([one for one in document.mentions if one.source in sources] for document in documents)
+        return [_in_place_of(mentions, patch) for mentions, patch in zip(earlier, patches, strict=True)]
 
 
 def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import msgspec
 
@@ -12,6 +13,7 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.runtime.beside import Beside
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import Wrapped
 from fascicle.settings.decision import Ends
@@ -21,24 +23,30 @@ STEP = "choose"
 
 
 def answering(
-    predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
+    predictor: Annotator,
+    *,
+    also: Sequence[Annotator] = (),
+    ends: Ends | None = None,
+    only: Sequence[str] = (),
+    threshold: float | Mapping[str, float] = 0.0,
 ) -> Annotator:
     """Returns the predictor with the user's choices applied, or itself without any.
 
     Args:
         predictor: finds the mentions.
+        also: names that answer before it, see `Beside`; of several the first.
         ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
-        min_score: mentions with a lower score are left out; those without a score stay.
+        threshold: see `Chosen`.
 
     Raises:
         UsageError: see `with_ends` and `Chosen`.
     """
+    predictor = reduce(Beside, reversed(also), with_ends(predictor, ends))
     apart = frozenset(predictor.apart)
     if apart and not only and ends != "corpus":
         only = tuple(kind for kind in predictor.types if kind not in apart)
-    predictor = with_ends(predictor, ends)
-    return Chosen(predictor, only=only, min_score=min_score) if only or min_score else predictor
+    return Chosen(predictor, only=only, threshold=threshold) if only or threshold else predictor
 
 
 def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
@@ -68,26 +76,35 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
 class Chosen(Wrapped):
     """A predictor that leaves out a part of what another one finds; an event counts what was left out."""
 
-    def __init__(self, predictor: Annotator, *, only: Sequence[str] = (), min_score: float = 0.0) -> None:
+    def __init__(
+        self,
+        predictor: Annotator,
+        *,
+        only: Sequence[str] = (),
+        threshold: float | Mapping[str, float] = 0.0,
+    ) -> None:
         """Checks the choice.
 
         Args:
             predictor: finds the mentions.
             only: types to keep; all by default.
-            min_score: mentions with a lower score are left out; those without a score stay.
+            threshold: mentions with a lower score are left out; those without a score stay. One number, or one for each
+                of some types.
 
         Raises:
             UsageError: a type that the predictor does not look for, or a score outside 0 to 1.
         """
-        for name in only:
+        least = threshold if isinstance(threshold, Mapping) else dict.fromkeys(predictor.types, threshold)
+        for name in (*only, *least):
             if name not in predictor.types:
                 raise UsageError(_unknown(name, predictor))
-        if not 0 <= min_score <= 1:
-            raise UsageError(f"the least score {min_score} is not allowed; scores are between 0 and 1")
+        if wrong := next((value for value in least.values() if not 0 <= value <= 1), None):
+            raise UsageError(f"the threshold {wrong} is not allowed; scores are between 0 and 1")
         super().__init__(predictor)
         self._only = frozenset(only)
         self._apart = frozenset(predictor.apart)  # which nobody misses
-        self._min_score = min_score
+        self._least = dict(least)
+        self._told = f"{threshold:g}" if not isinstance(threshold, Mapping) else "the threshold of its type"
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -97,7 +114,7 @@ class Chosen(Wrapped):
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the predictor and of the choice."""
-        return f"{self._predictor.fingerprint} {sorted(self._only)} {self._min_score!r}"
+        return f"{self._predictor.fingerprint} {sorted(self._only)} {sorted(self._least.items())!r}"
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `Annotator.predict`."""
@@ -115,11 +132,13 @@ class Chosen(Wrapped):
 
     def _chosen(self, patch: Patch) -> Patch:
         typed = tuple(mention for mention in patch.add if not self._only or mention.type in self._only)
-        kept = tuple(mention for mention in typed if mention.score is None or mention.score >= self._min_score)
+        kept = tuple(
+            mention for mention in typed if mention.score is None or mention.score >= self._least.get(mention.type, 0)
+        )
         others = sum(1 for mention in patch.add if mention.type not in self._only and mention.type not in self._apart)
         counts = {
             "other-type": (others if self._only else 0, "of another type than was asked for"),
-            "low-score": (len(typed) - len(kept), f"with a score below {self._min_score:g}"),
+            "low-score": (len(typed) - len(kept), f"with a score below {self._told}"),
         }
         events = tuple(
             Event(step=STEP, kind="note", code=code, message=f"left out: {counted(count, 'mention')} {what}")

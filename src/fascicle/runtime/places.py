@@ -10,7 +10,7 @@ from pathlib import Path
 import fascicle.plugins as plugins
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.folders.best import model_folder
-from fascicle.settings.folders.vocabularies import assets, find_pack, is_pack
+from fascicle.settings.folders.vocabularies import assets, find_pack, is_pack, shipped_packs
 
 
 def shipped_models() -> tuple[str, ...]:
@@ -40,6 +40,11 @@ def is_plugin(model: str | os.PathLike[str]) -> bool:
     """True if `load` takes a predictor of another package: the name of a plug-in, no shipped model and no path."""
     there = _versions_of(model) or Path(model).expanduser().exists()
     return not there and str(model) in plugins.names("predictors")
+
+
+def is_shipped(name: str | os.PathLike[str]) -> bool:
+    """True for the name of a model or pack inside the package, with or without version."""
+    return bool(_versions_of(name)) or any(name in (one, one.partition("@")[0]) for one in shipped_packs())
 
 
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import h11
@@ -20,18 +18,14 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fascicle.errors import FascicleError, UsageError
-from fascicle.linking.opening import Linking, find
-from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.opening import PipelineOpener
 from fascicle.serving.app import app_of
 from fascicle.serving.log import LogRateLimiter, log
 from fascicle.serving.log import Server as ServerLog
 from fascicle.serving.service import Service
-from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
-from fascicle.settings.pipeline import PIPELINE, Limits, read_pipeline
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.settings.recognition import Case
 from fascicle.settings.serving import ServeSettings
-from fascicle.terms.abbreviations.finder import AbbreviationFinder
-from fascicle.text.annotator import Annotator
 
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
 _QUEUE: Final = 4_096  # connections that the system queues until they are accepted
@@ -163,83 +157,16 @@ class Server(uvicorn.Server):
         self._ready()
 
 
-@dataclass(frozen=True, kw_only=True)
-class PipelineOpener:
-    """Opener of a pipeline, callable in any process.
-
-    Attributes:
-        given: a pipeline, or what `fascicle.load` takes.
-        link: linker of a model, as `fascicle.load` takes it.
-    """
-
-    given: str
-    link: str | None = AUTO
-
-    @property
-    def is_pipeline(self) -> bool:
-        """True if this is a pipeline, false if it is a model."""
-        place = Path(self.given).expanduser()
-        return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
-
-    @property
-    def limits(self) -> Limits:
-        """Limits for a batch and a worker."""
-        return read_pipeline(self.given).limits if self.is_pipeline else Limits()
-
-    @property
-    def examples(self) -> tuple[str, ...]:
-        """Example texts: those of the pipeline with known answers."""
-        return tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
-
-    def __call__(self) -> Pipeline:
-        """Opens the pipeline.
-
-        Raises:
-            FascicleError: it cannot be opened.
-        """
-        if self.is_pipeline:
-            from fascicle.pipeline.loading import open_pipeline
-
-            return open_pipeline(self.given)
-        from fascicle.loading import load
-        from fascicle.pipeline.steps import LINKED, MENTIONS, Own, Recognise
-        from fascicle.runtime.places import packs_of
-
-        bare = self.link is None and packs_of((self.given,))
-        model = load(self.given, threads=1, recognition=RecognitionSettings(links=False) if bare else None)
-        gives = LINKED if "links" in model.gives else MENTIONS
-        step = Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
-        linker = self._linker(model)
-        steps = [] if linker is None else [Own(AbbreviationFinder(), name="abbreviations"), Own(linker, name="link")]
-        return Pipeline([step, *steps], name=self.name, segmenter=model.segmenter)
-
-    def _linker(self, model: Annotator) -> Linking | None:
-        """Returns the linker for the mentions of a model, or ``None``."""
-        is_asked = self.link is not None and self.link != AUTO
-        if self.link is None or (not is_asked and ("links" in model.gives or not shipped_linkers())):
-            return None
-        name = self.link if is_asked else DEFAULT_LINKER
-        found = find(name)
-        if found.covered(model.types):
-            return found.opened()
-        if is_asked:
-            raise UsageError(f"the packs of the linker {name} have no concepts of the types of {model.name}")
-        return None
-
-    @property
-    def name(self) -> str:
-        """Name under which the pipeline is served."""
-        if self.is_pipeline:
-            return read_pipeline(self.given).name
-        return Path(self.given).expanduser().name if os.sep in self.given else self.given
-
-
-def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, PipelineOpener]:
+def openings(
+    given: list[str], *, link: str | None = AUTO, also: Sequence[str] = (), case: Case = "auto"
+) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
         given: pipelines and models; ``NAME=PATH`` gives one a name.
         link: linker of models.
+        also: names beside models, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
 
     Raises:
         UsageError: two with one name, an empty name, or a pipeline without links.
@@ -248,7 +175,8 @@ def openings(given: list[str], *, link: str | None = AUTO) -> dict[str, Pipeline
     found: dict[str, PipelineOpener] = {}
     for one in given:
         name, sign, path = one.partition("=")
-        opening = PipelineOpener(given=path if sign else one, link=link)
+        opening = PipelineOpener(given=path if sign else one, link=link, also=tuple(also), case=case)
+        opening.refuse_names()
         name = name if sign else opening.name
         if not name or not opening.given:
             raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")

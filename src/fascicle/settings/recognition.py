@@ -8,6 +8,9 @@ from fascicle.settings.base import Name, Settings
 
 Overlaps = Literal["longest", "nested", "all"]
 Hyphens = Literal["open", "before", "closed"]
+Case = Literal["auto", "exact", "any"]
+"""In which capitals a name of a user's own list is found. ``auto``: in any, but a symbol only as it is written, see
+`fascicle.terms.matching.names`; ``exact``: every name only as it is written; ``any``: every name in any."""
 
 
 class RecognitionSettings(Settings, frozen=True, kw_only=True):

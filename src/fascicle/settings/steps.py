@@ -11,12 +11,13 @@ from msgspec import UNSET, Meta, UnsetType, field
 from fascicle.settings.base import Name, Positive, Settings, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.settings.recognition import Case
 
 Keep = Literal["all", "nested", "flat"]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
-_PATHS: Final = frozenset({"model", "pack", "linker", "packs", "filter", "typer"})
+_PATHS: Final = frozenset({"model", "also", "pack", "linker", "packs", "filter", "typer"})
 
 
 class StepSettings(Settings, frozen=True, kw_only=True):
@@ -39,6 +40,8 @@ class RecogniserStep(StepSettings, frozen=True, kw_only=True):
 
     Attributes:
         model: as ``fascicle annotate --model`` takes it; a path from the folder of the pipeline.
+        also: names beside the model, as ``fascicle annotate --also`` takes them.
+        case: in which capitals names of dictionaries are found, as ``fascicle annotate --case`` takes it.
         only: types of mentions to keep; all by default.
         min_score: mentions with a lower score are left out; those without a score stay.
         threads: of the network of the model, in each worker.
@@ -47,6 +50,8 @@ class RecogniserStep(StepSettings, frozen=True, kw_only=True):
     """
 
     model: Name
+    also: tuple[Name, ...] = ()
+    case: Case = "auto"
     only: tuple[Name, ...] = ()
     min_score: Share = 0.0
     threads: Positive = 1

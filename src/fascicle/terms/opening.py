@@ -8,21 +8,25 @@ from pathlib import Path
 from fascicle.core.files.source import stem
 from fascicle.errors import UsageError
 from fascicle.settings.folders.described import file_sha256
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.terms.matching.dictionary import typed_names
 from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import THREE_CASINGS
+from fascicle.terms.matching.names import OWN
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 
 
-def open_dictionary(path: Path) -> Matcher:
+def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
     """Opens a table of names as a predictor, whose name is that of the file.
+
+    Args:
+        path: of the table.
+        case: in which capitals a name is found.
 
     Raises:
         InputError: it cannot be read, or holds no name.
     """
-    return Matcher(typed_names(str(path)), rule=THREE_CASINGS, name=stem(str(path)), content=file_sha256(path))
+    return Matcher(typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path))
 
 
 def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = None) -> PackRecogniser:

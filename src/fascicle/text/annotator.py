@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, cast, overload
 
 import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.progress import watched
 from fascicle.core.stream import Given, annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import InputError
@@ -60,6 +61,11 @@ class Annotator(ABC):
     @abstractmethod
     def types(self) -> tuple[str, ...]:
         """What it looks for."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The types, under the name that spaCy has for them."""
+        return self.types
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -117,6 +123,7 @@ class Annotator(ABC):
         *,
         segments: bool = False,
         aside: Callable[[InputError], None] | None = None,
+        progress: bool = False,
     ) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order; see `fascicle.core.stream.stream`.
 
@@ -126,20 +133,34 @@ class Annotator(ABC):
             documents: texts, pairs ``(id, text)``, or documents.
             segments: also give the sentences and words that the text is cut into, where a document has none.
             aside: is called with an error that names a document which cannot be annotated, and the others go on.
+            progress: show how far it is: in a notebook a bar, on a terminal a line that changes, else a line now and
+                then on standard error.
         """
         predict = self.predict_and_cut if segments else self.predict
-        return stream(predict, documents, aside=aside, source=self.sources)
+        found = stream(predict, documents, aside=aside, source=self.sources)
+        return watched(found, of=len(documents) if isinstance(documents, Sized) else None) if progress else found
 
-    def __call__(self, text: Given) -> Document:
-        """Annotates one text.
+    @overload
+    def __call__(self, given: Given, *, progress: bool = False) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, given: Iterable[Given], *, progress: bool = False) -> list[Document]: ...
+
+    def __call__(self, given: Given | Iterable[Given], *, progress: bool = False) -> Document | list[Document]:
+        """Annotates one text, or several.
 
         Args:
-            text: a text, a pair ``(id, text)``, or a document.
+            given: a text, a pair ``(id, text)``, a document, or an object of another tool with a ``text``, such as a
+                ``Doc`` of spaCy; or several of these: a list, a column of a data frame, or any other iterable.
+            progress: as of `stream`.
 
         Returns:
-            The document; iterating over it gives its mentions.
+            The document, or a list of documents; iterating over a document gives its mentions.
         """
-        return next(self.stream([text]))
+        one = isinstance(given, str | bytes | tuple) or isinstance(getattr(given, "text", None), str)
+        if one or not isinstance(given, Iterable):
+            return next(self.stream([cast(Given, given)]))
+        return list(self.stream(cast(Iterable[Given], given), progress=progress))
 
     @overload
     def annotate(self, texts: Collection[str]) -> list[Document]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,18 +13,18 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
-from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole
+from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole, own_names
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.verbs.console import Tally, progress
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import StoreOnce, number
 from fascicle.verbs.places import fills, reads
 from fascicle.verbs.process import uncollected
-from fascicle.verbs.shared import ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
+from fascicle.verbs.shared import CASE, ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
 
 if TYPE_CHECKING:
@@ -36,8 +36,13 @@ _MODEL = (
     f"plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}"
 )
 _SCORE = (
-    "no mentions with a score below X; those without a score, of dictionaries, stay; default: 0, for term packs "
+    "no mentions with a score below X; or TYPE=X,...: one number for each of some types; those without a score, of "
+    "dictionaries, stay; default: 0, for term packs "
     f"{RecognitionSettings().threshold:g}"
+)
+_ALSO = (
+    "your own names beside the model: a dictionary or term pack, whose mentions take the place of those of the model "
+    "that overlap them; of several the first answers"
 )
 _LINK = (
     "link mentions to concepts: by the shipped linker, by that of a folder that fascicle linker fit wrote, or by the "
@@ -48,6 +53,16 @@ _LINK = (
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+_share = number("from 0 to 1", lambda value: 0 <= value <= 1)
+
+
+def _threshold(text: str) -> float | dict[str, float]:
+    """Parses a number, or one for each of some types, for ``type=``."""
+    if "=" not in text:
+        return _share(text)
+    return {kind.strip(): _share(value) for kind, _, value in (pair.rpartition("=") for pair in text.split(","))}
 
 
 class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
@@ -73,9 +88,11 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     files: list[str] = option("FILE *", reads)
     text: list[str] = option("--text TEXT ...")
     model: list[str] = option("--model MODEL ...", reads, help=_MODEL)
+    also: list[str] = option("--also NAMES ...", reads, help=_ALSO)
+    case: Case = CASE
     types: str | None = option("--types TYPES.toml", reads)
     only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
-    min_score: float | None = option("--min-score X", number("from 0 to 1", lambda value: 0 <= value <= 1), help=_SCORE)
+    threshold: float | dict[str, float] | None = option("--threshold --min-score X", _threshold, help=_SCORE)
     ends: Ends | None = ENDS
     nested: bool = option("--nested")
     output: str | None = option("-o --output OUTPUT", fills)
@@ -141,37 +158,40 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
+    named: dict[str, Any] = {"threads": args.threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
         given: dict[str, Any] = {
             "types": tuple(args.only),
             "overlaps": "nested" if args.nested else None,
-            "threshold": args.min_score,
+            "threshold": None if isinstance(args.threshold, dict) else args.threshold,
             "links": False if args.no_link else None,
         }
         recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
-        return partial(load, model, threads=args.threads, types=args.types, recognition=recognition)
+        by_type = args.threshold if isinstance(args.threshold, dict) else 0.0
+        return partial(load, model, recognition=recognition, threshold=by_type, **named)
     if args.nested:
         raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
     return partial(
         _opened,
         model[0],
-        types=args.types,
-        threads=args.threads,
+        links=not args.no_link,
         only=tuple(args.only),
-        min_score=args.min_score or 0.0,
+        threshold=args.threshold or 0.0,
         ends=args.ends,
+        **named,
     )
 
 
 def _opened(
-    model: str, *, types: str | None, threads: int | None, only: Sequence[str], min_score: float, ends: Ends | None
+    model: str, *, types: str | None, threads: int | None, also: list[str], case: Case, links: bool, **chosen: Any
 ) -> Annotator:
     with uncollected():
-        predictor = load_whole(model, threads=threads, types=types)
+        predictor = load_whole(model, threads=threads, types=types, case=case)
+        names = own_names(also, case=case, links=links)
     _note_unread(types, predictor)
-    return given_out(predictor, ends=ends, only=only, min_score=min_score)
+    return given_out(predictor, also=names, **chosen)
 
 
 def _say_written(path: Path, report: WriteReport) -> None:

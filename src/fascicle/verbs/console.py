@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from fascicle.annotation import EMPTY_TEXT
 from fascicle.core.document import Document
 from fascicle.core.effects import is_silent
 from fascicle.core.files.source import STDIN
-from fascicle.core.wording import counted
+from fascicle.core.progress import NOW_AND_THEN, OFTEN, Progress, progress
 from fascicle.errors import MissingExtraError
 from fascicle.formats.account import Account
 from fascicle.verbs.messages import say, with_options
@@ -23,11 +23,12 @@ _ALWAYS: Final = (
     EMPTY_TEXT,
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
+    ("note", "other-capitals"),
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
 )
-_OFTEN: Final = 0.5  # seconds between two progress lines on a terminal
-NOW_AND_THEN: Final = 30.0  # ... and in a log
+
+__all__ = ["NOW_AND_THEN", "Progress", "Steps", "Tally", "log", "needs_extra", "progress", "with_progress"]
 
 
 def log(bar: Any, line: str) -> None:
@@ -64,7 +65,7 @@ class Steps:
     def see(self, step: str, count: int) -> None:
         """Records the current step."""
         now = time.monotonic()
-        if now - self._shown >= (_OFTEN if self._terminal else NOW_AND_THEN):
+        if now - self._shown >= (OFTEN if self._terminal else NOW_AND_THEN):
             self._shown = now
             sys.stderr.write(f"\r{step}: {count:,}\x1b[K" if self._terminal else f"fascicle: {step}: {count:,}\n")
             sys.stderr.flush()
@@ -123,80 +124,6 @@ def _say_set_aside(sentence: str) -> None:
     say(f"set aside: {sentence}")
 
 
-class Progress:
-    """Progress of long work: number of documents, their rate, and the time left where it is known.
-
-    On a terminal it is one line that changes; in a log a line now and then, and none in a short run.
-    """
-
-    def __init__(
-        self,
-        *,
-        terminal: bool,
-        write: Callable[[str], object],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Starts the clock.
-
-        Args:
-            terminal: whether lines can be overwritten.
-            write: prints a text.
-            clock: returns the time in seconds.
-        """
-        self._terminal, self._write, self._clock = terminal, write, clock
-        self._every = _OFTEN if terminal else NOW_AND_THEN
-        self._begun = self._shown = clock()
-        self._first: tuple[int, int] | None = None
-
-    def see(self, documents: int, reached: int, total: int | None = None, *, note: str = "") -> None:
-        """Records a finished document.
-
-        Args:
-            documents: number of finished documents.
-            reached: bytes of the inputs that are read.
-            total: bytes of all inputs; ``None`` if not known.
-            note: text at the end of the line.
-        """
-        now = self._clock()
-        if self._first is None:  # a resumed run does not begin at 0
-            self._first, self._begun = (documents, reached), now
-        if now - self._shown < self._every:
-            return
-        self._shown = now
-        line = self._line(documents, reached, total, now - self._begun) + (f", {note}" if note else "")
-        self._write(f"\r{line}\x1b[K" if self._terminal else f"fascicle: {line}\n")
-
-    def end(self) -> None:
-        """Removes the line, if it is on a terminal."""
-        if self._terminal:
-            self._write("\r\x1b[K")
-
-    def _line(self, documents: int, reached: int, total: int | None, seconds: float) -> str:
-        before, start = self._first or (0, 0)
-        parts = [counted(documents, "document")]
-        if seconds > 0 and documents > before:
-            parts.append(f"{(documents - before) / seconds:,.1f}/s")
-        if total and start < reached < total:
-            parts.append(f"{reached / total:.0%}")
-            parts.append(f"{_duration(seconds * (total - reached) / (reached - start))} left")
-        return ", ".join(parts)
-
-
-def progress(*, quiet: bool = False) -> Progress:
-    """Returns a progress display on standard error.
-
-    Args:
-        quiet: no line that changes, because the documents themselves are printed on the terminal.
-    """
-
-    def write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-    terminal = sys.stderr.isatty()
-    return Progress(terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
-
-
 def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
     """Yields the documents, and counts them on standard error.
 
@@ -209,10 +136,3 @@ def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Doc
         yield document
         shown.see(count, 0)
     shown.end()
-
-
-def _duration(seconds: float) -> str:
-    """Formats a time, such as ``1:23:45`` or ``0:59``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

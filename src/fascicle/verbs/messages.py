@@ -41,6 +41,8 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "runs=FOLDER": "--runs",
         "only=NAME": "--only",
         "token_file=FILE": "--token-file FILE",
+        'case="any"': "--case any",
+        'case="exact"': "--case exact",
     }
 )
 

@@ -176,6 +176,7 @@ class Declared:
     """Options of every command; see `fascicle.verbs.parsing.add_command`."""
 
     verbose: bool
+    quiet: bool
     debug: bool
 
 

@@ -86,6 +86,7 @@ def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help
     parser.set_defaults(parser=parser)
     everywhere = parser.add_argument_group("everywhere")
     everywhere.add_argument("--verbose", action="store_true", help="say more on standard error")
+    everywhere.add_argument("--quiet", action="store_true", help="say nothing on standard error if all goes well")
     everywhere.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
 

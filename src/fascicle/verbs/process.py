@@ -8,13 +8,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, BinaryIO, Final, NoReturn
 
 from fascicle.errors import FascicleError, InputError, OutputError
 
+_KEPT: Final = 1_000  # pieces of text
 _NAMES: Final = ("SIGTERM", "SIGHUP")  # the second is not known on Windows
 
 
@@ -99,6 +101,39 @@ def uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def hushed(command: Callable[[Any], int]) -> Callable[[Any], int]:
+    """Returns a command that says on standard error what it has to say only if it fails: the last lines of it."""
+
+    def run(args: Any) -> int:
+        given, kept = sys.stderr, _Kept(sys.stderr)
+        code = 1
+        sys.stderr = kept
+        try:
+            code = int(command(args))
+        finally:
+            sys.stderr = given
+            if code:
+                given.write("".join(kept.parts))
+        return code
+
+    return run
+
+
+class _Kept(io.TextIOBase):
+    """Text stream that keeps the last of what is written, and is no terminal."""
+
+    def __init__(self, given: Any) -> None:
+        self._given = given
+        self.parts: deque[str] = deque(maxlen=_KEPT)
+
+    def write(self, text: str, /) -> int:
+        self.parts.append(text)
+        return len(text)
+
+    def fileno(self) -> int:
+        return int(self._given.fileno())
 
 
 class _Closed(io.TextIOWrapper):

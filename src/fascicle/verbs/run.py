@@ -13,12 +13,13 @@ import msgspec
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
+from fascicle.settings.recognition import Case
 from fascicle.verbs.console import Tally, progress
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Strict, called, option
 from fascicle.verbs.parsing import FormatNames, positive
 from fascicle.verbs.places import fills, reads
-from fascicle.verbs.shared import Reading, reading_of
+from fascicle.verbs.shared import CASE, Reading, reading_of
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Options(Strict, Reading):
 
     Attributes:
         files: texts, folders of *.txt, corpora; no standard input.
-        pipeline: a pipeline.toml, or a folder with one.
+        pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as by annotate.
+        also: names beside a model, see annotate.
         output: the folder of the run.
         workers: processes; default: 1.
         ray: workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds.
@@ -49,6 +51,8 @@ class Options(Strict, Reading):
 
     files: list[str] = option("INPUT +", reads)
     pipeline: str = option("--pipeline PIPELINE", reads, required=True)
+    also: list[str] = option("--also NAMES ...", reads)
+    case: Case = CASE
     output: str = option("-o --output FOLDER", fills, required=True)
     workers: int = option("--workers N", positive, default=1)
     ray: str | None = option("--ray ADDRESS ?", const="")

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
+from fascicle.settings.recognition import Case
 from fascicle.settings.serving import LOCAL, ServeSettings
 from fascicle.verbs.console import needs_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import fills, reads
+from fascicle.verbs.shared import CASE
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -31,6 +33,8 @@ def serve(  # noqa: PLR0913
     *,
     demo: bool = False,
     link: str | None = AUTO,
+    also: Sequence[str] = (),
+    case: Case = "auto",
     host: str = "127.0.0.1",
     port: int = 8080,
     token_file: str = "",
@@ -43,6 +47,8 @@ def serve(  # noqa: PLR0913
         pipelines: paths of pipelines, or names that `fascicle.load` takes; ``NAME=PATH`` gives one a name.
         demo: also serve the shipped pipeline.
         link: linker of models, as `fascicle.load` takes it.
+        also: names beside models, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
@@ -69,15 +75,22 @@ def serve(  # noqa: PLR0913
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
     again = partial(read_token, token_file) if token_file else None
-    run(openings(given, link=link), chosen, host, port, token=again, started=started)
+    run(openings(given, link=link, also=also, case=case), chosen, host, port, token=again, started=started)
 
 
-def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = None) -> Starlette:
+def app(
+    *pipelines: str | os.PathLike[str],
+    settings: ServeSettings | None = None,
+    also: Sequence[str] = (),
+    case: Case = "auto",
+) -> Starlette:
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
         pipelines: see `serve`.
         settings: limits of the service, and who may use it.
+        also: see `serve`.
+        case: see `serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -85,7 +98,7 @@ def app(*pipelines: str | os.PathLike[str], settings: ServeSettings | None = Non
     from fascicle.serving.app import create_app
     from fascicle.serving.server import openings
 
-    return create_app(openings([os.fspath(one) for one in pipelines]), settings)
+    return create_app(openings([os.fspath(one) for one in pipelines], also=also, case=case), settings)
 
 
 def read_token(path: str) -> str:
@@ -120,6 +133,7 @@ class Options:
         host: to listen at; default: 127.0.0.1.
         port: 0 for any that is free; default: 8080.
         workers: processes of each; default: 1.
+        also: names beside the models, see annotate.
         link: no links.
         token_file: with the token; default: $FASCICLE_TOKEN, or none.
         jobs: keeps jobs, so that the next service goes on with them.
@@ -134,6 +148,8 @@ class Options:
     host: str = option("--host ADDRESS", default="127.0.0.1")
     port: int = option("--port N", natural, default=8080)
     workers: int = option("--workers N", positive, default=_DEFAULTS.workers)
+    also: list[str] = option("--also NAMES ...", reads)
+    case: Case = CASE
     link: str | None = option("--no-link", action="store_const", const=None, default=AUTO)
     token_file: str = option("--token-file FILE", reads, default="")
     queue: int = option("--queue N", positive, default=_DEFAULTS.queue, help=_QUEUE)

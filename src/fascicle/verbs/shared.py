@@ -22,6 +22,7 @@ from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documen
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
+from fascicle.settings.recognition import Case
 from fascicle.verbs.options import Declared, called, option
 from fascicle.verbs.parsing import FormatNames
 from fascicle.verbs.places import reads
@@ -133,6 +134,13 @@ ENDS: Final[Any] = option(
     choices=get_args(Ends),
     help="of a model with a decision of documents: bare cuts what only some guidelines count to a name, such as "
     '" gene" and " cells"; corpus leaves it; default: what suited each type on development texts',
+)
+CASE: Final[Any] = option(
+    "--case",
+    choices=get_args(Case),
+    default="auto",
+    help="in which capitals a name of a dictionary is found: auto: in any, but short names in capitals, such as REST, "
+    "only as they are written; exact: all as they are written; any: all in any capitals; default: auto",
 )
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",

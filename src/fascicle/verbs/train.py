@@ -121,9 +121,10 @@ class Watch:
         from fascicle.training.engine.loop import StepDone
 
         if isinstance(event, StepDone):
+            self._bar.total = event.steps or self._bar.total
             self._bar.update(event.step - self._bar.n)
             if self._bar.disable and self._clock() - self._said >= NOW_AND_THEN:
-                self._log(f"step {event.step:,}: loss {event.loss:.4f}")
+                self._log(f"{event.place}: loss {event.loss:.4f}")
         elif isinstance(event, Validated):
             self._bar.total = event.steps
             self._log(_line(event))

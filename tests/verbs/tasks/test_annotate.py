@@ -17,7 +17,7 @@ from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.loading import load
 from fascicle.text.annotator import Annotator
-from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
+from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate, annotate_files
 
 EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
 DOCUMENTS = (
@@ -162,3 +162,16 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
     assert wrote == ["a.records.jsonl", "b.records.jsonl"]
     (document,) = read(tmp_path / "out" / "b.records.jsonl")
     assert [m.text_in(document.text) for m in document.mentions] == ["fever"]
+
+
+def test_python_takes_own_names_and_shows_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.txt").write_text("Aspirin at rest", encoding="utf-8")
+    (tmp_path / "own.tsv").write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
+    said = []
+    for number, case in enumerate(("auto", "any")):
+        out = tmp_path / f"{number}.jsonl"
+        annotate(tmp_path / "in.txt", out, model="biomed-fast", also=tmp_path / "own.tsv", case=case, progress=True)
+        (document,) = read(out)
+        said.append([mention.text for mention in document if mention.source == "own"])
+    assert said == [["Aspirin"], ["Aspirin", "rest"]]
+    assert capsys.readouterr().out == ""

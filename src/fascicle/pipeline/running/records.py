@@ -12,6 +12,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.tree import is_unicode
 from fascicle.errors import UsageError
 from fascicle.pipeline.running.plan import Shard
+from fascicle.settings.recognition import Case
 from fascicle.version import VERSION
 
 SCHEMA: Final = 1
@@ -25,7 +26,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fascicle_run: version of the form of the folder.
-        pipeline: file or folder of the pipeline.
+        pipeline: file or folder of the pipeline, or a model.
+        also: names beside the model, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
         made_by: what decides the bytes of the parts, by name.
         reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
         format: of the parts.
@@ -38,6 +41,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     fascicle_run: int = SCHEMA
     pipeline: str
+    also: tuple[str, ...] = ()
+    case: Case = "auto"
     made_by: dict[str, str]
     reading: dict[str, Any]
     format: str

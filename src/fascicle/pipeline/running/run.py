@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.opening import PipelineOpener
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
 from fascicle.pipeline.running.plan import Shard, states_of_inputs
@@ -23,7 +22,7 @@ from fascicle.pipeline.running.records import Done, Manifest, check_path
 from fascicle.pipeline.running.report import Totals, totals_of, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
-from fascicle.settings.pipeline import Limits, Shards, read_pipeline
+from fascicle.settings.pipeline import Limits, Shards
 from fascicle.version import VERSION
 
 OpenPipeline = Callable[[], Pipeline]
@@ -116,7 +115,7 @@ class Run:
     def of(
         cls,
         inputs: Sequence[str],
-        pipeline: str,
+        pipeline: str | PipelineOpener,
         folder: str,
         *,
         reading: ReadRequest | None = None,
@@ -124,25 +123,25 @@ class Run:
         workers: int = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
-        """Creates a run of the pipeline of a file.
+        """Creates a run of the pipeline of a file, or of a model, with names beside it if an opener is given.
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
-            UsageError: a path that cannot be noted.
+            UsageError: a path that cannot be noted, or own names beside a pipeline.
         """
-        settings = read_pipeline(pipeline)
-        place = str(Path(pipeline).expanduser().resolve())
-        check_path(place)
+        opener = (PipelineOpener(given=pipeline) if isinstance(pipeline, str) else pipeline).from_anywhere()
+        for path in (opener.given, *opener.also):
+            check_path(path)
         return cls(
             inputs=inputs,
-            pipeline=place,
+            pipeline=opener.given,
             folder=RunFolder(folder),
             reading=ReadRequest() if reading is None else reading,
             format=format,
             workers=workers,
-            shards=settings.shards,
-            limits=settings.limits,
-            open_pipeline=partial(open_pipeline, pipeline),
+            shards=opener.shards,
+            limits=opener.limits,
+            open_pipeline=opener,
             pool=pool,
         )
 
@@ -242,6 +241,8 @@ class Run:
         else:
             found = Manifest(
                 pipeline=self.pipeline,
+                also=getattr(self.open_pipeline, "also", ()),
+                case=getattr(self.open_pipeline, "case", "auto"),
                 made_by=made_by,
                 reading=asdict(self.reading),
                 format=self.format,

@@ -216,10 +216,15 @@ def inflected(found: str, surface: str) -> bool:
         found: in a text, or given.
         surface: the name.
     """
-    if not surface.isalpha() or not surface.isupper() or len(surface) > _SYMBOL:
+    if not is_symbol(surface):
         return False
     one = cased(found)
     return cased(surface) not in (one.upper(), one.removesuffix("s").upper())
+
+
+def is_symbol(surface: str) -> bool:
+    """True for a name of at most six capital letters and nothing else, which in lower case is often a common word."""
+    return surface.isalpha() and surface.isupper() and len(surface) <= _SYMBOL
 
 
 def cased(text: str) -> str:

@@ -17,7 +17,7 @@ from fascicle.errors import UsageError
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.reader import TokenArrays
 from fascicle.terms.matching.dictionary import Entry
-from fascicle.terms.matching.names import RULES, MatchingRule, NameCounts, gather_names
+from fascicle.terms.matching.names import NO_KIND, RULES, MatchingRule, NameCounts, gather_names
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_document
 from fascicle.terms.portions import portions
 from fascicle.text.annotator import Annotator, TagSpace
@@ -26,6 +26,8 @@ from fascicle.text.segment import segmenter as segmenter_of
 SOURCE: Final = "dictionary"
 _BITS: Final = (1 << 64) - 1
 PORTION: Final = 1 << 20  # characters of text that are searched together
+_CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
+_Found = tuple[tuple[Match, ...], list[str]]
 
 
 class WordReader:
@@ -34,13 +36,13 @@ class WordReader:
     A text is split by the segmenter, even if it has words of its own, so that names and texts are split alike.
     """
 
-    def __init__(self, segmenter: str = "rules@1") -> None:
-        """Sets the segmenter, by its name.
+    def __init__(self, segmenter: str = "rules@1", *, folded: bool = False) -> None:
+        """Sets the segmenter, by its name, and whether words are read in lower case.
 
         Raises:
             InputError: no such segmenter.
         """
-        self.rules = segmenter_of(segmenter)
+        self.rules, self._fold = segmenter_of(segmenter), str.lower if folded else str
         self._last: tuple[list[str], TokenArrays] | None = None
 
     def read(self, texts: list[str]) -> TokenArrays:
@@ -52,7 +54,7 @@ class WordReader:
         rows: list[int] = []
         for text in texts:
             words = self.rules.words(text)
-            rows += [forms.row(text[start:end]) for start, end in words]
+            rows += [forms.row(self._fold(text[start:end])) for start, end in words]
             rows.append(forms.row(BREAK))
             spans += [(start + offset, end + offset) for start, end in words]
             offset += len(text) + 1
@@ -86,7 +88,7 @@ class Matcher(Annotator):
         Args:
             entries: names with a type, and under a rule that takes them phrases without; their order has no influence.
             rule: one of ``RULES``, or its name.
-            reader: cuts names and texts into words; several dictionaries may share one.
+            reader: cuts names and texts into words, as the rule wants them; several dictionaries may share one.
             name: source of the mentions.
             content: hash of the dictionary, for the fingerprint.
 
@@ -97,7 +99,7 @@ class Matcher(Annotator):
         self.rule = _rule(rule)
         self._name = name
         self._content = content
-        self._reader = reader or WordReader()
+        self._reader = reader or WordReader(folded=self.rule.folded)
         self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
 
     @property
@@ -146,6 +148,9 @@ class Matcher(Annotator):
         Args:
             documents: read once; their mentions and words are not looked at.
         """
+        yield from (found for found, _ in self._found(documents))
+
+    def _found(self, documents: Iterable[Document]) -> Iterator[_Found]:
         for chunk in portions(documents, characters=PORTION):
             yield from self._of_chunk(chunk)
 
@@ -157,35 +162,46 @@ class Matcher(Annotator):
         Args:
             documents: stay as they are.
         """
-        return [self._patch(found) for found in self.matches(documents)]
+        return [self._patch(found, others) for found, others in self._found(documents)]
 
-    def _patch(self, found: Sequence[Match]) -> Patch:
+    def _patch(self, found: Sequence[Match], others: Sequence[str]) -> Patch:
         untyped = sum(not match.types for match in found)
-        events: tuple[Event, ...] = ()
+        events: list[Event] = []
         if untyped:
             message = f"{untyped} phrases without a type were found; they are not mentions"
-            events = (Event(step=self.name, kind="note", code="untyped-phrases", message=message),)
+            events.append(Event(step=self.name, kind="note", code="untyped-phrases", message=message))
+        for word in dict.fromkeys(others):
+            message = f'{word!r} is a name in other capitals alone, and no mention; case="any" finds it'
+            events.append(Event(step=self.name, kind="note", code="other-capitals", message=message))
         add = tuple(Mention(((m.start, m.end),), kind, source=self.name) for m in found for kind in m.types)
-        return Patch(add=add, events=events)
+        return Patch(add=add, events=tuple(events))
 
-    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[tuple[Match, ...]]:
+    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:
+        """Yields the matches of each document, and the words that are names in other capitals alone."""
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
-        kept = np.ones(len(starts), dtype=bool)
+        kinds = np.full(len(starts), _CUT, dtype=np.int64)
         parts = list(by_document(documents, starts))
         for document, (part, offset) in zip(documents, parts, strict=True):
-            edges = Edges(document, self._reader.rules)
-            places = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
-            kept[part] = [not edges.part(start, end) for start, end in places]
+            columns = (starts[part] - offset, ends[part] - offset, hits.rows[part])
+            kinds[part] = list(self._kinds(document, zip(*(column.tolist() for column in columns), strict=True)))
+        kept = kinds >= 0
         kept[kept] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[kept])
-        for part, offset in parts:
-            chosen = kept[part]
-            columns = ((starts[part] - offset)[chosen], (ends[part] - offset)[chosen], hits.rows[part][chosen])
-            yield tuple(
-                Match(start, end, self._names.sets[self._names.kinds[row]])
-                for start, end, row in zip(*(column.tolist() for column in columns), strict=True)
+        for document, (part, offset) in zip(documents, parts, strict=True):
+            columns = (starts[part] - offset, ends[part] - offset, kinds[part])
+            chosen = zip(*(column[kept[part]].tolist() for column in columns), strict=True)
+            others = zip(*(column[kinds[part] == NO_KIND].tolist() for column in columns[:2]), strict=True)
+            yield (
+                tuple(Match(start, end, self._names.sets[kind]) for start, end, kind in chosen),
+                [document.text[start:end] for start, end in others],
             )
+
+    def _kinds(self, document: Document, places: Iterable[tuple[int, int, int]]) -> Iterator[int]:
+        """Yields what stands at the places of rows: index of a set of types, or why it is no name."""
+        edges, text = Edges(document, self._reader.rules), document.text
+        for start, end, row in places:
+            yield _CUT if edges.part(start, end) else self._names.kind(row, text[start:end])
 
 
 def _rule(rule: MatchingRule | str) -> MatchingRule:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
+from fascicle.settings.recognition import Case
+from fascicle.terms.keys.characters import is_symbol
 from fascicle.terms.matching.dictionary import Entry
 from fascicle.terms.portions import batches
 from fascicle.terms.scanning.table import Table
@@ -47,6 +49,10 @@ class MatchingRule:
             matches nothing.
         untyped: whether phrases without a type take part: where one is chosen, nothing is known.
         as_written: types whose names have no form in lower case.
+        folded: whether names match in any casing, in place of ``casings``; but, if ``symbols``, see there.
+        symbols: whether a symbol matches only as it is written, also one that is a stop word in capitals. It is a word
+            of at most six capital letters, or of at most two characters: ``REST`` and ``Ca``, but not ``rest`` and
+            ``ca``.
     """
 
     name: str
@@ -54,10 +60,17 @@ class MatchingRule:
     stop_words: frozenset[str] = frozenset()
     untyped: bool = False
     as_written: frozenset[str] = frozenset()
+    folded: bool = False
+    symbols: bool = False
 
     def stop_forms(self) -> set[str]:
         """Returns every form of the stop words that matches nothing."""
-        return {form for word in self.stop_words for form in (word.lower(), word.upper(), word.capitalize())}
+        cases = (str.lower, str.capitalize) if self.symbols else (str.lower, str.upper, str.capitalize)
+        return {case(word) for word in self.stop_words for case in cases}
+
+    def is_strict(self, words: list[str]) -> bool:
+        """True if a name, given as its words, matches in no other casing than its own."""
+        return self.folded and self.symbols and len(words) == 1 and (len(words[0]) <= _TINY or is_symbol(words[0]))
 
 
 RAW: Final = MatchingRule(name="raw")
@@ -69,8 +82,18 @@ THREE_CASINGS: Final = MatchingRule(
     as_written=frozenset({"PER", "ORG", "LOC"}),
 )
 RULES: Final = MappingProxyType({rule.name: rule for rule in (RAW, THREE_CASINGS)})
+# The rules of a user's own list, by the setting of its capitals.
+OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
+    {
+        "auto": MatchingRule(name="case-auto", stop_words=ENGLISH_STOP_WORDS, folded=True, symbols=True),
+        "exact": MatchingRule(name="case-exact", stop_words=ENGLISH_STOP_WORDS, symbols=True),
+        "any": MatchingRule(name="case-any", stop_words=ENGLISH_STOP_WORDS, folded=True),
+    }
+)
 
 LONGEST: Final = 256  # words; what is longer is no name, and each word of the longest name costs a step of every search
+_TINY: Final = 2
+NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
 _TOGETHER: Final = 4096  # names that are cut into words in one call
 _ONE: Final = {"s": "", "were": "was", "have": "has"}  # how the sentences about names end in one, and in several
 _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
@@ -122,8 +145,9 @@ class Names:
     """Dictionary that is ready for search.
 
     Attributes:
-        table: of all phrases, as their words with a blank between any two.
-        kinds: of each row of the table, index into ``sets``.
+        table: of all phrases, as their words with a blank between any two; in lower case if the rule is folded.
+        kinds: of each row of the table, index into ``sets``; -1 if it matches only as one of ``strict``.
+        strict: names that match only as they are written -> index into ``sets``, of all names that match there.
         sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
         types: of all names, sorted.
         counts: what became of the entries.
@@ -131,9 +155,14 @@ class Names:
 
     table: Table
     kinds: array[int]
+    strict: dict[str, int]
     sets: list[tuple[str, ...]]
     types: tuple[str, ...]
     counts: NameCounts
+
+    def kind(self, row: int, surface: str) -> int:
+        """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none does in its casing."""
+        return self.strict.get(surface, self.kinds[row]) if self.strict else self.kinds[row]
 
 
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
@@ -153,6 +182,7 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
     """
     told, sets = Counter[str](), _Sets()
     phrases: dict[str, int] = {}
+    strict: dict[str, int] = {}
     for together in batches(entries, _TOGETHER):
         for entry, words in zip(together, _words_of(together, segmenter), strict=True):
             _check_type(entry, rule)
@@ -161,16 +191,20 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
             told[what] += 1
             if what in ("name", "one_letter"):
                 number = sets.number((entry.type,) if entry.type else ())
-                for form in _casings(" ".join(words), entry.type, rule):
-                    if phrases.setdefault(form, number) != number:
-                        phrases[form] = sets.joined(phrases[form], number)
-    if not phrases:
+                to = strict if rule.is_strict(words) else phrases
+                for form in words if to is strict else _casings(words, entry.type, rule):
+                    to[form] = sets.joined(to.get(form, number), number)
+    if not phrases and not strict:
         entered = counted(told["entries"], "entry", "entries")
         raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
-    known, several = sets.known, sum(len(sets.known[number]) > 1 for number in phrases.values())
-    removed = sorted(rule.stop_forms() & phrases.keys())
+    several = sum(len(sets.known[number]) > 1 for number in phrases.values())
+    removed = sorted(rule.stop_forms() & (phrases.keys() | strict.keys()))
     for form in removed:
-        del phrases[form]
+        phrases.pop(form, None)
+        strict.pop(form, None)
+    for form, number in strict.items():
+        same = phrases.setdefault(form.lower(), NO_KIND)
+        strict[form] = number if same == NO_KIND else sets.joined(same, number)
     order = sorted(phrases)
     counts = NameCounts(
         **{name: told[name] for name in ("entries", "empty", "signs", "too_long", "one_letter")},
@@ -181,8 +215,9 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
     return Names(
         table=Table.of(order),
         kinds=array("i", map(phrases.__getitem__, order)),
-        sets=known,
-        types=tuple(sorted({kind for types in known for kind in types})),
+        strict=strict,
+        sets=sets.known,
+        types=tuple(sorted({kind for types in sets.known for kind in types})),
         counts=counts,
     )
 
@@ -203,6 +238,8 @@ class _Sets:
 
     def joined(self, one: int, other: int) -> int:
         """Returns the number of the union of two sets of types."""
+        if one == other:
+            return one
         return self.number(tuple(sorted({*self.known[one], *self.known[other]})))
 
 
@@ -225,8 +262,11 @@ def _what(entry: Entry, words: list[str]) -> str:
     return "one_letter" if len(entry.name.strip()) == 1 else "name"
 
 
-def _casings(name: str, kind: str, rule: MatchingRule) -> set[str]:
-    """Returns a name, as words joined by blanks, in all casings in which it matches."""
+def _casings(words: list[str], kind: str, rule: MatchingRule) -> set[str]:
+    """Returns a name, as words joined by blanks, in all casings in which it matches; of a folded rule in lower case."""
+    if rule.folded:
+        return {" ".join(map(str.lower, words))}
+    name = " ".join(words)
     forms = {name}
     if "upper" in rule.casings:
         forms.add(name.upper())

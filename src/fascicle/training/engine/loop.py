@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -80,10 +80,23 @@ _TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first o
 
 @dataclass(frozen=True, kw_only=True)
 class StepDone:
-    """Event: one change of the weights, with its number from 1 and the loss of its batches."""
+    """Event: one change of the weights, with its number from 1 and the loss of its batches.
+
+    The numbers of all steps and epochs of the run are 0 where they are not known.
+    """
 
     step: int
     loss: float
+    steps: int = field(default=0, compare=False)
+    epochs: int = field(default=0, compare=False)
+
+    @property
+    def place(self) -> str:
+        """Where the run is, in words."""
+        if not self.steps:
+            return f"step {self.step:,}"
+        epoch = 1 + (self.step - 1) * self.epochs // self.steps
+        return f"epoch {epoch}/{self.epochs}, step {self.step:,} of {self.steps:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,7 +342,7 @@ class Trainer(Loop):
             loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
             self._change()
             total += loss
-            yield StepDone(step=self.step, loss=loss)
+            yield StepDone(step=self.step, loss=loss, steps=self.steps, epochs=self.epochs)
         self.epoch += 1
         self.average.after_epoch()
         mean = total / max(1, self.steps_per_epoch - done)

@@ -17,6 +17,7 @@ from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
 from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.progress import shown_here
 from fascicle.core.wording import counted
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import Format, format_named
@@ -28,6 +29,7 @@ from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.version import VERSION
@@ -86,11 +88,14 @@ def annotate(  # noqa: PLR0913 - as users say it
     output: str | os.PathLike[str],
     *,
     model: Paths = DEFAULT_MODEL,
+    also: Paths | None = None,
+    case: Case = "auto",
     format: str = "auto",  # noqa: A002
     overwrite: bool = False,
     resume: bool = False,
     link: Paths | None = "auto",
     ontology: str = "",
+    progress: bool = False,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -98,12 +103,15 @@ def annotate(  # noqa: PLR0913 - as users say it
         files: a file, a folder, or several.
         output: a file for all, or a folder (``"name/"``) with a file for each.
         model: as `fascicle.load` takes it; term packs may be several.
+        also: your own names beside the model, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
         format: of the output, a name of ``formats.catalogue.FORMATS``; by default that of the suffix of the output.
         overwrite: replace output of an earlier run.
         resume: continue an interrupted run.
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
             the model and the format holds links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
+        progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -117,7 +125,15 @@ def annotate(  # noqa: PLR0913 - as users say it
         link=link if link in (None, AUTO) else listed(link, name="link"),
         ontology=ontology,
     )
-    return annotate_files(request, partial(load, listed(model, name="model")))
+    names = None if also is None else listed(also, name="also")
+    opening = partial(load, listed(model, name="model"), also=names, case=case)
+    if not progress:
+        return annotate_files(request, opening)
+    shown = shown_here()
+    try:
+        return annotate_files(request, opening, listener=ProgressCallbacks(seen=shown.see))
+    finally:
+        shown.end()
 
 
 def annotate_files(

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, filterfalse, groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fascicle.core.files.apart import Inputs
@@ -15,6 +14,7 @@ from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import listed as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.settings.recognition import Case
 from fascicle.verbs.tasks.paths import Paths, listed
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def run(  # noqa: PLR0913
     folder: str | os.PathLike[str],
     *,
     pipeline: str | os.PathLike[str],
+    also: Paths | None = None,
+    case: Case = "auto",
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
     workers: int = 1,
@@ -42,7 +44,9 @@ def run(  # noqa: PLR0913
         files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
             `fascicle.core.files.remote.listed`.
         folder: of the run; a path or a URL.
-        pipeline: a ``pipeline.toml``, or a folder with one.
+        pipeline: a ``pipeline.toml``, a folder with one, or a model, as `fascicle.load` takes it.
+        also: names beside a model, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
@@ -58,6 +62,7 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
+    from fascicle.pipeline.opening import PipelineOpener
     from fascicle.pipeline.running.run import Run
     from fascicle.pipeline.running.supervisor import Supervisor
 
@@ -68,9 +73,11 @@ def run(  # noqa: PLR0913
         pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(listed(files), request)
+    names = () if also is None else listed(also, name="also")
     if not is_url(place):
-        Inputs.of([*filterfalse(is_url, paths), steps]).refuse(place, filled=True)
-    opened = Run.of(paths, steps, place, reading=request, format=format, workers=workers, pool=pool)
+        Inputs.of([*filterfalse(is_url, paths), steps, *names]).refuse(place, filled=True)
+    opener = PipelineOpener(given=steps, also=names, case=case)
+    opened = Run.of(paths, opener, place, reading=request, format=format, workers=workers, pool=pool)
     return opened.do(resume=resume, update=update, progress=progress)
 
 
@@ -131,19 +138,19 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         UsageError: an id that is not in quarantine.
         FascicleError: the pipeline cannot be opened.
     """
-    from fascicle.pipeline.loading import open_pipeline
+    from fascicle.pipeline.opening import PipelineOpener
     from fascicle.pipeline.running.folder import RunFolder
     from fascicle.pipeline.running.report import plan_retry
     from fascicle.pipeline.running.run import accounted, finalize, open_worker
     from fascicle.pipeline.running.supervisor import Supervisor
-    from fascicle.settings.pipeline import read_pipeline
     from fascicle.version import VERSION
 
     place = RunFolder(folder)
     manifest = place.manifest()
-    path = str(Path(pipeline or manifest.pipeline).expanduser().resolve())
-    limits = read_pipeline(path).limits
-    with open_pipeline(path) as opened:
+    of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case)
+    opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
+    path, limits = opener.given, opener.limits
+    with opener() as opened:
         made_by = {"release": VERSION, **opened.made_by()}
     with place.held() as mark:
         manifest = place.manifest()  # an update may have changed it meanwhile
@@ -151,7 +158,7 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
         if again is not None:
             (shard,) = again.shards
-            opening = partial(open_worker, partial(open_pipeline, path), folder, f"{shard.name}.json", mark)
+            opening = partial(open_worker, opener, folder, f"{shard.name}.json", mark)
             with Supervisor(opening, limits=limits, workers=1) as supervisor:
                 for _ in supervisor.run([shard]):
                     pass

@@ -1,0 +1,222 @@
+"""Component of spaCy: ``nlp.add_pipe("fascicle")``; needs the extra ``spacy``, and is found by its entry point."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.util import minibatch
+
+from fascicle.core import codec
+from fascicle.core.document import Document, TextMention
+from fascicle.core.mention import told
+from fascicle.errors import ModelError
+
+if TYPE_CHECKING:
+    from fascicle.text.annotator import Annotator
+
+NAME: Final = "fascicle"
+_FILE: Final = "fascicle.json"
+_NIL: Final = "NIL"  # as spaCy's own linker writes it
+Settings = dict[str, Any]
+
+
+class Component:
+    """Finds mentions in the texts of spaCy, whatever its tokens are.
+
+    Every mention becomes a span of ``doc.spans`` that covers its tokens, with the concept of its first link as
+    ``kb_id_``. Those that overlap no better one become entities of ``doc.ents`` too. Three extensions keep what spans
+    cannot hold: ``doc._.fascicle`` is the document with exact offsets, all links and events;
+    ``span._.fascicle_score`` and ``span._.fascicle_curies`` are the score and the concepts of a span.
+    """
+
+    def __init__(self, name: str, settings: Settings, *, spans_key: str, set_ents: bool, overwrite_ents: bool) -> None:
+        """Takes the arguments of `fascicle.load`; the model is opened with the first text, in each process."""
+        self.name, self._settings = name, settings
+        self._spans_key, self._set_ents, self._overwrite = spans_key, set_ents, overwrite_ents
+        self._saved = ""  # fingerprint of the model that a pipeline was saved with
+        self._handle: Callable[..., None] | None = None
+
+    @cached_property
+    def model(self) -> "Annotator":
+        """The predictor.
+
+        Raises:
+            ModelError: it is another one than that with which the pipeline was saved.
+        """
+        from fascicle.loading import load  # late: spaCy loads this module for every pipeline
+
+        found = load(**self._settings)
+        if self._saved not in ("", found.fingerprint):
+            raise ModelError(
+                f"the pipeline was saved with another {found.name} than the one that is here, which gives other "
+                "answers; put that one back, or make the pipeline again"
+            )
+        return found
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Types of the mentions."""
+        return self.model.types
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Adds the mentions to one text."""
+        return self._marked(doc, self.model(doc.text))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Adds the mentions to texts, which go through the model in batches."""
+        for docs in minibatch(stream, size=batch_size):
+            try:
+                found = self.model([doc.text for doc in docs])
+                marked = [self._marked(doc, document) for doc, document in zip(docs, found, strict=True)]
+            except Exception as error:
+                if self._handle is None:
+                    raise
+                self._handle(self.name, self, docs, error)
+                continue
+            yield from marked
+
+    def set_error_handler(self, handle: Callable[..., None]) -> None:
+        """Sets what is called with a batch that fails; see ``Language.set_error_handler``."""
+        self._handle = handle
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Returns which model it was; the settings are in the configuration of the pipeline."""
+        return json.dumps({"fingerprint": self.model.fingerprint}).encode()
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
+        """Requires the model of `to_bytes`; returns the component itself."""
+        self._saved = json.loads(data)["fingerprint"]
+        self.__dict__.pop("model", None)
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Writes what `to_bytes` returns into a folder."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        (Path(path) / _FILE).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":
+        """Reads what `to_disk` wrote; returns the component itself."""
+        return self.from_bytes((Path(path) / _FILE).read_bytes())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves the open model out: another process opens it for itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "model"}
+
+    def _marked(self, doc: Doc, document: Document) -> Doc:
+        spans = [(one, _span(doc, one)) for one in document]
+        doc.spans[self._spans_key] = [span for _, span in spans]
+        facts = {_place(span): [one.score, [told(link) for link in one.links if not link.nil]] for one, span in spans}
+        doc.user_data[NAME] = {"document": codec.encode(document).decode(), "spans": facts}
+        if self._set_ents:
+            best = [span for one, span in sorted(spans, key=lambda pair: pair[0].rank)]
+            there = list(doc.ents)
+            doc.set_ents(_disjoint([*best, *there] if self._overwrite else [*there, *best]))
+        return doc
+
+
+def _span(doc: Doc, mention: TextMention) -> Span:
+    link = next(iter(mention.links), None)
+    concept = "" if link is None else _NIL if link.nil else told(link)
+    return doc.char_span(mention.start, mention.end, label=mention.type, kb_id=concept, alignment_mode="expand")
+
+
+def _disjoint(spans: list[Span]) -> list[Span]:
+    """Returns the spans that share no token with one before them."""
+    taken: set[int] = set()
+    kept = []
+    for span in spans:
+        tokens = range(span.start, span.end)
+        if taken.isdisjoint(tokens):
+            taken.update(tokens)
+            kept.append(span)
+    return kept
+
+
+def _place(span: Span) -> str:
+    return f"{span.start_char}:{span.end_char}:{span.label_}"
+
+
+def _facts(span: Span) -> list[Any]:
+    found: list[Any] = span.doc.user_data.get(NAME, {}).get("spans", {}).get(_place(span), [None, []])
+    return found
+
+
+def _document(doc: Doc) -> Document | None:
+    found = doc.user_data.get(NAME)
+    return None if found is None else codec.decode(found["document"])
+
+
+def create(
+    nlp: Language,
+    name: str,
+    model: str,
+    also: list[str],
+    case: Literal["auto", "exact", "any"],
+    link: str | None,
+    ontology: str,
+    only: list[str],
+    threshold: float | dict[str, float],
+    threads: int | None,
+    spans_key: str,
+    set_ents: bool,
+    overwrite_ents: bool,
+) -> Component:
+    """Makes the component; the settings without an explanation are those of `fascicle.load`.
+
+    Args:
+        nlp: the pipeline.
+        name: of the component in it.
+        model: see `fascicle.load`; so are the next seven.
+        also: own names beside the model.
+        case: in which capitals they are found.
+        link: a linker, ``"auto"``, or ``None``.
+        ontology: of the links.
+        only: types.
+        threshold: least scores.
+        threads: of the network.
+        spans_key: key of ``doc.spans`` for all mentions.
+        set_ents: also set ``doc.ents``.
+        overwrite_ents: replace entities of earlier components that overlap.
+    """
+    settings = {
+        "model": model,
+        "also": also,
+        "case": case,
+        "link": link,
+        "ontology": ontology,
+        "only": only,
+        "threshold": threshold,
+        "threads": threads,
+    }
+    return Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
+
+
+_DEFAULTS: Final = {
+    "model": "biomed",
+    "also": [],
+    "case": "auto",
+    "link": "auto",
+    "ontology": "",
+    "only": [],
+    "threshold": 0.0,
+    "threads": None,
+    "spans_key": NAME,
+    "set_ents": True,
+    "overwrite_ents": False,
+}
+for kind, extension, getter in (
+    (Doc, NAME, _document),
+    (Span, f"{NAME}_score", lambda span: _facts(span)[0]),
+    (Span, f"{NAME}_curies", lambda span: _facts(span)[1]),
+):
+    kind.set_extension(extension, getter=getter, force=True)
+Language.factory(
+    NAME,
+    default_config=_DEFAULTS,
+    assigns=["doc.ents", "doc.spans", f"doc._.{NAME}", f"span._.{NAME}_score", f"span._.{NAME}_curies"],
+    func=create,
+)

@@ -1,0 +1,59 @@
+"""A model as a pipeline, with own names beside it, from any folder."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from fascicle.errors import UsageError
+from fascicle.pipeline.opening import PipelineOpener
+from fascicle.settings.pipeline import Shards
+
+TEXT = "Aspirin at rest, and lithium."
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.tsv"
+    path.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
+    return path
+
+
+def said(opener: PipelineOpener) -> list[tuple[str, str]]:
+    with opener() as pipeline:
+        (document,) = pipeline.stream([TEXT])
+    return [(mention.type, mention.text) for mention in document]
+
+
+def test_own_names_answer_before_the_model(own: Path) -> None:
+    assert said(PipelineOpener(given="biomed-fast", also=(str(own),))) == [("Drug", "Aspirin"), ("Chemical", "lithium")]
+    any_case = PipelineOpener(given="biomed-fast", also=(str(own),), case="any")
+    assert said(any_case) == [("Drug", "Aspirin"), ("Gene", "rest"), ("Chemical", "lithium")]
+    assert any_case.shards == Shards()
+
+
+def test_paths_hold_in_any_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own.parent)
+    (own.parent / "biomed").mkdir()  # the name of a shipped model stays one
+    opener = PipelineOpener(given="own.tsv", also=("own.tsv", "basic")).from_anywhere()
+    assert (opener.given, opener.also) == (str(own), (str(own), "basic"))
+    assert PipelineOpener(given="biomed").from_anywhere().given == "biomed"
+    monkeypatch.chdir("/")
+    assert said(pickle.loads(pickle.dumps(opener)))[0] == ("Drug", "Aspirin")
+
+
+def test_a_pipeline_names_its_names_itself(own: Path) -> None:
+    (own.parent / "pipeline.toml").write_text('[[steps]]\nkind = "recogniser"\nmodel = "own.tsv"\n', encoding="utf-8")
+    for opener in (PipelineOpener(given=str(own.parent), also=(str(own),)),):
+        with pytest.raises(UsageError, match="step of the kind recogniser"):
+            opener.from_anywhere()
+
+
+def test_a_service_takes_own_names(own: Path) -> None:
+    pytest.importorskip("uvicorn")
+    from fascicle.serving.server import openings
+
+    opened = openings(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
+    assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(opened, ("Drug", "Aspirin"))

@@ -1,0 +1,106 @@
+"""The capitals in which the names of a user's own list are found, against a plain look at each word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document
+from fascicle.loading import load
+from fascicle.terms.matching.dictionary import Entry
+from fascicle.terms.matching.matcher import Matcher
+from fascicle.terms.matching.names import ENGLISH_STOP_WORDS, OWN
+
+WORDS = [
+    "aspirin",
+    "Aspirin",
+    "ASPIRIN",
+    "REST",
+    "Rest",
+    "rest",
+    "Ca",
+    "CA",
+    "ca",
+    "was",
+    "Was",
+    "WAS",
+    "BRCA1",
+    "brca1",
+]
+
+
+def is_found(word: str, name: str, case: str) -> bool:
+    """What the setting says in words, for one word and one name."""
+    symbol = len(name) <= 2 or (name.isalpha() and name == name.upper() and len(name) <= 6)
+    stop = name.lower() in ENGLISH_STOP_WORDS
+    if case == "any":
+        return not stop and word.lower() == name.lower()
+    if stop and name != name.upper():
+        return False
+    if case == "exact" or symbol:
+        return word == name
+    return word.lower() == name.lower()
+
+
+@pytest.mark.parametrize("case", ["auto", "exact", "any"])
+@given(
+    names=st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), text=st.lists(st.sampled_from(WORDS), max_size=8)
+)
+def test_words_are_found_as_the_setting_says(case: str, names: list[str], text: list[str]) -> None:
+    entries = [Entry(name, f"Type{at}") for at, name in enumerate([*names, "certain"])]
+    (patch,) = Matcher(entries, rule=OWN[case]).predict([Document(id="1", text=" ".join(text))])  # type: ignore[index]
+    starts = [len(" ".join(text[:at])) + bool(at) for at in range(len(text))]
+    wanted = {
+        (start, start + len(word), one.type)
+        for start, word in zip(starts, text, strict=True)
+        for one in entries
+        if is_found(word, one.name, case)
+    }
+    assert {(mention.start, mention.end, mention.type) for mention in patch.add} == wanted
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.tsv"
+    path.write_text("Chemical\taspirin\nDisease\tHeart Failure\nGene\tREST\nGene\tBRCA1\n", encoding="utf-8")
+    return path
+
+
+def said(path: Path, text: str, case: str = "auto") -> list[str]:
+    return [mention.text for mention in load(path, case=case)(text)]  # type: ignore[arg-type]
+
+
+def test_capitals_are_as_users_expect(own: Path) -> None:
+    text = "Aspirin, ASPIRIN and aspirin; heart failure, Heart failure and HEART FAILURE at rest; REST and Brca1"
+    everything = text.replace(";", ",").replace(" and ", ", ").split(", ")
+    expected = [one.removesuffix(" at rest") for one in everything]
+    assert said(own, text) == expected
+    assert said(own, text, "any") == [*expected[:-2], "rest", *expected[-2:]]
+    assert said(own, text, "exact") == ["aspirin", "REST"]
+
+
+def test_a_longer_name_in_capitals_is_no_symbol(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("Disease\tHYPERTENSION\nDisease\tCHRONIC PAIN\n", encoding="utf-8")
+    assert said(path, "hypertension and Chronic pain") == ["hypertension", "Chronic pain"]
+
+
+def test_a_place_in_other_capitals_is_counted_once_for_each_word(own: Path) -> None:
+    found = load(own)("At rest, at Rest, at rest.")
+    events = [event for event in found.events if event.code == "other-capitals"]
+    assert [event.message.partition(" ")[0] for event in events] == ["'rest'", "'Rest'"]
+    assert not [event for event in load(own)("REST").events if event.code == "other-capitals"]
+
+
+def test_types_of_a_symbol_and_of_a_name_in_any_capitals_join(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("Gene\tMICE\nSpecies\tmice\n", encoding="utf-8")
+    types = [[mention.type for mention in load(path)(text)] for text in ("mice", "MICE")]
+    assert types == [["Species"], ["Gene", "Species"]]
+
+
+def test_the_setting_decides_the_fingerprint(own: Path) -> None:
+    assert len({load(own, case=case).fingerprint for case in ("auto", "exact", "any")}) == 3  # type: ignore[arg-type]
