@@ -1,6 +1,6 @@
-"""``load``: a name, a folder or a dictionary -> a predictor.
+"""``load``: opens a predictor from a name, a folder or a dictionary.
 
-The one place that knows the runtime and, lazily, torch models.
+Only this module knows both the runtime and, through lazy imports, torch models.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
-TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
+TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
 @checked
@@ -109,7 +109,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
 def given_out(
     predictor: Annotator, *, ends: Ends | None = None, only: Sequence[str] = (), min_score: float = 0.0
 ) -> Annotator:
-    """See `runtime.choice.answering`, which is imported where there is something to choose."""
+    """Wraps a predictor by `runtime.choice.answering`, imported only if there is something to choose."""
     if not (ends or only or min_score or predictor.apart):
         return predictor
     from fascicle.runtime.choice import answering
@@ -125,7 +125,7 @@ def load_whole(
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
 ) -> Annotator:
-    """As `load`, with the types that the model keeps apart: what teaches others, or is calibrated, hides nothing."""
+    """Loads like `load`, with all types, also those kept apart: for calibration and for teachers."""
     if packs := packs_of(model):
         from fascicle.terms.opening import open_packs
 
@@ -140,7 +140,7 @@ def load_whole(
 def _loaded(
     model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
 ) -> Annotator:
-    """Whatever is no term pack."""
+    """Loads a predictor that is no term pack."""
     if is_dictionary(model):
         from fascicle.terms.opening import open_dictionary
 
@@ -167,7 +167,7 @@ def _loaded(
 
 
 def _refuse(reason: str, *, types: object = None, device: str | None = None) -> None:
-    """Refuses other types, and devices beside the processor, where they were asked for."""
+    """Raises an error if other types, or a device other than the processor, were requested."""
     if types is not None:
         raise UsageError(f"{reason}; leave out the types")
     if device not in (None, "cpu", "auto"):
@@ -175,7 +175,7 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
-    """Loads a model that is no ensemble, for what only a single model can answer.
+    """Loads a model that is no ensemble, for functions that need a single model.
 
     Raises:
         ModelError, MissingExtraError: see `load`.
@@ -230,8 +230,8 @@ def load_filter(
     """Loads a filter over the mentions of other systems.
 
     Args:
-        folder: of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need the extra
-            ``train``), or an export.
+        folder: folder of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need
+            the extra ``train``), or an export.
         threads: CPU threads of the network; all usable cores by default.
         device: see `load`.
 
@@ -264,7 +264,7 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
     """Loads a span typer, which needs the extra ``train``.
 
     Args:
-        folder: of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
+        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
         threads: CPU threads; all usable cores by default.
 
     Raises:
@@ -277,7 +277,7 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
 
 
 def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
-    """The ensemble of a folder; its members are kept in memory if small, else opened anew for each call."""
+    """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew for each call."""
     from fascicle.runtime.ensemble import EnsemblePredictor
 
     manifest = read_ensemble(folder)
@@ -301,7 +301,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
 
 
 def _check_members(folder: Path, device: str | None) -> None:
-    """Refuses a device that a part of an ensemble cannot use, before any part is opened."""
+    """Raises an error for a device that a part of an ensemble cannot use, before any part is opened."""
     manifest = read_ensemble(folder)
     places = [folder / MEMBERS / name for name in manifest.members]
     for place in filter(is_ensemble, places):
@@ -317,7 +317,7 @@ def _check_members(folder: Path, device: str | None) -> None:
 
 @contextmanager
 def _needs_torch(threads: int | None) -> Iterator[None]:
-    """Guards the imports of a model of torch, and limits its threads; ``None`` leaves them as they are."""
+    """Guards imports of torch models, and sets the number of threads of torch; ``None`` leaves it unchanged."""
     try:
         import torch
 

@@ -104,7 +104,7 @@ def windows_of(
 
 
 def answered(window: Window, spans: Ints) -> Bools:
-    """Returns the mask of spans whose scores are kept from a window: it keeps their middle, and contains all their units.
+    """Returns the mask of spans that are scored by a window: it keeps their middle and contains all their units.
 
     Scores of a span are kept from at most one window, and from exactly one if the span is no longer than the overlap of
     windows.
@@ -195,7 +195,7 @@ def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: i
     if segment[1] - segment[0] <= capacity:
         everything = (low, high)
         return [Window(document=document, pieces=segment, units=everything, keep=everything, segment=everything)]
-    # Pieces before the first unit are dropped, those after a unit belong to it: borders[i] is the start of unit low + i.
+    # Pieces before the first unit are dropped, those after a unit go with it: borders[i] is where unit low + i starts.
     borders = np.append(pieces.first[low:high], segment[1])
     ranges = list(_unit_windows(borders, capacity=capacity, overlap=overlap))
     cuts = [0, *((b_next + e) // 2 for (_, e), (b_next, _) in pairwise(ranges)), high - low]
@@ -212,7 +212,7 @@ def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: i
 
 
 def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yields ranges of units that fit, each ending later than the previous and overlapping it by at most ``overlap``."""
+    """Yields ranges of units that fit, each ending after the previous and overlapping it by ``overlap`` at most."""
     count = len(borders) - 1
     start = 0
     while True:
@@ -249,7 +249,7 @@ def _widened(
 
 
 def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
-    """Returns for each piece border the nearest borders between units: at or after it, and at or before it; ``[n + 1]``."""
+    """Returns for each piece border the nearest borders between units, after and before it (or itself); ``[n + 1]``."""
     borders = np.arange(len(pieces.ids) + 1)
     # Borders are compared with the farthest piece of all units that begin before them.
     reach = np.append(-1, np.maximum.accumulate(last_pieces(pieces)))
