@@ -14,7 +14,7 @@ The tree::
     ├── MissingExtraError    a part of Fascicle that is not installed
     └── PluginError          a plug-in of another package that cannot be used
 
-Every message is one sentence: what was given, what is allowed, what to do. Beside it, an error has fields for programs:
+Every message is one sentence: what was given, what is allowed, what to do. An error also has fields for programs:
 ``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; an unknown field is empty.
 """
 
@@ -85,7 +85,7 @@ def one_line(message: str) -> str:
 
 
 class FascicleError(Exception):
-    """Base of all errors for users; printed as one sentence, never with a traceback unless asked for.
+    """Base of all errors for users; printed as one sentence, with a traceback only on request.
 
     A message is one line of bounded length, also if it quotes a file: control characters are escaped, and the middle of
     a long one is cut out, so that the place at its beginning and the advice at its end are kept.

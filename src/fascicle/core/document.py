@@ -109,7 +109,7 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         add: mentions to add.
         links: links to attach to the mention of a ``(source, type, spans)``.
-        events: what was not done, or not done as asked.
+        events: reports of what was not done, or not done as requested.
         sentences: ranges of sentences, set only if the document has none; the same holds for words and sections.
         words: see above.
         sections: see above.

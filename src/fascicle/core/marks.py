@@ -202,7 +202,7 @@ def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Plac
 
 
 def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
-    """Words or tags with the lines of some mentions below them, as those are at one character."""
+    """Puts the lines of some mentions below words or tags, as they are at one character."""
     if not inner:
         return inner
     for one in over:
@@ -213,7 +213,7 @@ def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
 
 
 def _tag(one: _Placed, end: int) -> Html:
-    """What stands behind a fragment: type, whether it is right, and which part of which mention it is."""
+    """Returns the label after a fragment: type, right or wrong, and the number of the mention and of its part."""
     mark = one.mark
     sign = "" if mark.right is None else f"\u00a0{_RIGHT if mark.right else _WRONG}"
     part = ""

@@ -28,7 +28,7 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
 
     Args:
         document: the document; it is not changed.
-        patch: what to change.
+        patch: the changes.
         step: name of the step that made the patch, for events.
         drops: sources whose mentions the step may drop or replace.
 

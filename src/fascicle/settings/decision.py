@@ -176,7 +176,7 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
 
     @property
     def keeping_all(self) -> DocumentDecision:
-        """Returns the same decision without thresholds."""
+        """The same decision without thresholds."""
         types = {name: msgspec.structs.replace(rule, low=0.0, alone=0.0) for name, rule in self.types.items()}
         return msgspec.structs.replace(self, types=types)
 

@@ -76,7 +76,7 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
 
     @property
     def needs(self) -> Needs:
-        """Returns the requirements of a head of this family; by default none, with types as labels."""
+        """Requirements of a head of this family; by default none, with types as labels."""
         return Needs(
             fixed=f"its family is {self.family!r}, which learns its types as labels; only 'binder' reads about them"
         )
@@ -95,7 +95,7 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """Returns no requirements; if a type is not annotated, a unit in no mention may have its tags."""
+        """No requirements; if a type is not annotated, a unit in no mention may have its tags."""
         return replace(super().needs, masks=True)
 
 
@@ -140,7 +140,7 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
 
     @property
     def needs(self) -> Needs:
-        """Returns no requirements; each label is an output of its own, which can be trained alone."""
+        """No requirements; each label is an output of its own, which can be trained alone."""
         return replace(super().needs, soft=True)
 
     def __post_init__(self) -> None:
@@ -171,7 +171,7 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """Returns a width, if the recipe gives none; a span without a mention may have a type that is not annotated."""
+        """A width, if the recipe gives none; a span without a mention may have a type that is not annotated."""
         return replace(super().needs, width=not self.width, masks=True)
 
 
@@ -279,7 +279,7 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
 
     @property
     def needs(self) -> Needs:
-        """Returns a special token for the whole text, and the texts that it reads about types."""
+        """A special token for the whole text, and the texts that it reads about types."""
         return Needs(
             opening=True,
             types=self.types,

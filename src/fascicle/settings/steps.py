@@ -30,7 +30,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
-        """Paths of files and folders that the step reads, by their keys; some may be names of shipped files."""
+        """Returns the paths of files and folders that the step reads, by their keys; some may be shipped names."""
         return {key: getattr(self, key) for key in self.__struct_fields__ if key in _PATHS}
 
 

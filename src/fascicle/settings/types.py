@@ -287,7 +287,7 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     """Converts the table of one type.
 
     Raises:
-        ValueError: says which type is wrong and why.
+        ValueError: it names the wrong type and the reason.
     """
     name = table.get("name")
     place = f"the type {name!r}" if isinstance(name, str) and name else f"the type in table {number}"
@@ -303,7 +303,7 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     except msgspec.ValidationError as error:
         what, inside = place_of(error)
         key = re.split(r"\W", inside, maxsplit=1)[0]  # a field, of which an item may be wrong
-        if not key:  # what the class itself found wrong names the type, if it has a name
+        if not key:  # an error of the class itself names the type, if it has a name
             raise ValueError(what if name else f"{place}: {what}") from None
         raise ValueError(f"{place}: {key} = {table[key]!r} is not allowed: {what[0].lower() + what[1:]}") from None
 

@@ -78,7 +78,7 @@ class ReadsDocuments(Protocol):
     def __call__(
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
-        """See ``read_documents``."""
+        """Reads documents; see ``read_documents``."""
         ...
 
 
@@ -98,7 +98,7 @@ class LooksUp:
     def __call__(
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
-        """See ``read_documents``."""
+        """Reads documents like ``read_documents``, and adds their features."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
         known = look_up(documents, [p.units for p in read.pieces], self._finder, self._columns)
         return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])

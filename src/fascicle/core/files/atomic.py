@@ -43,7 +43,7 @@ _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, e
 def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """Opens a binary file that takes its name when the block ends without an error.
 
-    Until then the bytes lie under a temporary name in the same folder; on any error, an interrupt included, that
+    Until then the bytes are under a temporary name in the same folder; on any error, an interrupt included, that
     file is removed and a file of the final name stays as it was. A target that is no regular file (``/dev/null``, a
     pipe) is written directly, and an open descriptor (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link,
     the file that it leads to is written. A file that is replaced keeps its permissions.

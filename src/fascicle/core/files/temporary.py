@@ -161,7 +161,7 @@ def taken_over(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def _holding(path: Path, descriptor: int) -> Iterator[bool]:
-    """Locks a descriptor for the block, and closes it; yields false if another process removed the path as stale."""
+    """Locks a descriptor for the block, and closes it; yields false if another process claimed the path as stale."""
     if sys.platform == "win32":
         os.close(descriptor)
         yield True

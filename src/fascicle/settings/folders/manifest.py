@@ -275,7 +275,7 @@ def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:
 
 
 def check_open_types(folder: Path, manifest: Manifest) -> None:
-    """Raises an error if other types are requested of a model whose types are fixed in its weights.
+    """Raises an error for a model that cannot be used with other types than its own.
 
     Raises:
         UsageError: the model cannot use other types.

@@ -18,7 +18,7 @@ _DICTIONARIES: Final = (".tsv", ".txt")
 
 
 def is_dictionary(path: str | os.PathLike[str]) -> bool:
-    """True if a path is a file named ``.tsv`` or ``.txt``, compressed or not."""
+    """True if a path is a file with the suffix ``.tsv`` or ``.txt``, compressed or not."""
     place = Path(path).expanduser()
     return place.is_file() and place.name.lower().removesuffix(".gz").endswith(_DICTIONARIES)
 

@@ -194,7 +194,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
         raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
 
 
-# The tables in which the settings of a head stand beside others, and the classes of these.
+# Tables that contain settings of a head among others, and the classes of the others.
 _WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
 _DEFAULT = "softmax"
 # Tables of the other recipes.

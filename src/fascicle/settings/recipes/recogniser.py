@@ -300,15 +300,15 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
                 raise ValueError(_cannot_be_soft(head.family, soft[0]))
 
     def corpora(self) -> dict[str, PartSettings]:
-        """Parts by name, sorted, since their order in a file has no effect; empty for a recipe with one corpus."""
+        """Returns the parts by name, sorted, since their order in a file has no effect; empty for a single corpus."""
         return dict(sorted((self.parts or {}).items()))
 
     def types(self) -> tuple[str, ...]:
-        """Types that any part annotates, sorted; for one corpus, those of its training documents."""
+        """Returns the types that any part annotates, sorted; empty for a single corpus."""
         return tuple(sorted({name for part in self.corpora().values() for name in part.annotates}))
 
     def masks(self) -> dict[str, tuple[str, ...]]:
-        """Name of each part with missing types -> these types, for which the part gives no training signal."""
+        """Returns the missing types of each part with such types; the part gives no training signal for them."""
         if self.mixture and self.mixture.unannotated == "absent":
             return {}
         lacking = {n: tuple(t for t in self.types() if t not in p.annotates) for n, p in self.corpora().items()}
@@ -329,20 +329,20 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         return {key: path for key, path in found.items() if path}
 
     def heads(self) -> dict[str, AnyHead]:
-        """Heads by name, the model's own first."""
+        """Returns the heads by name, the model's own first."""
         own = self.model.head
         return {own.family: own} | (
             {self.bundle.name or self.bundle.head.family: self.bundle.head} if self.bundle else {}
         )
 
     def weights(self) -> dict[str, float]:
-        """Weight of each head's loss; their sum is 1."""
+        """Returns the weight of each head's loss; their sum is 1."""
         if self.bundle is None:
             return {self.model.head.family: 1.0}
         return dict(zip(self.heads(), (1.0 - self.bundle.weight, self.bundle.weight), strict=True))
 
     def answer(self) -> str:
-        """Name of the head whose model becomes ``best``."""
+        """Returns the name of the head whose model becomes ``best``."""
         return (self.bundle.answer if self.bundle else "") or self.model.head.family
 
 
