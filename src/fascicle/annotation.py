@@ -1,4 +1,4 @@
-"""One run of a predictor over documents from several inputs: none is lost, and what is done need not be done again."""
+"""One run of a predictor over documents from several inputs, with an account of all documents; it can be resumed."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = ["EMPTY_TEXT", "Annotation", "NothingError", "OfInput", "Passage"]
 
 
 class NothingError(Exception):
-    """An output file would hold no document, since all of its input were set aside."""
+    """Error for an output file that would hold no document, since all documents of its input were set aside."""
 
 
 class Passage(NamedTuple):
-    """A document on its way.
+    """A document in the run, with its position in the input.
 
     Attributes:
         input: name of the input that it is from.
-        document: as it was read.
-        number: of the documents read so far, this one included.
-        digest: of all of them.
-        reached: how far the reading of the inputs is, in bytes.
+        document: the document as it was read.
+        number: number of documents read so far, this one included.
+        digest: digest of all of them.
+        reached: number of bytes of the inputs read so far.
     """
 
     input: str
@@ -52,14 +52,14 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A predictor, and the account of the documents that go through it.
+    """A predictor, and the account of the documents that it annotates.
 
     Attributes:
-        predictor: answers.
-        segments: whether documents get the sentences and words that the predictor cuts them into.
-        beside: steps whose patches give no mentions, such as the finder of abbreviations.
-        account: counts; its ``reading`` is the report that the documents are read with.
-        seen: is called when a document is through, with the number of documents and ``Passage.reached``.
+        predictor: the predictor.
+        segments: true if documents also get the sentences and words of the predictor.
+        beside: steps whose patches add no mentions, such as the finder of abbreviations.
+        account: counts of the run; its ``reading`` is the report of the reader of the documents.
+        seen: function that is called after each document, with the number of documents and ``Passage.reached``.
     """
 
     predictor: Annotator
@@ -71,15 +71,15 @@ class Annotation:
     def documents(
         self, given: Iterable[tuple[str, Document]], *, report: WriteReport, part: PartFile | None = None
     ) -> Iterator[Document]:
-        """All annotated documents, for one output file.
+        """Yields all annotated documents, for one output file.
 
         Args:
-            given: input and document, in order.
-            report: in which the writer of the file counts.
-            part: the output file, if it is one that can go on after a kill: documents that it holds are left out.
+            given: pairs of input name and document, in order.
+            report: report of the writer of the file.
+            part: the output file, if it can be resumed after a kill: documents that it holds are skipped.
 
         Raises:
-            InputError: every document was set aside; or the documents that the part was made of are others now.
+            InputError: every document was set aside; or the documents differ from those that the part was made of.
         """
         passages = self.passages(given, digests=part is not None)
         if part is not None:
@@ -93,18 +93,18 @@ class Annotation:
                 self.account.passed(report)
                 self.seen(passage.number, passage.reached)
             if part is not None:
-                # The writer asked for the next one: all that it was given so far is in the file.
+                # The writer requested the next document: all earlier ones are in the file.
                 part.keep(partial(self._state, passage, report))
         self.account.refuse_nothing(report)
 
     def by_input(
         self, given: Iterable[tuple[str, Document]], *, done: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[OfInput]:
-        """The annotated documents of each input, for one output file each; each must be used up before the next.
+        """Yields the annotated documents of each input, for one output file each; consume each before the next.
 
         Args:
-            given: input and document, in order.
-            done: inputs whose file is there, with what `OfInput.facts` gave: their documents count, and are left out.
+            given: pairs of input name and document, in order.
+            done: finished inputs with the result of `OfInput.facts`: their documents are counted and skipped.
         """
         for name in done:
             self.account.restore(dict(done[name]["account"]))
@@ -113,11 +113,11 @@ class Annotation:
             yield OfInput(run=self, name=name, group=group)
 
     def passages(self, given: Iterable[tuple[str, Document]], *, digests: bool = False) -> Iterator[Passage]:
-        """Counts the documents that come in.
+        """Counts the documents that come in, and yields them.
 
         Args:
-            given: input and document, in order.
-            digests: compute ``Passage.digest``.
+            given: pairs of input name and document, in order.
+            digests: true to compute ``Passage.digest``.
         """
         digest = b""
         for number, (name, document) in enumerate(given, start=1):
@@ -138,7 +138,7 @@ class Annotation:
             yield waiting.popleft(), outcome
 
     def _patches(self, documents: Sequence[Document]) -> list[Patch]:
-        """What the predictor and the steps beside it say."""
+        """Returns the patches of the predictor, merged with those of the additional steps."""
         patches = self.predictor.predict_and_cut(documents) if self.segments else self.predictor.predict(documents)
         for step in self.beside:
             others = step.run(documents)
@@ -153,7 +153,7 @@ class Annotation:
         return patches
 
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
-        """The document of an outcome, whose events are counted; ``None`` if there is none, which is set aside."""
+        """Returns the document of an outcome and counts its events; ``None`` for an error, which is recorded."""
         if outcome.document is None:
             self.account.predicting.add(unanswered(outcome))
             return None
@@ -169,14 +169,14 @@ class Annotation:
         return {"documents": at.number, "digest": at.digest, "account": state}
 
     def skip(self, passages: Iterator[Passage], state: Mapping[str, Any]) -> None:
-        """Passes over what an interrupted run did, and counts it.
+        """Skips the documents that an interrupted run did, and counts them.
 
         Args:
-            passages: of `passages` with digests, from the first one.
-            state: of the last whole state: ``documents``, ``digest`` and ``account``.
+            passages: passages with digests, from the first one.
+            state: the last complete state: ``documents``, ``digest`` and ``account``.
 
         Raises:
-            InputError: these are other documents.
+            InputError: the documents differ.
         """
         at: Passage | None = None
         for at in passages:
@@ -192,7 +192,7 @@ class Annotation:
 
 @dataclass(kw_only=True)
 class OfInput:
-    """The documents of one input, on their way into its output file."""
+    """Annotated documents of one input, for its output file."""
 
     run: Annotation
     name: str
@@ -200,14 +200,14 @@ class OfInput:
     report: WriteReport = field(init=False)
 
     def __post_init__(self) -> None:
-        """Opens the report of the file, and notes what was counted before it."""
+        """Opens the report of the file, and stores the counts before it."""
         account = self.run.account
         self.report = account.open_report()
         self._events = EventCounts()
         self._before = account.predicting.count, account.writing.count
 
     def documents(self) -> Iterator[Document]:
-        """The annotated documents.
+        """Yields the annotated documents.
 
         Raises:
             NothingError: every one was set aside.
@@ -223,7 +223,7 @@ class OfInput:
             raise NothingError
 
     def facts(self) -> dict[str, Any]:
-        """What a later run needs to know of the file, when it is written."""
+        """Returns the counts of the written file that a later run needs."""
         account = self.run.account
         return {
             "account": {
@@ -238,6 +238,6 @@ class OfInput:
         }
 
     def close(self) -> None:
-        """Counts the file; to be called when it is written, or when there is none to write."""
+        """Adds the counts of the file; to be called when it is written, or when there is none to write."""
         self.run.account.add(self.report)
         self.run.account.events.restore(self._events.state())

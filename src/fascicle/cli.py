@@ -1,4 +1,4 @@
-"""The command line: a table of commands, and what becomes of errors.
+"""The command line: the table of commands, and the handling of errors.
 
 Each command parses, calls one function of the package, and prints; it lives in the module of its name in ``verbs/``
 with a class ``Options`` and ``run(args) -> exit code``. Only the module of the command that is called is imported.
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             with ended_cleanly():
                 code = _run(given)
-                sys.stdout.flush()  # a full disk or a closed pipe shows here, and not after the exit code is decided
+                sys.stdout.flush()  # raises the error of a full disk or closed pipe before the exit code is set
             return code
         except BaseException as error:
             if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
@@ -91,18 +91,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def process() -> int:
-    """Runs one command as a process of its own; returns the exit code."""
+    """Runs one command as its own process; returns the exit code."""
     code = main()
-    gc.freeze()  # all that is left is about to go: Python need not look through it once more
+    gc.freeze()  # the process ends: a last garbage collection would be wasted
     return code
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser of all commands.
+    """Builds the parser of all commands.
 
     Args:
-        only: the one command whose options are added; by default those of all, and of none if it is empty. The others
-            keep their names and help.
+        only: the only command whose options are added; by default all commands get theirs, and none if it is empty.
+            Other commands have just their names and help.
     """
     parser = Parser(
         prog="fascicle",
@@ -131,7 +131,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _code_of(error: BaseException) -> int:
-    """Says what went wrong in one sentence; returns the exit code."""
+    """Prints an error as one sentence; returns the exit code."""
     match error:
         case SystemExit():  # --help and --version
             return error.code if isinstance(error.code, int) else 0
@@ -139,7 +139,7 @@ def _code_of(error: BaseException) -> int:
             say("interrupted")
             return 130
         case EndedError():
-            with contextlib.suppress(OSError):  # after a hangup there may be no terminal
+            with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
                 say(f"ended by {error}")
             return error.exit_code
         case BrokenPipeError():
@@ -162,7 +162,7 @@ def _code_of(error: BaseException) -> int:
 
 
 def _drop_stdout() -> None:
-    """Sends what is still buffered nowhere: the interpreter would try to write it once more when it ends."""
+    """Discards buffered output, which the interpreter would try to write again at its end."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         return

@@ -1,4 +1,4 @@
-"""Every error that Fascicle raises on purpose.
+"""All errors that Fascicle raises on purpose.
 
 The tree::
 
@@ -14,8 +14,8 @@ The tree::
     ├── MissingExtraError    a part of Fascicle that is not installed
     └── PluginError          a plug-in of another package that cannot be used
 
-Every message is one sentence: what was given, what is allowed, what to do. Beside it, an error has fields for programs:
-``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; a field is empty where nobody knows it.
+Every message is one sentence: what was given, what is allowed, what to do. An error also has fields for programs:
+``code``, ``file``, ``line`` and ``key``. A code is one of `CODES`; an unknown field is empty.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ CODES: Final[Mapping[str, str]] = MappingProxyType(
         "prediction": "a document that a predictor cannot answer",
     }
 )
-_LONGEST: Final = 1_000  # characters of a message; what is in between is the content of some file
+_LONGEST: Final = 1_000  # most characters of a message; a longer one quotes the content of some file
 _END: Final = 300
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Place(str):
-    """A place in a file as sentences name it: ``file:line``, or otherwise where there are no lines.
+    """A place in a file as messages name it: ``file:line``, or another text where there are no lines.
 
     Attributes:
         file: the file.
@@ -72,29 +72,29 @@ class Place(str):
     line: int | None
 
     def __new__(cls, file: str | PathLike[str], line: int | None = None, *, shown: str = "") -> Self:
-        """Makes the text; ``shown`` is another one."""
+        """Makes the text; ``shown`` replaces it."""
         place = super().__new__(cls, shown or f"{file}:{line}")
         place.file, place.line = str(file), line
         return place
 
 
 def one_line(message: str) -> str:
-    """A message for terminals: control characters are escaped, and one that is too long loses its middle."""
+    """Returns a message for terminals: control characters are escaped, and the middle of a long message is cut out."""
     escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
     return f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}" if len(escaped) > _LONGEST else escaped
 
 
 class FascicleError(Exception):
-    """Base of all errors for users; printed as one sentence, never with a traceback unless asked for.
+    """Base of all errors for users; printed as one sentence, with a traceback only on request.
 
-    Whatever a message quotes from a file, it is one line of bounded length: control characters are escaped, and a long
-    one loses its middle, so that the place at its beginning and the remedy at its end stay.
+    A message is one line of bounded length, also if it quotes a file: control characters are escaped, and the middle of
+    a long one is cut out, so that the place at its beginning and the advice at its end are kept.
 
     Attributes:
         code: what went wrong, one of `CODES`.
-        file: the file that it is about.
-        line: its line from 1, or ``None``.
-        key: the setting, the name or the document that it is about.
+        file: the file concerned.
+        line: line number in the file from 1, or ``None``.
+        key: the setting, the name or the document concerned.
     """
 
     exit_code = 2
@@ -110,14 +110,14 @@ class FascicleError(Exception):
         line: int | None = None,
         key: str = "",
     ) -> None:
-        """Makes one line of the message.
+        """Formats the message as one line.
 
         Args:
-            message: the sentence.
-            at: the file, or the `Place` in a file, that the sentence begins with, a colon behind it.
+            message: one sentence.
+            at: the file, or the `Place` in a file, that is put before the message, with a colon.
             code: one of `CODES`; that of the class by default.
-            file: the file, or the `Place`, for a sentence that names it elsewhere.
-            line: its line.
+            file: the file, or the `Place`, if the message names it elsewhere.
+            line: line number in the file.
             key: the setting, the name or the document.
 
         Raises:
@@ -134,17 +134,17 @@ class FascicleError(Exception):
         self.file, self.line, self.key = file, line, key
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        """For other processes: a class may have arguments of its own, so none is made anew."""
+        """Supports pickling for other processes, without a call of the constructor, whose arguments may differ."""
         return _again, (type(self), *self.args), self.__dict__
 
     def saying(self, message: str) -> Self:
-        """The same error with another sentence, and without the traceback of this one."""
+        """Returns a copy of the error with another message, and without its traceback."""
         other = copy.copy(self)
         Exception.__init__(other, *FascicleError(message).args)
         return other
 
     def fields(self) -> dict[str, Any]:
-        """The error as plain values, e.g. for JSON: the class, the code, the message, and the fields that are known."""
+        """Returns the error as plain values, e.g. for JSON: the class, the code, the message, and the known fields."""
         known = {"file": self.file, "line": self.line, "key": self.key}
         named = {name: value for name, value in known.items() if value}
         return {"error": type(self).__name__, "code": self.code, "message": str(self), **named}
@@ -158,7 +158,7 @@ def _again(kind: type[FascicleError], *args: Any) -> FascicleError:
 
 @contextmanager
 def about(*, file: str = "", key: str = "") -> Iterator[None]:
-    """Errors that are raised inside are about this file, or this key, unless they name another.
+    """Adds this file or key to errors raised inside the block, unless they have one.
 
     Args:
         file: the file.

@@ -1,6 +1,6 @@
-"""``load``: a name, a folder or a dictionary -> a predictor.
+"""``load``: opens a predictor from a name, a folder or a dictionary.
 
-The one place that knows the runtime and, lazily, torch models.
+Only this module knows both the runtime and, through lazy imports, torch models.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "biomed"
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-TOGETHER = 1 << 30  # bytes of files: ensembles of at most so many keep all members in memory
+TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
 @checked
@@ -141,7 +141,7 @@ def given_out(
     only: Sequence[str] = (),
     threshold: float | Mapping[str, float] = 0.0,
 ) -> Annotator:
-    """See `runtime.choice.answering`, which is imported where there is something to choose."""
+    """Wraps a predictor by `runtime.choice.answering`, imported only if there is something to choose."""
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import answering
@@ -158,7 +158,7 @@ def load_whole(
     recognition: RecognitionSettings | None = None,
     case: Case = "auto",
 ) -> Annotator:
-    """As `load`, with the types that the model keeps apart: what teaches others, or is calibrated, hides nothing."""
+    """Loads like `load`, with all types, also those kept apart: for calibration and for teachers."""
     if packs := packs_of(model):
         from fascicle.terms.opening import open_packs
 
@@ -187,7 +187,7 @@ def _in_case(pack: Path, case: Case, recognition: RecognitionSettings | None) ->
 def _loaded(
     model: str | os.PathLike[str], threads: int | None, types: str | os.PathLike[str] | None, device: str | None
 ) -> Annotator:
-    """Whatever is no term pack and no dictionary."""
+    """Loads a predictor that is no term pack and no dictionary."""
     if is_plugin(model):
         _refuse(f"{model} is a plug-in, which chooses its types and its device itself", types=types, device=device)
         from fascicle.runtime.wrapped import PluggedPredictor
@@ -209,7 +209,7 @@ def _loaded(
 
 
 def _refuse(reason: str, *, types: object = None, device: str | None = None) -> None:
-    """Refuses other types, and devices beside the processor, where they were asked for."""
+    """Raises an error if other types, or a device other than the processor, were requested."""
     if types is not None:
         raise UsageError(f"{reason}; leave out the types")
     if device not in (None, "cpu", "auto"):
@@ -217,7 +217,7 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
 
 
 def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
-    """Loads a model that is no ensemble, for what only a single model can answer.
+    """Loads a model that is no ensemble, for functions that need a single model.
 
     Raises:
         ModelError, MissingExtraError: see `load`.
@@ -272,8 +272,8 @@ def load_filter(
     """Loads a filter over the mentions of other systems.
 
     Args:
-        folder: of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need the extra
-            ``train``), or an export.
+        folder: folder of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder in it (both need
+            the extra ``train``), or an export.
         threads: CPU threads of the network; all usable cores by default.
         device: see `load`.
 
@@ -306,7 +306,7 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
     """Loads a span typer, which needs the extra ``train``.
 
     Args:
-        folder: of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
+        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model in it.
         threads: CPU threads; all usable cores by default.
 
     Raises:
@@ -319,7 +319,7 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
 
 
 def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
-    """The ensemble of a folder; its members are kept in memory if small, else opened anew for each call."""
+    """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew for each call."""
     from fascicle.runtime.ensemble import EnsemblePredictor
 
     manifest = read_ensemble(folder)
@@ -343,7 +343,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
 
 
 def _check_members(folder: Path, device: str | None) -> None:
-    """Refuses a device that a part of an ensemble cannot use, before any part is opened."""
+    """Raises an error for a device that a part of an ensemble cannot use, before any part is opened."""
     manifest = read_ensemble(folder)
     places = [folder / MEMBERS / name for name in manifest.members]
     for place in filter(is_ensemble, places):
@@ -359,7 +359,7 @@ def _check_members(folder: Path, device: str | None) -> None:
 
 @contextmanager
 def _needs_torch(threads: int | None) -> Iterator[None]:
-    """Guards the imports of a model of torch, and limits its threads; ``None`` leaves them as they are."""
+    """Guards imports of torch models, and sets the number of threads of torch; ``None`` leaves it unchanged."""
     try:
         import torch
 

@@ -1,9 +1,9 @@
 """Predictors, steps, readers, writers and model folders of other packages, found by their entry points.
 
-A package names what it adds in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
-for the other groups. The object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
-arguments to make it. Nothing is looked for, and no plug-in is imported, before a name is asked for that Fascicle itself
-does not have. So a broken plug-in is an error where it is used, and nowhere else.
+A package lists its objects in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
+for the other groups. An object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
+arguments to make the object. No entry point is looked up or imported before a name is requested that Fascicle itself
+does not have. So a broken plug-in is an error only where it is used.
 
 A model folder is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such a package runs.
 """
@@ -42,8 +42,8 @@ def _are_suffixes(value: Any) -> bool:
     return _are_texts(value) and all(one.startswith(".") and one == one.lower() for one in value)
 
 
-# What each part of a protocol must be. It is checked early: a text in place of a tuple would pass for its letters, and
-# suffixes that are none would stop the reading of files that have nothing to do with the plug-in.
+# Allowed values of each part of a protocol. They are checked early: a text in place of a tuple would be read as its
+# letters, and wrong suffixes would stop the reading of files that do not concern the plug-in.
 _SHAPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = MappingProxyType(
     {
         **dict.fromkeys(("predict", "run", "read", "encode"), (callable, "a method")),
@@ -61,10 +61,10 @@ class Plugin(NamedTuple):
     """One entry point of another package.
 
     Attributes:
-        group: one of `GROUPS`, or another one by mistake.
-        name: that users ask for.
-        package: that it is from, with its version.
-        problem: why it cannot be used, in one sentence; empty if it can.
+        group: one of `GROUPS`, or an unknown one by mistake.
+        name: name of the plug-in.
+        package: its package, with the version.
+        problem: reason why it cannot be used, in one sentence; empty if it can.
     """
 
     group: str
@@ -74,27 +74,27 @@ class Plugin(NamedTuple):
 
 
 def names(group: str) -> tuple[str, ...]:
-    """The names of the plug-ins of a group, sorted; none is imported."""
+    """Returns the names of the plug-ins of a group, sorted, without importing them."""
     return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
 
 
 def load_predictor(name: str) -> Predictor:
-    """A predictor of another package; see `load`."""
+    """Loads a predictor of another package; see `load`."""
     return cast(Predictor, load("predictors", name))
 
 
 def load_step(name: str) -> Step:
-    """A step of another package; see `load`."""
+    """Loads a step of another package; see `load`."""
     return cast(Step, load("steps", name))
 
 
 def load_reader(name: str) -> Reader:
-    """A reader of another package; see `load`."""
+    """Loads a reader of another package; see `load`."""
     return cast(Reader, load("readers", name))
 
 
 def load_writer(name: str) -> Writer:
-    """A writer of another package; see `load`."""
+    """Loads a writer of another package; see `load`."""
     return cast(Writer, load("writers", name))
 
 
@@ -106,8 +106,8 @@ def load(group: str, name: str) -> Any:
         name: one of `names`.
 
     Raises:
-        PluginError: there is none of this name, or several packages have one, or it cannot be imported, or lacks what
-            its protocol asks for, or has something else in its place.
+        PluginError: no package or several packages have a plug-in of this name, or it cannot be imported, or a part of
+            its protocol is missing or has a wrong value.
     """
     entry = _entry(group, name)
     try:
@@ -135,7 +135,7 @@ def load(group: str, name: str) -> Any:
 
 
 def model_folder(name: str) -> Path:
-    """The model folder of another package.
+    """Returns the model folder of another package.
 
     Raises:
         PluginError: there is none of this name, or several packages have one, or the folder is not there.
@@ -152,19 +152,19 @@ def model_folder(name: str) -> Path:
 
 
 def package_of(group: str, name: str) -> str:
-    """The package that a plug-in is from, with its version.
+    """Returns the package of a plug-in, with its version.
 
     Raises:
-        PluginError: there is none of this name, or several packages have one.
+        PluginError: no package or several packages have a plug-in of this name.
     """
     return _package(_entry(group, name))
 
 
 def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
-    """All plug-ins, each tried, with the reason why it cannot be used; those of groups that do not exist at the end.
+    """Loads all plug-ins, and returns them with their problems; those of unknown groups are last.
 
     Args:
-        own: group -> names that Fascicle itself has in it, which hide plug-ins of the same name.
+        own: group -> names of Fascicle's own objects, which hide plug-ins of the same name.
     """
     found = [_tried(group, entry, own.get(group, ())) for group in (*GROUPS, MODELS) for entry in _entries(group)]
     return found + [_astray(entry) for entry in _strays()]
@@ -213,8 +213,8 @@ def _entries(group: str) -> tuple[EntryPoint, ...]:
 
 @lru_cache
 def _found(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """The entry points of a group; looked for once for each search path, since files may ask for them one by one."""
-    from importlib.metadata import entry_points  # takes milliseconds, and few runs need it
+    """Returns the entry points of a group; cached for each search path, since they may be requested for each file."""
+    from importlib.metadata import entry_points  # imported late: it takes milliseconds, and few runs need it
 
     return tuple(sorted(entry_points(group=f"fascicle.{group}"), key=lambda entry: (entry.name, _package(entry))))
 

@@ -1,4 +1,4 @@
-"""Arguments of the wrong type: one sentence in place of an error from deep inside."""
+"""Checks of argument types: one clear sentence in place of an error from deep inside."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ R = TypeVar("R")
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Makes a function refuse arguments of other types than its annotations allow, before it runs.
+    """Decorates a function: arguments that do not fit its annotations are refused before it runs.
 
-    Lists are looked through, so are the fields of frozen dataclasses, which are the requests and settings of this
-    package. A stream is passed on as it is. No text may hold a NUL character, which no name of a file can have; where
-    a text or a path is allowed, it must not be empty.
+    Items of lists are checked, and fields of frozen dataclasses, which are the requests and settings of this package. A
+    stream is passed on unchecked. No text may hold a NUL character, which no file name can have; where a text or a path
+    is allowed, it must not be empty.
 
     Args:
-        function: its annotations consist of classes, unions, literals, lists, tuples, mappings, functions and numbers
-            with a range (``msgspec.Meta``).
+        function: function whose annotations consist of classes, unions, literals, lists, tuples, mappings, functions
+            and numbers with a range (``msgspec.Meta``).
 
     Returns:
-        The function with the check in front; it raises a `UsageError` which names the argument.
+        The function with the check before it; the check raises a `UsageError` that names the argument.
     """
     signature = inspect.signature(function)
 
@@ -54,14 +54,14 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
-    """The paths in a list or stream.
+    """Returns the paths in a list or stream.
 
     Args:
         given: the paths.
-        name: of the argument.
+        name: name of the argument.
 
     Raises:
-        UsageError: one of them is no path.
+        UsageError: an item is no path.
     """
     paths = list(given)
     _check(paths, list[str | os.PathLike[str]], name)
@@ -69,13 +69,13 @@ def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str
 
 
 def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
-    """Refuses an argument of another type.
+    """Raises an error if an argument has another type.
 
     Args:
-        value: what was given.
-        allowed: types that it may have.
-        name: of the argument.
-        means: what it must be, in words.
+        value: the argument.
+        allowed: allowed types.
+        name: name of the argument.
+        means: the allowed types in words.
 
     Raises:
         UsageError: it has another type.
@@ -85,21 +85,21 @@ def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str
 
 
 def check_optional(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
-    """As `check_argument`; ``None`` is allowed too."""
+    """Checks an argument as `check_argument` does; ``None`` is allowed too."""
     if value is not None:
         check_argument(value, allowed, name=name, means=f"{means}, or None")
 
 
 def checked_documents(documents: Iterable[Any], *, name: str = "documents") -> Iterator[Document]:
-    """Passes documents on; at once refuses what cannot be a collection of them, and each other thing when it comes.
+    """Yields documents; refuses an argument that is no collection at once, and other items as they are read.
 
     Args:
-        documents: may be a stream.
-        name: of the argument.
+        documents: a list or a stream.
+        name: name of the argument.
 
     Raises:
-        UsageError: one document, a text or a mapping in place of a collection, or what is no collection.
-        InputError: one of them is no document (while the iterator runs).
+        UsageError: ``documents`` is one document, a text, a mapping or no collection.
+        InputError: an item is no document (raised during iteration).
     """
     if isinstance(documents, Document | str | bytes | Mapping) or not isinstance(documents, Iterable):
         raise UsageError(f"{name} must be a list or stream of Document; {_shown(documents)} was given")
@@ -118,15 +118,17 @@ def _checked(documents: Iterable[Any], name: str) -> Iterator[Document]:
 
 @cache
 def _hints(owner: Any) -> Mapping[str, Any]:
-    """The annotations of the arguments of a function, or of the fields of a class."""
+    """Returns the annotations of the arguments of a function, or of the fields of a class."""
     if isinstance(owner, type):
         return get_type_hints(owner, include_extras=True)
-    own = types.SimpleNamespace(__annotations__={**owner.__annotations__, "return": None})  # its type may come late
+    own = types.SimpleNamespace(
+        __annotations__={**owner.__annotations__, "return": None}
+    )  # the return type may be imported late
     return get_type_hints(own, globalns=owner.__globals__, include_extras=True)
 
 
 def _check(value: Any, hint: Any, name: str) -> None:
-    """Refuses a value that does not fit an annotation; then looks at the fields of settings."""
+    """Raises an error if a value does not fit an annotation; then checks the fields of settings."""
     if not _fits(value, hint):
         wrong = _first_wrong(value, hint)
         given = f"{_shown(value)} was given" if wrong is None else f"{name}[{wrong}] is {_shown(value[wrong])}"
@@ -141,7 +143,7 @@ def _check(value: Any, hint: Any, name: str) -> None:
 
 
 def _first_wrong(value: object, hint: Any) -> int | None:
-    """The place of the item for which a list is refused; of several kinds of lists, by the kind that fits longest."""
+    """Returns the index of the item that makes a list invalid; of several list types, for the best-fitting one."""
     several = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     lists = [one for one in several if get_origin(one) in _LISTS]
     wrong = [next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None) for kind in lists]
@@ -153,7 +155,7 @@ def _items(value: object) -> Iterator[tuple[int, Any]]:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value has the type of an annotation; the items of streams are left for whoever reads them."""
+    """True if a value has the type of an annotation; items of streams are not checked."""
     origin = get_origin(hint) or hint
     if hint is Any:
         return True
@@ -205,7 +207,7 @@ def _in_words(hint: Any) -> str:
 
 
 def _words(hint: Any) -> Iterator[str]:
-    """What an annotation allows, in words; a list of what may stand alone too is told once."""
+    """Yields the types that an annotation allows, in words; a list of types that may also stand alone appears once."""
     origin, inner = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, types.UnionType):
         found = [word for one in inner if get_origin(one) not in _LISTS for word in _words(one)]
@@ -241,7 +243,7 @@ def _plain(words: Sequence[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value and its type, short enough for a sentence."""
+    """Returns a value and its type, shortened for a message."""
     if value is None:
         return "None"
     text = " ".join(repr(value).split())

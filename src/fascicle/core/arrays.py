@@ -1,4 +1,4 @@
-"""Names for the arrays that pass between functions; their shapes are in the docstrings of those."""
+"""Type aliases for arrays; their shapes are given in the docstrings of the functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Bools = NDArray[np.bool_]
 
 
 def different(values: NDArray[Number]) -> NDArray[Number]:
-    """The different values, rising: ``np.unique`` of numbers, which imports ``numpy.ma`` when it is first called.
+    """Returns the distinct values in rising order, as ``np.unique`` does, without its slow import of ``numpy.ma``.
 
     Args:
-        values: of any shape, without NaN.
+        values: numbers in any shape, without NaN.
     """
     ordered = np.sort(values, axis=None)
     first = np.ones(len(ordered), dtype=bool)

@@ -1,6 +1,6 @@
-"""Documents as JSON Lines, the native format: ``decode(encode(d)) == d``.
+"""JSON Lines codec for documents, the native format: ``decode(encode(d)) == d``.
 
-Each mention has its text beside its offsets, for people and for other programs; the offsets are what counts.
+Each mention is written with its text beside its offsets, for people and other programs; only the offsets are binding.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fascicle.core.spans import Fragments, Span
 from fascicle.errors import FormatError
 
 SCHEMA = 2
-_READ = (1, 2)  # what version 2 added has a default, so that one decoder reads both
+_READ = (1, 2)  # the fields added in version 2 have defaults, so one decoder reads both
 
 
 class MentionRecord(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
-    """The fields of `Mention`, and the text. No check is made here: those of `Mention` itself come after."""
+    """Fields of a `Mention`, and its text; not checked here, since `Mention` checks them itself."""
 
     spans: Fragments
     type: str
@@ -36,7 +36,7 @@ class _Version(msgspec.Struct):
 
 
 class DocumentRecord(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The fields of `Document`, and the version of the schema; a misspelt field must not lose its content."""
+    """Fields of a `Document`, and the version of the schema; unknown fields are an error, lest content be lost."""
 
     id: str
     text: str
@@ -52,7 +52,7 @@ class DocumentRecord(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_un
 
 
 class GivenDocument(DocumentRecord, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A document that programs send: its text alone will do."""
+    """A document as other programs send it: only the text is required."""
 
     id: str = ""
     fascicle: int = SCHEMA
@@ -65,7 +65,7 @@ _VERSION = msgspec.json.Decoder(_Version)
 
 
 def encode(document: Document) -> bytes:
-    """One document as one line of JSON (UTF-8, without the line break)."""
+    """Encodes a document as one line of JSON (UTF-8, without the line break)."""
     text = document.text
     mentions = [
         MentionRecord(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes)
@@ -89,10 +89,10 @@ def encode(document: Document) -> bytes:
 
 
 def decode(line: bytes | str) -> Document:
-    """Reads what ``encode`` wrote.
+    """Decodes a line that `encode` wrote.
 
-    A mention without its text is read too. Where the text of one is not what is at its offsets, the offsets are kept,
-    and an event (``text-mismatch``) says so.
+    A mention without its text is read too. If the given text of a mention differs from the text at its offsets, the
+    offsets are kept, and an event (``text-mismatch``) reports it.
 
     Raises:
         FormatError: not JSON, not a document, of another schema version, or with offsets outside the text.
@@ -108,14 +108,14 @@ def decode(line: bytes | str) -> Document:
 
 
 def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
-    """Reads a document of which the text alone must be there.
+    """Decodes a document of which only the text is required.
 
     Args:
         data: JSON.
-        name: its id, if it has none.
+        name: id for a document that has none.
 
     Raises:
-        FormatError: as of `decode`.
+        FormatError: see `decode`.
     """
     try:
         record = _GIVEN.decode(data)
@@ -153,12 +153,12 @@ def _document(record: DocumentRecord) -> Document:
 
 
 def held_against(document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]) -> Document:
-    """A document with an event for each mention that has other text at its offsets than its source gives.
+    """Returns the document with an event for each mention whose text in the source differs from that at its offsets.
 
     Args:
-        document: that has the mentions.
-        mentions: in the order of the source, which need not be that of the document.
-        texts: that the source gives for them; ``None`` where it gives none.
+        document: the document with the mentions.
+        mentions: the mentions in the order of the source, which may differ from that of the document.
+        texts: their texts in the source; ``None`` where it has none.
     """
     wrong = [
         _mismatch(mention)
@@ -169,7 +169,7 @@ def held_against(document: Document, mentions: Sequence[Mention], *, texts: Sequ
 
 
 def _agrees(mention: Mention, expected: str, text: str) -> bool:
-    # The length first: a line may name the whole text a thousand times, and then none is copied.
+    # Lengths are compared first: a line may contain the whole text a thousand times, and then no copy is made.
     length = sum(end - start for start, end in mention.spans) + len(mention.spans) - 1
     return length == len(expected) and mention.text_in(text) == expected
 

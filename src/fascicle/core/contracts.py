@@ -1,6 +1,6 @@
-"""The protocols that predictors, steps, readers and writers implement, inside Fascicle and in other packages.
+"""Protocols of predictors, steps, readers and writers, for Fascicle and for other packages.
 
-Any object with these attributes will do: an instance of a class, or a module. None has to inherit from anything.
+Any object with these attributes is accepted: an instance of a class, or a module. Inheritance is not needed.
 """
 
 from __future__ import annotations
@@ -12,50 +12,57 @@ from typing import BinaryIO, Final, Protocol, runtime_checkable
 from fascicle.core.document import Document, Patch
 from fascicle.errors import InputError
 
-PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links")  # what steps need and give
+PARTS: Final = (
+    "sections",
+    "sentences",
+    "words",
+    "abbreviations",
+    "mentions",
+    "links",
+)  # parts that steps need and give
 
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Finds mentions: a model, an ensemble, a dictionary.
+    """Finder of mentions: a model, an ensemble, a dictionary.
 
     `fascicle.core.stream` has ``stream`` and ``annotate`` for it.
     """
 
     @property
     def name(self) -> str:
-        """The source of its mentions."""
+        """Name that its mentions have as their source."""
 
     @property
     def types(self) -> tuple[str, ...]:
-        """What it looks for."""
+        """Entity types that it finds."""
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions and events for each document.
+        """Predicts mentions and events for each document.
 
         Args:
-            documents: sentences and words are taken from them where given.
+            documents: any number; their own sentences and words are used where they have them.
 
         Returns:
-            One patch per document, in order; the documents stay as they are. The answer for a document does not depend
-            on the documents beside it. Mentions have the name of the predictor as their source.
+            One patch per document, in order; the documents are not changed. The patch of a document does not depend on
+            the other documents. Mentions have the name of the predictor as their source.
         """
 
 
 @runtime_checkable
 class Step(Protocol):
-    """One step of a pipeline: says how documents change, and changes none itself.
+    """One step of a pipeline: returns patches for documents, and changes no document itself.
 
-    `fascicle.core.patches.apply` applies what it returns, and holds it to what it declares in ``drops``.
+    `fascicle.core.patches.apply` applies the patches; it accepts only drops of the sources in ``drops``.
     """
 
     @property
     def name(self) -> str:
-        """Who reports the events of its patches."""
+        """Name under which it reports the events of its patches."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """Parts of a document (see `PARTS`) that must be there before."""
+        """Parts of a document (see `PARTS`) that it requires."""
 
     @property
     def gives(self) -> frozenset[str]:
@@ -67,40 +74,40 @@ class Step(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what the step returns: equal ones give equal patches for equal documents."""
+        """Identifier of its behaviour in a release: steps with equal ones return equal patches for equal documents."""
 
     def run(self, documents: Sequence[Document]) -> Iterable[Patch]:
-        """One patch per document, in order, as a list or one after the other; the documents stay as they are."""
+        """Returns one patch for each document, in order, as a list or lazily; the documents are not changed."""
 
 
 class Source(Protocol):
-    """A file that a reader is given."""
+    """A file for a reader."""
 
     @property
     def path(self) -> str:
-        """Where it is, for error messages; ``"-"`` is standard input."""
+        """Path of the file, for error messages; ``"-"`` is standard input."""
 
     @property
     def name(self) -> str:
-        """What ids of documents are made from: the file name without its suffix."""
+        """Prefix for ids of documents: the file name without its suffix."""
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines from 1, unpacked and decoded, without their ends."""
+        """Iterates over the lines, numbered from 1, unpacked and decoded, without line ends."""
 
     def text(self) -> str:
-        """The whole file, unpacked and decoded."""
+        """Reads the whole file, unpacked and decoded."""
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes of the file, unpacked."""
+        """Opens the unpacked bytes of the file."""
 
 
 @runtime_checkable
 class Reader(Protocol):
-    """Reads documents of one file format."""
+    """Reader of documents of one file format."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Of its files in lower case, such as ``(".mu",)``."""
+        """Suffixes of its files in lower case, such as ``(".mu",)``."""
 
     def read(self, source: Source) -> Iterator[Document | InputError]:
         """Streams the documents of a file.
@@ -109,33 +116,33 @@ class Reader(Protocol):
             source: the file.
 
         Yields:
-            Each document; or, for one that cannot be read, the error, so that the others can go on. An error that
-            ends the reading is raised.
+            Each document; or, for one that cannot be read, its error, so that reading can continue. An error after
+            which reading cannot continue is raised.
         """
 
 
 @runtime_checkable
 class Writer(Protocol):
-    """Writes documents in one file format, which the ``start``, each document, and the ``end`` make up."""
+    """Writer of documents in one file format; a file is ``start``, then each encoded document, then ``end``."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Of its files in lower case; the first one is the usual one."""
+        """Suffixes of its files in lower case; the first is the usual one."""
 
     @property
     def holds(self) -> frozenset[str]:
-        """Which fields of `fascicle.formats.losses.FIELDS` its files hold; the others are counted as lost."""
+        """Fields of `fascicle.formats.losses.FIELDS` that its files can hold; the others are counted as lost."""
 
     @property
     def start(self) -> bytes:
-        """What a file begins with."""
+        """Bytes at the beginning of a file."""
 
     @property
     def end(self) -> bytes:
-        """What a file ends with."""
+        """Bytes at the end of a file."""
 
     def encode(self, document: Document) -> bytes:
-        """What stands in the file for one document.
+        """Encodes one document as the bytes of the file.
 
         Raises:
             InputError: the format cannot hold the document at all.

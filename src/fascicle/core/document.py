@@ -1,6 +1,6 @@
-"""The data model that every room shares: documents, mentions, links, events, patches.
+"""The data model of the whole package: documents, mentions, links, events, patches.
 
-All of it is frozen. Offsets are half-open Unicode code points into ``Document.text``, which is never changed.
+All its classes are frozen. Offsets are half-open Unicode code points into ``Document.text``, which never changes.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ __all__ = [
     "unique",
 ]
 
-LINKED: Final = "linked"  # code of the event that says where links are from
+LINKED: Final = "linked"  # code of the event that names the origin of links
 Identity = tuple[str, str, Fragments]
 Abbreviation = tuple[Span, Span]
 
 
 class TextMention:
-    """A mention with its text at hand, as iterating over a document gives it.
+    """A mention together with its text, as iteration over a document yields it.
 
     It has the attributes of a `Mention` (``type``, ``spans``, ``start``, ``end``, ``score``, ``source``, ``links``,
     ``attributes``).
 
     Attributes:
         mention: the mention itself.
-        document: that it stands in.
+        document: the document that it is in.
     """
 
     __slots__ = ("document", "mention")
@@ -62,7 +62,7 @@ class TextMention:
 
     @property
     def text(self) -> str:
-        """The words of the mention; fragments are joined by one space."""
+        """Text of the mention; fragments are joined by one space."""
         return self.mention.text_in(self.document.text)
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,12 +72,12 @@ class TextMention:
         return {**ends, **msgspec.to_builtins(own)}
 
     def __getattr__(self, name: str) -> Any:
-        """What the mention has."""
-        # Not `self.mention`: a copy in the making has none yet, and asking for it would end here again.
+        """Returns an attribute of the mention."""
+        # Not `self.mention`: an unfinished copy has none yet, and the attribute access would recurse.
         return getattr(object.__getattribute__(self, "mention"), name)
 
     def __repr__(self) -> str:
-        """Type, words and offsets, in one line."""
+        """Returns type, text and offsets in one line."""
         score = "" if self.mention.score is None else f", {self.mention.score:.3f}"
         return f"<{self.mention.type} {self.text!r} {self.mention.start}-{self.mention.end}{score}>"
 
@@ -91,15 +91,15 @@ class Section(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that was *not* done, or not done as asked: nothing is silent.
+    """Report of something that was *not* done, or not done as requested: nothing is left out silently.
 
     Attributes:
-        step: who reports, e.g. ``"pubtator"``.
+        step: name of the step that reports, e.g. ``"pubtator"``.
         kind: ``"loss"`` (something of the input is not in the result), ``"repair"`` (input changed by a stated rule)
             or ``"note"``.
-        code: short stable name to count by, e.g. ``"duplicate-id"``.
+        code: short stable name for counting, e.g. ``"duplicate-id"``.
         message: one sentence.
-        span: where in the text, if anywhere.
+        span: the place in the text, or ``None``.
     """
 
     step: str
@@ -110,18 +110,18 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How anything changes a document; `fascicle.core.patches.apply` has the rules.
+    """Changes to one document; `fascicle.core.patches.apply` defines the rules.
 
     Attributes:
         add: mentions to add.
         links: links to attach to the mention of a ``(source, type, spans)``.
-        events: what was not done, or not done as asked.
-        sentences: for a document that has none; so are words and sections.
+        events: reports of what was not done, or not done as requested.
+        sentences: ranges of sentences, set only if the document has none; the same holds for words and sections.
         words: see above.
         sections: see above.
         abbreviations: pairs of ranges, short form and long form, beside those that the document has.
-        drop: mentions to drop.
-        replace: mentions, and what takes the place of each: a mention of the same source.
+        drop: keys of mentions to drop.
+        replace: keys of mentions, and for each the mention of the same source that replaces it.
     """
 
     add: tuple[Mention, ...] = ()
@@ -136,11 +136,11 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one step took out of a document.
+    """Mentions that one step dropped or replaced in a document.
 
     Attributes:
-        step: its name.
-        taken: each mention as it was, and the key of the one that took its place, or ``None``.
+        step: name of the step.
+        taken: each removed mention, and the key of the mention that replaced it, or ``None``.
     """
 
     step: str
@@ -148,19 +148,19 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A text and everything that is known about it.
+    """A text and all its annotations.
 
     Attributes:
         id: unique within a run.
         text: the source text, never changed.
-        sections: named ranges; ``None`` if the source did not say (so too below).
+        sections: named ranges; ``None`` if the source has none (also for the fields below).
         sentences: ranges of sentences.
         words: ranges of words.
         mentions: in canonical order, no ``(source, type, spans)`` twice.
         abbreviations: pairs of ranges, short form and long form.
         meta: further facts of the source.
-        events: what was not done.
-        changes: what steps dropped or replaced, one after the other; `layer` can undo it.
+        events: reports of what was not done.
+        changes: mentions that steps dropped or replaced, in the order of the steps; `layer` can undo them.
 
     Raises:
         ValueError: ranges or mentions outside the text, a duplicate mention, a lone surrogate in the text.
@@ -182,13 +182,13 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         self._check(self.__struct_fields__)
 
     def having(self, **parts: Any) -> Document:
-        """The same document with other parts; only these are checked, for the rest was.
+        """Returns a copy with other parts; only these are checked, since the others were checked before.
 
         Args:
-            parts: of the attributes above, but for the text.
+            parts: new values of the attributes above, except the text.
 
         Raises:
-            ValueError: as for a new document.
+            ValueError: see `Document`.
         """
         other = copy(self)
         for name, value in parts.items():
@@ -206,7 +206,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             ) from None
 
     def __iter__(self) -> Iterator[TextMention]:
-        """The mentions in their order, each with its text."""
+        """Iterates over the mentions in their order, each with its text."""
         return (TextMention(mention, self) for mention in self.mentions)
 
     def to_dict(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return {**msgspec.to_builtins(self), "mentions": [mention.to_dict() for mention in self]}
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text with its mentions marked."""
+        """Returns HTML for notebooks: the text with its mentions marked."""
         from fascicle.core.marks import html_of  # late: most programs show no page
 
         return html_of(self.text, self.mentions, self.origins)
@@ -254,11 +254,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             yield from (("event", e.span) for e in self.events if e.span is not None)
 
     def layer(self, source: str, *, original: bool = False) -> tuple[Mention, ...]:
-        """The mentions of one source, in canonical order.
+        """Returns the mentions of one source, in canonical order.
 
         Args:
-            source: whose.
-            original: as the source gave them, before any step dropped or replaced some of them.
+            source: name of the source.
+            original: return them as the source gave them, before any step dropped or replaced some of them.
         """
         found = self.mentions
         if original and self.changes:
@@ -273,11 +273,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """What it says of the packs that its links are of, and how old these are, each once."""
+        """Messages that name the packs of the links and their dates, each message once."""
         return tuple(dict.fromkeys(event.message for event in self.events if event.code == LINKED))
 
     def with_events(self, *events: Event) -> Document:
-        """The same document with more events."""
+        """Returns a copy with more events."""
         return self.having(events=self.events + events)
 
 
@@ -300,10 +300,10 @@ def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 
 def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
-    """Keeps the first mention of each ``(source, type, spans)``; also returns how many were left out."""
+    """Keeps the first mention of each ``(source, type, spans)``; also returns the number of those left out."""
     given = tuple(mentions)
     if _is_canonical(given):
-        hash(tuple([mention.spans for mention in given]))  # lists, which look the same until then, raise an error
+        hash(tuple([mention.spans for mention in given]))  # raises an error for lists, which cannot be hashed
         return given, 0
     kept: dict[MentionKey, Mention] = {}
     for mention in given:
@@ -312,13 +312,13 @@ def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
 
 
 def _is_canonical(mentions: Sequence[Mention]) -> bool:
-    """Whether mentions are in canonical order, and none is there twice; that is the rule, and quick to see."""
+    """True if mentions are in canonical order without duplicates (a fast check)."""
     positions = list(map(_position, mentions))
     return all(map(operator.lt, positions, islice(positions, 1, None)))
 
 
 def identities(document_id: str, mentions: Iterable[Mention]) -> set[Identity]:
-    """The identity of mentions for scoring and voting: ``(document id, type, spans)``."""
+    """Returns the identities of mentions for scoring and voting: ``(document id, type, spans)``."""
     return {(document_id, m.type, m.spans) for m in mentions}
 
 
@@ -338,10 +338,10 @@ def _refuse_surrogates(identifier: str, text: str) -> None:
 
 
 def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
-    """Pairs that share a character, each mention with its number.
+    """Yields the pairs of mentions that share a character, each mention with its index.
 
     Args:
-        mentions: ordered by start, so that a sweep need look only at the open ones.
+        mentions: mentions ordered by start, so that one pass over them is enough.
     """
     still_open: list[tuple[int, Mention]] = []
     for number, mention in enumerate(mentions):
@@ -357,24 +357,24 @@ STEP: Final = "linker"
 
 
 def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str) -> Event:
-    """The event of a document that got links.
+    """Returns the event of a document that received links.
 
     Args:
         pack: name of the pack.
-        vocabularies: prefix of each, and the date of what the pack has of it, empty if its source stated none.
-        step: that gave the links.
+        vocabularies: prefix and date of each vocabulary of the pack; the date is empty if its source gave none.
+        step: name of the step that added the links.
     """
     return Event(step=step, kind="note", code=LINKED, message=f"links are of {dated(pack, vocabularies)}")
 
 
 def dated(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
-    """A pack with the date of each vocabulary; see `linked_by`."""
+    """Returns the name of a pack with the date of each vocabulary; see `linked_by`."""
     told = ", ".join(f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies)))
     return f"{pack}: {told}"
 
 
 def merged(origins: Iterable[str]) -> tuple[str, ...]:
-    """What several documents say of their links (`Document.origins`), with one sentence for each pack."""
+    """Merges the origins of links of several documents (`Document.origins`): one sentence for each pack."""
     found: dict[str, set[str]] = {}
     for origin in origins:
         pack, _, told = origin.partition(": ")

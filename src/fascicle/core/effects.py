@@ -1,8 +1,8 @@
-"""What losses and repairs mean for who uses the documents: the one table of their codes.
+"""Table of the codes of losses and repairs, with the effect of each on the documents.
 
-Whoever leaves something out of a document, or changes it by a rule, says so in an event that `event_of` makes. It takes
-a code of this table and no other, so that no loss and no repair is without an effect. An event that comes from
-elsewhere (a file, a plug-in) with another code counts as one after which the meaning may differ: it is never silent.
+Code that leaves something out of a document, or changes it by a rule, reports it in an event made by `event_of`. That
+function accepts only the codes of this table, so every loss and repair has a known effect. An event with another code
+(from a file or a plug-in) counts as one that may change the meaning: it is never silent.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MEANING: Final = "meaning"
 
 
 class Code(NamedTuple):
-    """What a code stands for.
+    """Kind and effect of a code.
 
     Attributes:
-        kind: of its events.
-        effect: ``"harmless"`` if the document says what its source says; ``"incomplete"`` if what it says is right, but
-            its source says more; ``"meaning"`` if it may say something else: offsets that do not fit the text, words
-            that moved, mentions or records that were left out.
+        kind: kind of the events with this code.
+        effect: ``"harmless"`` if the document has the content of its source; ``"incomplete"`` if its content is right,
+            but the source has more; ``"meaning"`` if its content may differ from the source: offsets that do not fit
+            the text, words that moved, mentions or records that were left out.
     """
 
     kind: Kind
@@ -41,7 +41,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
         "duplicate-mention": Code("repair", HARMLESS),
         "mended-tags": Code("repair", HARMLESS),
         "missing-token": Code("repair", HARMLESS),
-        "offsets-moved": Code("repair", HARMLESS),  # all the texts of mentions prove it, or their events say otherwise
+        "offsets-moved": Code("repair", HARMLESS),  # the texts of all mentions confirm it; for others there are events
         "overlapping-fragments": Code("repair", HARMLESS),
         "duplicate-id": Code("repair", _INCOMPLETE),
         "attributes-left-out": _LEFT_OUT,
@@ -80,22 +80,22 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
 
 
 def event_of(code: str, *, step: str, message: str, span: Span | None = None) -> Event:
-    """The event of a loss or a repair.
+    """Returns the event of a loss or a repair.
 
     Args:
         code: one of `CODES`.
-        step: who reports.
+        step: name of the step that reports.
         message: one sentence.
-        span: where in the text, if anywhere.
+        span: the place in the text, or ``None``.
 
     Raises:
-        KeyError: a code without an effect; a fault of the program.
+        KeyError: a code that is not in the table, which is a programming error.
     """
     return Event(step=step, kind=CODES[code].kind, code=code, message=message, span=span)
 
 
 def effect_of(kind: str, code: str) -> _Effect:
-    """The effect of events of a kind and a code, wherever they come from."""
+    """Returns the effect of events of a kind and a code, whatever their origin."""
     known = CODES.get(code)
     if known is not None and known.kind == kind:
         return known.effect
@@ -103,5 +103,5 @@ def effect_of(kind: str, code: str) -> _Effect:
 
 
 def is_silent(kind: str, code: str) -> bool:
-    """Whether events are only counted, and shown to those who ask."""
+    """True if events are only counted, and shown only on request."""
     return effect_of(kind, code) == HARMLESS

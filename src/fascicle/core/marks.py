@@ -1,4 +1,4 @@
-"""A text with mentions marked in it: a line below each, further down the more it holds, and its type behind it."""
+"""HTML of a text with its mentions underlined: nested lines below the words, and the type after each mention."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fascicle.core.mention import Mention, identifier_of
 from fascicle.core.spans import Fragments, Span
 from fascicle.core.wording import counted
 
-# What an HTML page cannot hold (controls, halves of surrogate pairs), and what would turn the text around it.
+# Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction of the text around.
 FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONGEST: Final = 160  # characters of a name
@@ -27,26 +27,26 @@ _SPACE, _DELETE, _UNKNOWN = 0x20, 0x7F, "\ufffd"
 
 
 class Html(str):
-    """HTML that is ready to stand in a page; any other string is text."""
+    """HTML that can be put into a page as it is; any other string is text."""
 
     __slots__ = ()
 
 
 def harmless(value: str) -> str:
-    """Text of others for a page or a terminal: what cannot or must not stand there by its code."""
+    """Replaces characters that a page or terminal cannot or must not show by their codes."""
     return FORBIDDEN.sub(_code, _TURNING.sub(_code, value))
 
 
 def text(value: str) -> Html:
-    """Text of others so that it reads as it stands."""
+    """Escapes text from users or files for HTML."""
     return Html(html.escape(harmless(value)))
 
 
 def faithful(value: str) -> Html:
-    """Text of others so that a browser gives each of its characters back, and in its place.
+    """Escapes text for HTML so that a browser returns each of its characters at its position.
 
-    A character that no page can hold is shown as one other character: a picture of the control character (``␀``), or
-    U+FFFD where Unicode has none.
+    A character that HTML cannot hold is shown as another single character: the picture of a control character (``␀``),
+    or U+FFFD where Unicode has none.
     """
     return Html(html.escape(FORBIDDEN.sub(_picture, value)).replace("\r", "&#13;"))
 
@@ -61,13 +61,13 @@ def _code(found: re.Match[str]) -> str:
 
 
 def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
-    """An element.
+    """Returns an HTML element.
 
     Args:
-        name: of the element.
+        name: name of the element.
         children: text, which is escaped, or `Html`.
-        attributes: ``class_`` and ``data_x`` stand for ``class`` and ``data-x``; ``True`` is an attribute without a
-            value, ``False`` leaves it out.
+        attributes: attributes by name; ``class_`` and ``data_x`` are written as ``class`` and ``data-x``; ``True`` is
+            an attribute without a value, ``False`` leaves it out.
     """
     parts = [name]
     for key, value in attributes.items():
@@ -81,17 +81,17 @@ def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
 
 
 def join(*children: str, by: str = "") -> Html:
-    """Children one after the other; those that are no `Html` are escaped."""
+    """Joins children; those that are no `Html` are escaped."""
     return Html(by.join(child if isinstance(child, Html) else text(child) for child in children))
 
 
 def short(value: str) -> str:
-    """A name of others that is no longer than a few lines."""
+    """Shortens a name to at most 160 characters."""
     return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
 
 
 def user(value: str) -> Html:
-    """A word or name of others: whatever its direction, it leaves the text around it as it is."""
+    """Returns a word or name as an element of isolated text direction; a shortened one has its full form as title."""
     shown = short(value)
     return tag("bdi", shown) if shown == value else tag("bdi", shown, title=value)
 
@@ -102,17 +102,17 @@ _WRONG: Final = "✗"
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A mention to mark.
+    """A mention to mark in the text.
 
     Attributes:
-        spans: in characters of the text; what lies outside it is cut off.
-        type: of the mention.
-        right: whether the other side has the same mention; ``None`` where that is not known.
-        focus: whether it is the one that the text is shown for, ``"mention"``, or what is on the other side of it,
-            ``"partner"``; else empty.
+        spans: ranges of characters in the text; parts outside the text are cut off.
+        type: entity type of the mention.
+        right: true if the other side of a comparison has the same mention; ``None`` if unknown.
+        focus: ``"mention"`` for the mention that the text is shown for, ``"partner"`` for its counterpart on the other
+            side; else empty.
         colour: class of its colour in the style sheet; empty for none.
-        identifier: of what it is linked to; empty for nothing.
-        name: of what it is linked to, which is shown when the pointer is over the type.
+        identifier: identifier of the linked concept; empty without a link.
+        name: name of the linked concept, which is shown when the pointer is over the type.
     """
 
     spans: Fragments
@@ -126,12 +126,12 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    """A mark with its fragments inside the text, and how far below the text its line is."""
+    """A mark with its fragments inside the text, and the number of lines between its own line and the text."""
 
     mark: Mark
     spans: tuple[Span, ...]
     lane: int = 0
-    number: int  # among the discontinuous ones, from 1; 0 for others
+    number: int  # number among the discontinuous mentions, from 1; 0 for others
 
     @property
     def hull(self) -> Span:
@@ -139,15 +139,15 @@ class _Placed:
 
 
 def marked(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = text) -> Html:
-    """A text with mentions marked in it.
+    """Returns HTML of a text with its mentions marked.
 
-    A mention has a line below its words; one that lies inside another is nearer to the text. The fragments of a
+    A mention has a line below its words; the line of a nested mention is nearer to the text. The fragments of a
     discontinuous mention have a dotted line between them, and tags that number the mention and its parts.
 
     Args:
         shown: the text.
         marks: the mentions, in any order.
-        written: turns a part of the text into HTML.
+        written: function that turns a part of the text into HTML.
 
     Returns:
         The text, whose words and their order are unchanged, with tags between them.
@@ -158,14 +158,14 @@ def marked(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] 
     for (start, end), over in zip(pairwise(cuts), _over(placed, cuts), strict=True):
         parts.append(_lined(written(shown[start:end]), over, start))
         ending = [_tag(one, end) for one in over if any(span[1] == end for span in one.spans)]
-        # A mention that goes on goes on below the tags, too.
+        # The line of a mention that continues is also drawn below the tags.
         parts.append(_lined(join(*ending), [one for one in over if one.hull[1] > end], end))
     deepest = max((one.lane for one in placed), default=-1)
     return tag("span", *parts, class_="marked", style=f"--lanes:{deepest + 1}")
 
 
 def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
-    """The marks with what of them lies in the text, short ones first."""
+    """Returns the marks, cut to the text, short ones first."""
     found: list[_Placed] = []
     discontinuous = 0
     for mark in sorted(marks, key=lambda m: (m.spans[-1][1] - m.spans[0][0], m.spans, m.type)):
@@ -178,8 +178,8 @@ def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
 
 
 def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
-    """Short mentions next to the text, and below each what overlaps it and is longer."""
-    placed, deep = [], [0] * length  # of each character, how many lines there are below it
+    """Assigns lines: short mentions next to the text, longer ones that overlap them below."""
+    placed, deep = [], [0] * length  # for each character, the number of lines below it
     for one in found:
         low, high = one.hull
         lane = max(deep[low:high])
@@ -189,7 +189,7 @@ def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
 
 
 def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Placed]]:
-    """For each stretch between two cuts the mentions that reach over it, in the order of the list."""
+    """Yields, for each stretch between two cuts, the mentions that cover it, in the order of the list."""
     begin: defaultdict[int, list[int]] = defaultdict(list)
     finish: defaultdict[int, list[int]] = defaultdict(list)
     for at, one in enumerate(placed):
@@ -202,7 +202,7 @@ def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Plac
 
 
 def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
-    """Words or tags with the lines of some mentions below them, as those are at one character."""
+    """Puts the lines of some mentions below words or tags, as they are at one character."""
     if not inner:
         return inner
     for one in over:
@@ -213,7 +213,7 @@ def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
 
 
 def _tag(one: _Placed, end: int) -> Html:
-    """What stands behind a fragment: type, whether it is right, and which part of which mention it is."""
+    """Returns the label after a fragment: type, right or wrong, and the number of the mention and of its part."""
     mark = one.mark
     sign = "" if mark.right is None else f"\u00a0{_RIGHT if mark.right else _WRONG}"
     part = ""
@@ -227,39 +227,40 @@ def _tag(one: _Placed, end: int) -> Html:
 
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
-_SEED: Final = b"929"  # the first one with which types that are common together have different colours
+_SEED: Final = b"929"  # the first seed with which common combinations of types have different colours
 
 
 def colour_of(kind: str) -> str:
-    """The class of a type in the style sheet: the same in every document; some types share one."""
+    """Returns the style sheet class of a type: the same in every document; some types share one."""
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
 def html_of(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
-    """A text with its mentions as a fragment of HTML that brings its own style and needs no script.
+    """Returns a text with its mentions as a fragment of HTML that includes its style and needs no script.
 
-    The text in it is the given one, character by character, but for what no page can hold (see
-    `fascicle.core.marks.faithful`), with the type of each mention behind its words. A table that opens on request lists
-    the mentions with their offsets, scores, sources, links and attributes; below it stands where links are from.
+    The text in it is the given one, character by character, except characters that HTML cannot hold (see
+    `fascicle.core.marks.faithful`), with the type of each mention after its words. A table that opens on request lists
+    the mentions with their offsets, scores, sources, links and attributes; the origins of the links are listed below
+    it.
     """
     return tag("style", style()) + tag("div", shown(text, mentions, origins), class_="fascicle")
 
 
 @cache
 def style() -> Html:
-    """The style sheet of `shown`, for what lies inside an element of the class ``fascicle``."""
+    """Reads the style sheet of `shown`, for content of an element of the class ``fascicle``."""
     return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
 
 
 def shown(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
-    """A marked text, the table of its mentions, and where their links are from, without a style."""
+    """Returns HTML of a marked text, the table of its mentions, and the origins of their links, without a style."""
     if not text:
         return tag("p", "The text is empty.", class_="none")
     marks = [
         Mark(spans=m.spans, type=m.type, colour=colour_of(m.type), identifier=_identifier(m), name=_name(m))
         for m in mentions
     ]
-    # The language is not known, and the direction is that of each paragraph.
+    # The language is unknown; the direction is determined for each paragraph.
     page = tag("div", marked(text, marks, written=faithful), lang="", dir="auto")
     below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
     return join(page, _table(text, mentions), *below) if mentions else page
@@ -272,7 +273,7 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     head = tag("tr", *(tag("th", title, scope="col") for title in kept))
     rows = [tag("tr", *(tag("td", _isolated(cell)) for cell in row)) for row in zip(*kept.values(), strict=True)]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
-    # The keyboard moves a table that is wider than the screen.
+    # So that a table wider than the screen can be scrolled by keyboard.
     place = tag("div", table, class_="wide", tabindex="0", role="region", aria_label="mentions")
     return tag("details", tag("summary", counted(len(mentions), "mention")), place)
 

@@ -1,4 +1,4 @@
-"""Mentions of entities, and the entries of ontologies that they refer to."""
+"""Mentions of entities, and links to the ontology entries that they refer to."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import msgspec
 from fascicle.core.spans import Fragments, check_fragments
 
 GOLD = "gold"
-AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is meant, and nobody can say which
+AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is right, but it is unknown which
 
 MentionKey = tuple[str, str, Fragments]
 _CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
 _TIER: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
-# ``gc=False``: no cycle can go through a link or a mention, and collections that visit millions of them cost a fifth of
-# the time to read predictions.
+# ``gc=False``: links and mentions cannot be part of a reference cycle, and garbage collection that visits millions of
+# them takes a fifth of the time for reading predictions.
 class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An entry of a dictionary or ontology that a mention refers to, or the statement that no entry fits (NIL).
 
     Attributes:
-        id: identifier as its source writes it, e.g. ``"D003920"``; empty for NIL.
-        ontology: which one, e.g. ``"MESH"``; empty if the source did not say.
+        id: identifier as the source writes it, e.g. ``"D003920"``; empty for NIL.
+        ontology: its ontology, e.g. ``"MESH"``; empty if the source gives none.
         name: preferred name, if known.
-        score: probability in [0, 1], or ``None``; of a NIL link the probability that no entry fits.
+        score: probability in [0, 1], or ``None``; for a NIL link, the probability that no entry fits.
         nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without links was not linked.
         tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
-        curie: the one spelling of the identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g.
-            ``"MESH:D003920"``; empty if nobody gave it.
+        curie: normalised identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g. ``"MESH:D003920"``; empty
+            if unknown.
         same: CURIEs of the same entry in other vocabularies, e.g. ``("DOID:9351", "MONDO:0005015")``.
     """
 
@@ -45,7 +45,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     same: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses what no link can be.
+        """Checks the link.
 
         Raises:
             ValueError: NIL with an entry, a malformed CURIE or tier.
@@ -71,27 +71,27 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 def is_curie(text: str) -> bool:
-    """Whether a text has the form ``prefix:local``."""
+    """True if a text has the form ``prefix:local``."""
     return _CURIE.fullmatch(text) is not None
 
 
 def identifier_of(link: Link) -> str:
-    """How the entry of a link is named to people: its CURIE, or its ontology and identifier."""
+    """Returns the name of the entry of a link for display: its CURIE, or its ontology and identifier."""
     return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
 def told(link: Link) -> str:
-    """What names the entry of a link where a file has one field for it: its CURIE, if it can have one, or its id."""
+    """Returns the identifier of a link for files with a single field for it: a CURIE if possible, else its id."""
     full = identifier_of(link)
     return full if is_curie(full) else link.id
 
 
 def link_of(given: str, name: str = "") -> Link:
-    """The link that `told` names: a CURIE also says which vocabulary.
+    """Returns the link for an identifier that `told` wrote; a CURIE also names the ontology.
 
     Args:
         given: a CURIE, or another identifier, such as an address (``http://...``).
-        name: of the entry.
+        name: preferred name of the entry.
     """
     prefix, _, local = given.partition(":")
     if not is_curie(given) or local.startswith("//"):
@@ -100,14 +100,14 @@ def link_of(given: str, name: str = "") -> Link:
 
 
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One mention of an entity: where, of which type, and who said so.
+    """One mention of an entity: its place, its type, and its source.
 
     Attributes:
         spans: sorted, disjoint ``(start, end)``; several make a discontinuous mention.
         type: entity type, e.g. ``"Disease"``.
         score: probability in [0, 1], or ``None``; each head's docstring defines its own.
-        source: who said it: ``"gold"``, the name of a model, ``"dictionary"``.
-        links: entries of ontologies.
+        source: origin of the mention: ``"gold"``, the name of a model, ``"dictionary"``.
+        links: ontology entries that it refers to.
         attributes: further facts as ``(name, value)`` pairs.
     """
 
@@ -119,7 +119,7 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     attributes: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses what no mention can be.
+        """Checks the mention.
 
         Raises:
             ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
@@ -151,18 +151,18 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def key(self) -> MentionKey:
-        """``(source, type, spans)``: no document holds the same key twice."""
+        """``(source, type, spans)``: unique in a document."""
         return self.source, self.type, self.spans
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """Sorts mentions of which not all can stay: the better score (without one, sure), the longer, the first."""
+        """Sort key for choosing between mentions: higher score first (none counts as 1), then longer, then earlier."""
         score = 1.0 if self.score is None else self.score
         return -score, sum(start - end for start, end in self.spans), self.start
 
     def text_in(self, document_text: str) -> str:
-        """The words of the mention; fragments are joined by one space."""
-        if len(self.spans) == 1:  # of nearly all mentions
+        """Returns the text of the mention; fragments are joined by one space."""
+        if len(self.spans) == 1:  # nearly all mentions
             ((start, end),) = self.spans
             return document_text[start:end]
         return " ".join([document_text[start:end] for start, end in self.spans])

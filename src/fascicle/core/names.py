@@ -1,4 +1,4 @@
-"""Comparing names that people give to the same thing."""
+"""Comparison of different names for the same thing."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-_NEAR: Final = 0.6  # of difflib: chemicals and Chemical, GeneProduct and Gene
-_ROOT: Final = 3  # letters that one name must share with another that goes on after them
+_NEAR: Final = 0.6  # cutoff of difflib: it accepts chemicals and Chemical, GeneProduct and Gene
+_ROOT: Final = 3  # least length of a name that may be the beginning of another
 
 
 def folded(name: str) -> str:
-    """The letters and digits of a name, without case; of a name of other signs, the name."""
+    """Returns the letters and digits of a name, case-folded; or the case-folded name if it has neither."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(sign for sign in plain if sign.isalnum()) or plain
 
 
 def likeness(name: str, other: str) -> float:
-    """How much of two names is the same, from 0 to 1; case and punctuation do not count."""
+    """Returns the similarity of two names, from 0 to 1; case and punctuation do not count."""
     return difflib.SequenceMatcher(None, folded(name), folded(other)).ratio()
 
 
 def near_names(name: str, others: Iterable[str]) -> list[str]:
-    """Those of other names that may mean the same, the most similar first."""
+    """Returns those of other names that may mean the same as a name, the most similar first."""
     by_name = {other: folded(other) for other in sorted(others)}
     wanted = folded(name)
     close = set(
@@ -34,13 +34,13 @@ def near_names(name: str, others: Iterable[str]) -> list[str]:
 
 
 def near_hint(name: str, known: Iterable[str]) -> str:
-    """``" (did you mean ...?)"``, or nothing where no known name is near."""
+    """Returns ``" (did you mean ...?)"`` with the nearest known name, or an empty text if none is near."""
     near = near_names(name, known)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def typo_hint(name: str, known: Iterable[str]) -> str:
-    """``" (did you mean ...?)"`` with the known name that is spelt most like this one, or nothing."""
+    """Returns ``" (did you mean ...?)"`` with the known name of the most similar spelling, or an empty text."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 

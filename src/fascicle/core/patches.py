@@ -1,4 +1,4 @@
-"""Applying a patch to a document: the one way in which steps and predictors change documents."""
+"""Application of patches to documents: the only way in which steps and predictors change documents."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from fascicle.core.document import Change, Document, Event, Link, Mention, Menti
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 
-_ONCE: Final = ("sentences", "words", "sections")  # parts that a patch gives to a document without them
+_ONCE: Final = ("sentences", "words", "sections")  # parts that a patch sets only if the document lacks them
 
 
 def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Collection[str] = ()) -> Document:
-    """Applies a patch.
+    """Applies a patch to a document and returns the changed copy.
 
     Mentions are dropped and replaced first, then added, then linked. A mention whose key is there already is not added
-    again. What is dropped and what is replaced is counted in one event each (``dropped``, ``replaced``), and
-    `Document.layer` still gives it on request. Sentences, words and sections of the document stay as they are.
+    again. One event counts the dropped mentions and one the replaced ones (``dropped``, ``replaced``);
+    `Document.layer` still returns them on request. Sentences, words and sections that the document has are kept.
 
-    Patches that were made of the same document may be applied in any order if they touch mentions of different
-    sources, and no two give sentences, words or sections: the results differ in the order of ``events`` and ``changes``
-    alone.
+    Patches made for the same document may be applied in any order if they change mentions of different sources, and
+    no two set sentences, words or sections: the results then differ only in the order of ``events`` and ``changes``.
 
     Args:
-        document: stays as it is.
-        patch: what to change.
-        step: who made the patch, for events.
+        document: the document; it is not changed.
+        patch: the changes.
+        step: name of the step that made the patch, for events.
         drops: sources whose mentions the step may drop or replace.
 
     Returns:
-        The document with what the patch changes.
+        The changed document.
 
     Raises:
-        UsageError: no document, no patch, or one name in place of a collection of names.
+        UsageError: ``document`` is no document, ``patch`` is no patch, or ``drops`` is one name and no collection.
         ValueError: a range outside the text, the key of a mention that is not there, a mention of another source than
             ``drops`` that would be dropped or replaced, or a patch with a part of the wrong type.
     """
@@ -77,7 +76,7 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
 
 
 def _without(document: Document, patch: Patch, step: str, drops: Collection[str]) -> tuple[tuple[Mention, ...], Change]:
-    """The mentions after dropping and replacing, and what was taken out."""
+    """Returns the mentions after dropping and replacing, and the change that records the removed ones."""
     keys = (*patch.drop, *(key for key, _ in patch.replace))
     left = {mention.key: mention for mention in document.mentions}
     _check_keys(keys, left, step, drops)
@@ -89,7 +88,7 @@ def _without(document: Document, patch: Patch, step: str, drops: Collection[str]
                 f"{step} replaces a mention of the source {key[0]!r} by one of {new.source!r}; keep the source, or "
                 "drop the one and add the other"
             )
-        is_there = new.key in left  # then nothing takes the place of the old one
+        is_there = new.key in left  # then the old mention is only dropped
         left.setdefault(new.key, new)
         taken.append((found[key], None if is_there else new.key))
     return tuple(left.values()), Change(step=step, taken=tuple(taken))

@@ -1,4 +1,4 @@
-"""A limit of time for patterns that users write: some regular expressions need longer than anybody lives."""
+"""Time limit for regular expressions that users write, since some take exponential time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import NoReturn
 
 @contextmanager
 def at_most(seconds: float, error: Exception) -> Iterator[None]:
-    """Raises an error in what runs inside after some seconds of processor time.
+    """Raises an error inside the block when it has used some seconds of processor time.
 
-    Only the main thread of a process can be stopped, and on systems with signals alone; elsewhere there is no limit. So
-    it is where another timer of this kind runs already. Matching of regular expressions looks at signals now and then.
+    The limit works only in the main thread of a process, and on systems with signals; elsewhere there is none. There is
+    none either if another timer of this kind is already running. The matching of regular expressions checks for
+    signals.
 
     Args:
-        seconds: of processor time of this process, so that a busy machine does not change what is refused.
-        error: what is raised.
+        seconds: limit of processor time of this process, so that the result does not depend on the load of the machine.
+        error: the error to raise.
     """
     if (
         not hasattr(signal, "setitimer")

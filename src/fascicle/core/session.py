@@ -1,8 +1,7 @@
-"""One ONNX graph, ready to run: fast on few cores, bounded in memory, silent on the network.
+"""Sessions of ONNX Runtime, and batches for networks.
 
-How a network is given many windows: batches of similar length, and several at once where it allows that.
-
-Batches of similar length, bounded in the two quantities that cost memory and time.
+A session runs one ONNX graph on few cores, in bounded memory, and without telemetry. Batches hold windows of similar
+length, and are bounded in the two quantities that cost memory and time; several run at once if the network allows it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Ints
 from fascicle.errors import ModelError
 
-# Of a network that does not say what it takes best, such as one of torch, where each call has a cost of its own.
+# For a network without a preferred batch size, such as one of torch, where each call has a fixed cost.
 _MAX_TOKENS = 1024
 # For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer, 384-wide encoder in
 # int8), and small batches have less padding: 2 % in place of 7 % on sentences (benchmarks/speed/levers.py).
@@ -34,7 +33,7 @@ def length_sorted_batches(
     max_tokens: int = _MAX_TOKENS,
     max_area: int = _MAX_AREA,
 ) -> Iterator[NDArray[np.intp]]:
-    """Group items of similar length, so that padding is rare and every batch is bounded.
+    """Groups items of similar length, so that padding is rare and every batch is bounded.
 
     Items are taken from the shortest to the longest, ties in their given order, so the batches depend on nothing but
     the arguments. A batch of ``n`` items whose longest has ``t`` pieces keeps ``n * t <= max_tokens`` (what the dense
@@ -75,7 +74,7 @@ def _check(sizes: Ints, max_tokens: int, max_area: int) -> None:
         raise ValueError(f"max_tokens and max_area must be at least 1, got {max_tokens} and {max_area}")
 
 
-# The merged "add, then layer norm" runs on plain loops; the two operators apart are vectorised. Measured on sentences
+# The fused "add, then layer norm" runs in scalar loops; the two operators apart are vectorised. Measured on sentences
 # of BC5CDR with MiniLM in int8: about a seventh more throughput.
 _SLOWER = ["SkipLayerNormFusion"]
 
@@ -84,24 +83,24 @@ def load_onnxruntime() -> Any:
     """Imports ONNX Runtime without its telemetry.
 
     Official builds from 1.29 on send usage events from every platform unless this variable is set before the import,
-    which writes the decision down for the life of the process. Every import of the package goes through here.
+    which fixes the choice for the life of the process. Every import of ONNX Runtime in this package uses this function.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()  # somebody else may have imported it first
+    onnxruntime.disable_telemetry_events()  # other code may have imported it first
     return onnxruntime
 
 
 class OnnxSession:
-    """Runs one graph. Safe to share between threads; pickled by its path.
+    """Session of one ONNX graph; safe to share between threads; pickled by its path.
 
     Attributes:
-        path: of the graph.
-        threads: that one run may use.
-        batch_tokens: padded pieces of the batches that it takes best.
-        inputs: names, in the order of the graph.
-        outputs: names, in the order of the graph.
+        path: path of the graph.
+        threads: threads that one run may use.
+        batch_tokens: preferred number of padded pieces in a batch.
+        inputs: names of the inputs, in the order of the graph.
+        outputs: names of the outputs, in the order of the graph.
     """
 
     def __init__(self, session: Any, *, path: Path, threads: int) -> None:
@@ -109,13 +108,13 @@ class OnnxSession:
 
         Args:
             session: An ``onnxruntime.InferenceSession``.
-            path: Where its graph was read.
-            threads: How many threads it was given.
+            path: Path of its graph.
+            threads: Number of its threads.
         """
         self._session = session
         self._lock = Lock()
         self._file = _identity(path)
-        self._alone = threads == 1  # whether a run stays on the thread of its caller
+        self._alone = threads == 1  # true if a run stays on the thread of its caller
         self.path = path
         self.threads = threads
         self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD)
@@ -124,7 +123,7 @@ class OnnxSession:
 
     @classmethod
     def open(cls, path: str | Path, *, threads: int | None = None) -> OnnxSession:
-        """Reads a graph.
+        """Opens a graph.
 
         Args:
             path: An ONNX file.
@@ -143,12 +142,12 @@ class OnnxSession:
         return cls(_opened(path, count), path=path, threads=count)
 
     def run_side_by_side(self) -> bool:
-        """Lets every run, from now on, stay on the thread of its caller, so that several run at once.
+        """Makes every later run stay on the thread of its caller, so that several can run at once.
 
-        The graph is opened again, in place of the one that shares its threads: both would take twice the memory.
+        The graph is opened again and replaces the session that shares its threads: both would take twice the memory.
 
         Returns:
-            Whether it is so; not where the file is no longer the one that was opened.
+            True on success; false if the file is no longer the one that was opened.
         """
         with self._lock:
             if not self._alone and _identity(self.path) == self._file:
@@ -156,7 +155,7 @@ class OnnxSession:
             return self._alone
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Computes every output.
+        """Computes every output of the graph.
 
         Args:
             inputs: Arrays by name. Names that the graph does not have are left out.
@@ -181,7 +180,7 @@ class OnnxSession:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use, which in a container can be fewer than the machine has."""
+    """Returns the number of cores that this process may use, which in a container can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -200,7 +199,7 @@ def _opened(path: Path, threads: int) -> Any:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """What changes if another file takes the name of this one; nothing if there is none."""
+    """Returns values that change if another file replaces this one; empty if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -213,14 +212,14 @@ def _reopen(path: Path, threads: int) -> OnnxSession:
 
 
 def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
-    """How ONNX Runtime opens graphs here.
+    """Returns the options with which ONNX Runtime opens graphs.
 
     Args:
-        runtime: of ``load_onnxruntime``.
-        threads: that one run may use.
+        runtime: the module that ``load_onnxruntime`` returns.
+        threads: threads that one run may use.
 
     Returns:
-        Options of a session, and the merges that it must not make.
+        Options of a session, and the names of the optimizers to disable.
     """
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -231,7 +230,7 @@ def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
     return options, list(_SLOWER)
 
 
-_ROUNDS = 2  # so many batches for each thread, so that none waits long for the last one
+_ROUNDS = 2  # least number of batches for each thread, so that none waits long for the last batch
 T = TypeVar("T")
 
 
@@ -241,21 +240,23 @@ def scored_batches(
     """Scores items in batches.
 
     A session of ONNX Runtime with several threads runs as many batches at once, each on one thread, if there are
-    enough of them: threads that share each operator of one batch wait for each other. Else it runs one after the other,
-    each on all threads, as any other network does.
+    enough batches: threads that share the operators of one batch wait for each other. Otherwise it runs batch after
+    batch, each on all threads, as any other network does.
 
     Args:
         scorer: the network.
-        lengths: pieces of each item.
-        score: of the items at these places, by the network; called from several threads.
+        lengths: number of pieces of each item.
+        score: function that scores the items at the given indices by the network; called from several threads.
 
     Yields:
-        Places of items, by rising length, and what ``score`` says of them.
+        Indices of items, by rising length, and the result of ``score`` for them.
     """
     if isinstance(scorer, OnnxSession) and scorer.threads > 1:
         small = list(length_sorted_batches(lengths, max_tokens=TOKENS_A_THREAD))
         if len(small) >= _ROUNDS * scorer.threads and scorer.run_side_by_side():
-            from concurrent.futures import ThreadPoolExecutor  # late: few commands need it, and all wait for it
+            from concurrent.futures import (
+                ThreadPoolExecutor,
+            )  # imported late: few commands need it, and it would slow down all
 
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)

@@ -15,27 +15,27 @@ Fragments = tuple[Span, ...]
 
 
 def overlaps(a: Span, b: Span) -> bool:
-    """Whether two spans share at least one character (symmetric; adjacent spans do not)."""
+    """True if two spans share at least one character (symmetric; adjacent spans do not overlap)."""
     return a[0] < b[1] and b[0] < a[1]
 
 
 def contains(outer: Span, inner: Span) -> bool:
-    """Whether ``inner`` lies wholly inside ``outer`` (a span contains itself)."""
+    """True if ``inner`` lies wholly inside ``outer`` (a span contains itself)."""
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def fragments_overlap(a: Fragments, b: Fragments) -> bool:
-    """Whether any fragment of one overlaps any fragment of the other."""
+    """True if any fragment of ``a`` overlaps any fragment of ``b``."""
     return any(overlaps(x, y) for x in a for y in b)
 
 
 def fragments_contain(outer: Fragments, inner: Fragments) -> bool:
-    """Whether every fragment of ``inner`` lies inside some fragment of ``outer``."""
+    """True if every fragment of ``inner`` lies inside some fragment of ``outer``."""
     return all(any(contains(o, i) for o in outer) for i in inner)
 
 
 def check_fragments(fragments: Fragments) -> None:
-    """Raises ``ValueError`` unless the fragments are sorted, disjoint, and none is empty or negative."""
+    """Raises ``ValueError`` unless the fragments are sorted, disjoint, not empty and not negative."""
     if not fragments:
         raise ValueError("a mention needs at least one span")
     previous = 0
@@ -46,7 +46,7 @@ def check_fragments(fragments: Fragments) -> None:
 
 
 def are_tuples(fragments: object) -> bool:
-    """Whether fragments are tuples, as sets of mentions need; lists, as JSON has them, look the same until then."""
+    """True if fragments are tuples, which sets of mentions need; lists (as from JSON) cannot be hashed."""
     return isinstance(fragments, tuple) and all(isinstance(span, tuple) for span in fragments)
 
 

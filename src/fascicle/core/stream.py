@@ -1,6 +1,6 @@
-"""Documents through a predictor one after the other: lazily, in order, and none costs the others their answer.
+"""Lazy annotation of streams of documents, in order; an error in one document does not affect the others.
 
-`stream` and `annotate` take the method ``predict`` of anything that has one, or ``run`` of a step.
+`stream` and `annotate` take the method ``predict`` of any object that has one, or ``run`` of a step.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from fascicle.errors import FascicleError, InputError, UsageError
 
 STEP: Final = "annotate"
 EMPTY_TEXT: Final = ("note", "empty-text")
-_CHUNK_CHARACTERS = 1 << 17  # text read together: enough to sort windows by length, little enough to stay flat
+_CHUNK_CHARACTERS = 1 << 17  # enough text to sort windows by length, and little enough for bounded memory
 _CHUNK_DOCUMENTS = 512
-_FIRST_DOCUMENTS = 8  # the first answers come soon: chunks double from here
+_FIRST_DOCUMENTS = 8  # so that the first results come soon: chunks double from here
 
 T = TypeVar("T")
 Given = str | tuple[str, str] | Document
@@ -28,12 +28,12 @@ Predict = Callable[[Sequence[Document]], list[Patch]]
 
 
 class Outcome(NamedTuple):
-    """What became of one document: its annotated form, or the error that it caused.
+    """Result for one document: the annotated document, or the error that it caused.
 
     Attributes:
-        given: the document as it came.
-        document: the annotated one; ``None`` after an error.
-        error: why there is none.
+        given: the input document.
+        document: the annotated document; ``None`` after an error.
+        error: the error; ``None`` if there is a document.
     """
 
     given: Document
@@ -42,11 +42,11 @@ class Outcome(NamedTuple):
 
 
 def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> Iterator[list[Document]]:
-    """Consecutive documents, bounded in number and characters (one long document is a chunk of its own).
+    """Yields consecutive documents in lists, bounded in number and characters (a long document is a list of its own).
 
     Args:
-        documents: read no further than the chunk that is given out needs.
-        first: documents in the first chunk at most; each later one may have twice as many, up to 512.
+        documents: read only as far as the next chunk needs.
+        first: most documents in the first chunk; the limit doubles with each full chunk, up to 512.
     """
     chunk: list[Document] = []
     size, most = 0, first
@@ -74,16 +74,16 @@ def stream(
 ) -> Iterator[Document]:
     """Annotates any number of documents in bounded memory, in order.
 
-    What is given is read as it is needed: a few documents ahead at first, 512 documents or 131,072 characters later.
+    Input is read only as needed: a few documents ahead at first, later at most 512 documents or 131,072 characters.
 
     Args:
-        predict: of a predictor, or ``run`` of a step.
-        documents: texts (they are named ``text-1`` and so on, by their place), pairs ``(id, text)``, or documents.
-        aside: is called with an error that names a document which cannot be annotated, and the others go on; by default
-            the error is raised.
-        source: as for `outcomes`.
-        step: as for `apply`.
-        drops: as for `apply`.
+        predict: method ``predict`` of a predictor, or ``run`` of a step.
+        documents: texts (with the ids ``text-1`` and so on, by their position), pairs ``(id, text)``, or documents.
+        aside: function that is called with the error of each document that cannot be annotated, before the others
+            continue; by default the error is raised.
+        source: see `outcomes`.
+        step: see `apply`.
+        drops: see `apply`.
 
     Raises:
         UsageError: one text or document in place of several.
@@ -112,16 +112,16 @@ def annotate(
     """Annotates texts.
 
     Args:
-        predict: of a predictor.
+        predict: method ``predict`` of a predictor.
         texts: one text, or several.
-        source: as for `outcomes`.
+        source: see `outcomes`.
 
     Returns:
-        One document per text, named ``text-1`` and so on: as a list, or, for a generator and any other iterator, as an
-        iterator that reads the texts as it goes.
+        One document per text, with the ids ``text-1`` and so on: as a list, or, for a generator or another iterator, as
+        an iterator that reads the texts lazily.
 
     Raises:
-        InputError: something else than texts.
+        InputError: an item is no text.
     """
     check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
     given = [texts] if isinstance(texts, str) else texts
@@ -137,19 +137,19 @@ def outcomes(
     step: str = "patch",
     drops: Collection[str] = (),
 ) -> Iterator[Outcome]:
-    """Annotates documents, in order, and says for each what became of it.
+    """Annotates documents, in order, and yields the result for each.
 
-    Earlier mentions of the same source give way, for they may be of an older model. An event says how many they were;
-    another one that a text is empty. Where a chunk raises an error, it is halved until the document that causes it is
-    alone. Errors that no document can cause (a model that cannot be opened, a place that cannot be read) are raised.
+    Earlier mentions of the same source are replaced, since they may come from an older model; an event counts them.
+    Another event reports an empty text. If a chunk raises an error, it is halved until the document that causes it is
+    alone. Errors that no document can cause (a model that cannot be opened, a file that cannot be read) are raised.
 
     Args:
         predict: of a predictor.
-        documents: any number; at most a chunk of them is read ahead.
-        source: of the predictor's mentions, or several; with none, as for a step, earlier mentions stay, and no text is
-            reported.
-        step: as for `apply`.
-        drops: as for `apply`.
+        documents: any number; at most one chunk is read ahead.
+        source: source of the predictor's mentions, or several; if empty, as for a step, earlier mentions are kept, and
+            empty texts are not reported.
+        step: see `apply`.
+        drops: see `apply`.
     """
     sources = (source,) if isinstance(source, str) else source
     ready = (_prepared(document, sources) for document in documents)
@@ -167,7 +167,7 @@ def outcomes(
 
 
 def unanswered(outcome: Outcome) -> InputError:
-    """The error of an outcome as one sentence that names the document."""
+    """Returns the error of an outcome as one sentence that names the document."""
     error = outcome.error
     why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     name = outcome.given.id
@@ -175,15 +175,15 @@ def unanswered(outcome: Outcome) -> InputError:
 
 
 def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] | None = None) -> Iterator[Document]:
-    """Documents of whatever `stream` takes, one after the other.
+    """Yields documents made from any input that `stream` takes.
 
     Args:
-        given: texts (they are named ``text-1`` and so on, by their place), pairs of an id and a text, documents.
-        aside: is called for what is none of these; by default it is raised.
+        given: texts (with the ids ``text-1`` and so on, by their position), pairs of an id and a text, documents.
+        aside: function that is called with the error of any other item; by default the error is raised.
 
     Raises:
-        UsageError: one text or document, or what is no collection.
-        InputError: something else than texts, pairs and documents.
+        UsageError: one text or document, or an object that is no collection.
+        InputError: an item is no text, pair or document.
     """
     if isinstance(given, str | bytes | Document | Mapping) or not isinstance(given, Iterable):
         raise UsageError(
@@ -202,7 +202,7 @@ def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] 
 
 
 def document_of(given: Given, number: int) -> Document:
-    """One document of a text, of a pair of an id and a text, of an object of another tool with a text, or of itself.
+    """Returns a document made from a text, from a pair of an id and a text, or from an object of another tool.
 
     Raises:
         InputError: anything else, or a text with a lone surrogate.
@@ -240,10 +240,10 @@ def _prepared(document: Document, sources: tuple[str, ...]) -> Document:
 def answered(
     predict: Callable[[Sequence[Document]], Sequence[T]], chunk: Sequence[Document]
 ) -> Iterator[tuple[Document, T | Exception]]:
-    """The answer for each document; for one that raises an error by itself, the error.
+    """Yields each document with its answer, or with the error that it raises alone.
 
     Args:
-        predict: gives one answer for each document.
+        predict: function that returns one answer for each document.
         chunk: some documents; it is halved until the document that raises an error is alone.
     """
     try:

@@ -1,8 +1,8 @@
-"""Tag schemes: strings of any BIO-like file read into ranges, and the two schemes that taggers are trained on.
+"""Tag schemes: conversion of BIO-like tags of any file into ranges, and the two schemes for training taggers.
 
-Reading is one rule for every scheme in use (IO, IOB1, IOB2 also called BIO, BIOES, BILOU), so a reader need not
-know the scheme of its file; `TagCensus` says afterwards which one it was and how often the file broke it.
-Training uses `TagScheme`, a table with two rows.
+One rule reads every scheme in use (IO, IOB1, IOB2 also called BIO, BIOES, BILOU), so a reader need not know the scheme
+of its file; `TagCensus` reports afterwards which scheme it was and how often the file violated it. Training uses
+`TagScheme`, a table with two rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PREFIXES: Final = frozenset("BIELSU")
 
 
 def split_tag(tag: str) -> tuple[str, str]:
-    """Split a tag into its prefix and its type.
+    """Splits a tag into its prefix and its type.
 
     Args:
         tag: `"O"`, or one of the prefixes B, I, E, L, S, U, a hyphen and a type. The type may hold further hyphens.
@@ -46,7 +46,7 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def is_tag(text: str) -> bool:
-    """Whether `split_tag` reads a text."""
+    """True if `split_tag` accepts a text."""
     try:
         split_tag(text)
     except ValueError:
@@ -55,7 +55,7 @@ def is_tag(text: str) -> bool:
 
 
 def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Read the mentions of one sentence, whatever its scheme (the rule of the `conlleval` scorer).
+    """Reads the mentions of one sentence in any scheme (by the rule of the `conlleval` scorer).
 
     A mention starts at B, S or U, and at I, E or L when the previous token is O, has another type, or ended its
     mention (E, L, S, U). It ends before the next start, before O, and after E, L, S or U. Invalid sequences are
@@ -71,7 +71,7 @@ def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
         ValueError: If a tag is malformed.
     """
     mentions: list[tuple[int, int, str]] = []
-    start, open_type = 0, ""  # an empty type: nothing is open
+    start, open_type = 0, ""  # an empty type: no mention is open
     for position, tag in enumerate(tags):
         prefix, kind = split_tag(tag)
         if open_type and (kind != open_type or prefix in _OPENERS):
@@ -88,10 +88,10 @@ def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 class TagCensus:
-    """Watches the tags of a corpus go by and says which scheme they follow and how often they break it.
+    """Counter of the tags of a corpus that finds their scheme and counts its violations.
 
     Every rule of every scheme concerns two neighbouring tags (a sentence border counts as O), so the census only
-    counts pairs. One *repair* is one neighbouring pair that the scheme forbids and that `decode_tags` mended:
+    counts pairs. One *repair* is one neighbouring pair that the scheme forbids and that `decode_tags` repaired:
 
     - IOB2: an I without a B or I of its type before it.
     - IOB1: a B that does not follow a token of its type (B belongs only between touching mentions of one type).
@@ -109,7 +109,7 @@ class TagCensus:
         self.sentences = 0
 
     def add(self, tags: Sequence[str]) -> None:
-        """Count one sentence.
+        """Counts one sentence.
 
         Args:
             tags: One tag per token.
@@ -123,7 +123,7 @@ class TagCensus:
 
     @property
     def scheme(self) -> str:
-        """`"IO"`, `"IOB1"`, `"IOB2"`, `"BIOES"`, `"BILOU"`, or `"O"` when no mention was seen.
+        """`"IO"`, `"IOB1"`, `"IOB2"`, `"BIOES"`, `"BILOU"`, or `"O"` if there was no mention.
 
         E or S make a corpus BIOES, L or U make it BILOU (the commoner pair wins). Between IOB1 and IOB2, the scheme
         that needs fewer repairs is reported, IOB2 when they are equal.
@@ -140,7 +140,7 @@ class TagCensus:
 
     @property
     def repairs(self) -> int:
-        """The number of neighbouring pairs that `scheme` forbids."""
+        """Number of neighbouring pairs that `scheme` forbids."""
         scheme = self.scheme
         if scheme in ("BIOES", "BILOU"):
             return sum(count for pair, count in self._pairs.items() if self._broken(pair))
@@ -149,7 +149,7 @@ class TagCensus:
         return 0
 
     def _stray(self, prefix: str) -> int:
-        """Count the tags with this prefix that do not follow a tag of their own type."""
+        """Counts the tags with this prefix that do not follow a tag of their own type."""
         total = 0
         for (left, right), count in self._pairs.items():
             right_prefix, right_type = self._tags[right]
@@ -158,7 +158,7 @@ class TagCensus:
         return total
 
     def _broken(self, pair: tuple[str, str]) -> bool:
-        """Say whether BIOES (with L for E and U for S: BILOU) forbids this pair."""
+        """True if BIOES (with L for E and U for S: BILOU) forbids this pair."""
         (left, left_type), (right, right_type) = self._tags[pair[0]], self._tags[pair[1]]
         is_open, continues = left in ("B", "I"), right in ("I", "E", "L")
         return is_open != continues or (is_open and left_type != right_type)
@@ -166,7 +166,7 @@ class TagCensus:
 
 @dataclass(frozen=True, kw_only=True)
 class TagScheme:
-    """A training scheme: O is tag 0, then one tag per type and prefix, types in the given order.
+    """A scheme for training: O is tag 0, then one tag per type and prefix, types in the given order.
 
     With `K` types and `p` prefixes there are `C = 1 + pK` tags, and tag `1 + pk + i` is prefix `i` of type `k`.
     The first prefix opens a mention, the last one continues it; in IO they are the same tag.
@@ -181,11 +181,11 @@ class TagScheme:
 
     @property
     def width(self) -> int:
-        """Tags per type."""
+        """Number of tags per type."""
         return len(self.prefixes)
 
     def labels(self, types: Sequence[str]) -> tuple[str, ...]:
-        """Name the tags, `"O"` first.
+        """Returns the names of the tags, `"O"` first.
 
         Args:
             types: `K` distinct type names.
@@ -198,11 +198,11 @@ class TagScheme:
         return (_OUTSIDE, *(f"{prefix}-{kind}" for kind in types for prefix in self.prefixes))
 
     def count(self, n_types: int) -> int:
-        """The number of tags `C` for `n_types` types."""
+        """Returns the number of tags `C` for `n_types` types."""
         return 1 + self.width * n_types
 
     def encode(self, spans: Iterable[tuple[int, int, int]], *, length: int) -> Ints:
-        """Write flat mentions as tags.
+        """Writes flat mentions as tags.
 
         IO cannot keep touching mentions of one type apart: they read back as one.
 
@@ -228,12 +228,12 @@ class TagScheme:
         return tags
 
     def legal_start(self, n_types: int) -> Bools:
-        """Which tags may begin a text, shape `[C]`."""
+        """Returns the mask of tags that may begin a text, shape `[C]`."""
         opens: Bools = self.legal(n_types)[0]
         return opens
 
     def legal(self, n_types: int) -> Bools:
-        """Which tag may follow which, shape `[C, C]` (from, to).
+        """Returns the mask of pairs of tags that may follow each other, shape `[C, C]` (from, to).
 
         In BIO, I of a type may only follow B or I of that type; in IO everything is legal.
         """
@@ -254,7 +254,7 @@ SCHEMES: Final[Mapping[str, TagScheme]] = MappingProxyType(
 
 
 def tag_scheme(name: str) -> TagScheme:
-    """Look up a training scheme.
+    """Looks up a scheme for training.
 
     Raises:
         ValueError: If the name is not in `SCHEMES`.

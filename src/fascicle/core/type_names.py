@@ -1,7 +1,7 @@
-"""One vocabulary of types for models, dictionaries and linking: canonical names, and what others call them.
+"""Vocabulary of entity types for models, dictionaries and linking: canonical names and their synonyms.
 
-A model keeps the names that it was trained with. `Vocabulary.canonical` says what each of them means here; the table is
-``type_names.tsv`` beside this file, and a user adds to it by a TOML file or by `Vocabulary.extended`.
+A model keeps the names that it was trained with; `Vocabulary.canonical` maps them to canonical names. The table is
+``type_names.tsv`` beside this file; a user adds to it by a TOML file or by `Vocabulary.extended`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from fascicle.settings.plain import toml_values
 
 @dataclass(frozen=True, kw_only=True)
 class Meanings:
-    """What names of types mean.
+    """Canonical names of several type names.
 
     Attributes:
         known: name -> the canonical name.
-        ambiguous: name -> the canonical names that it may stand for.
+        ambiguous: name -> the canonical names that it may mean.
         unknown: names that are not in the vocabulary.
     """
 
@@ -34,30 +34,30 @@ class Meanings:
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Canonical names of types, and other names for them; made by `read_vocabulary`.
+    """Canonical names of types, and their synonyms; made by `read_vocabulary`.
 
     Attributes:
         types: canonical names.
-        names: folded name (see `fascicle.core.names.folded`) -> the canonical names that it stands for.
+        names: folded name (see `fascicle.core.names.folded`) -> the canonical names that it may mean.
     """
 
     types: tuple[str, ...]
     names: Mapping[str, tuple[str, ...]]
 
     def candidates(self, name: str) -> tuple[str, ...]:
-        """The canonical names that a name may stand for: one, several if it is ambiguous, none if it is unknown."""
+        """Returns the canonical names for a name: one, several if it is ambiguous, none if it is unknown."""
         return self.names.get(folded(name), ())
 
     def among(self, name: str, types: Collection[str]) -> str:
-        """The one of some types that a name is, or stands for; a name that is none of them stays as it is."""
+        """Returns the one of some types that a name is or means; the name itself if there is no single such type."""
         meant = [one for one in self.candidates(name) if one in types]
         return name if name in types or len(meant) != 1 else meant[0]
 
     def canonical(self, name: str) -> str:
-        """The canonical name of a type.
+        """Returns the canonical name of a type.
 
         Raises:
-            InputError: an unknown name, or one of several meanings.
+            InputError: an unknown name, or an ambiguous one.
         """
         found = self.candidates(name)
         if len(found) == 1:
@@ -77,7 +77,7 @@ class Vocabulary:
         )
 
     def meanings(self, names: Iterable[str]) -> Meanings:
-        """What each of several names means; nothing is refused."""
+        """Returns the canonical names of several names, without errors for unknown or ambiguous ones."""
         found = {name: self.candidates(name) for name in names}
         return Meanings(
             known={name: several[0] for name, several in found.items() if len(several) == 1},
@@ -86,14 +86,15 @@ class Vocabulary:
         )
 
     def extended(self, added: Mapping[str, Iterable[str]], *, origin: str = "the type names") -> Self:
-        """A vocabulary with further types and names; what is added goes before what was there.
+        """Returns a vocabulary with further types and names, which take precedence over the existing ones.
 
         Args:
-            added: canonical name -> other names for it. A name that meant something else means this alone from now on.
-            origin: where they are from, for messages.
+            added: canonical name -> other names for it. A name with another meaning loses that meaning.
+            origin: origin of the additions, for messages.
 
         Raises:
-            RecipeError: a canonical name that is another one but for case and punctuation, or a name for two types.
+            RecipeError: a canonical name that differs from another only in case or punctuation, or a name for two
+                types.
         """
         own = {folded(kind): kind for kind in self.types}
         for kind in added:
@@ -113,13 +114,13 @@ class Vocabulary:
 
 
 def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
-    """The vocabulary of this release, with what a user adds.
+    """Reads the vocabulary of this release, with the additions of a user.
 
     Args:
-        path: a TOML file with lines such as ``Gene = ["GGP", "my genes"]``; a type that is not there yet is a new one.
+        path: a TOML file with lines such as ``Gene = ["GGP", "my genes"]``; an unknown type becomes a new one.
 
     Raises:
-        RecipeError: the file cannot be read, or says something else, or see `Vocabulary.extended`.
+        RecipeError: the file cannot be read, or has other content; see also `Vocabulary.extended`.
     """
     table = Path(__file__).with_name("type_names.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in table.splitlines() if line and not line.startswith("#")]

@@ -1,1 +1,1 @@
-"""Every setting: what recipes say, and what model folders say of themselves."""
+"""All settings: those of recipes, and those stored in model folders."""

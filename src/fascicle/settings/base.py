@@ -1,6 +1,6 @@
-"""The base of all settings, and the kinds of numbers that they hold.
+"""Base class of all settings, their number types, and the descriptions of their patterns.
 
-What the patterns of settings and requests allow, in words: an error never shows a regular expression.
+Error messages describe a pattern in words, and never show a regular expression.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-# Pattern -> what it allows. Every pattern of the package has its words here, which a test holds.
+# Pattern -> its description. Every pattern of the package is listed here, which a test checks.
 WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z": "of letters, digits, '.', '_' and '-', with a letter or digit first",
@@ -34,10 +34,10 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def in_words(message: str) -> str:
-    """A message of a validation error with words in place of a pattern.
+    """Replaces the pattern in a validation error by words.
 
     Args:
-        message: of msgspec.
+        message: message of msgspec.
     """
     before, found, after = message.partition(" matching regex ")
     if not found:
@@ -49,14 +49,14 @@ def in_words(message: str) -> str:
     return message
 
 
-LARGEST = 2**31 - 1  # of the integers of a recipe: beyond it, tensors and random generators have other rules
+LARGEST = 2**31 - 1  # largest integer in a recipe: tensors and random generators treat larger ones differently
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Natural = Annotated[int, Meta(ge=0, le=LARGEST)]
 Rate = Annotated[float, Meta(gt=0.0, le=1.0)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 NotNegative = Annotated[float, Meta(ge=0.0, le=1e6)]
 Name = Annotated[str, Meta(min_length=1)]
-# Of what becomes a file or a folder. The end is \Z, for $ allows a line break behind it.
+# For names of files and folders. The end is \Z, since $ allows a line break after it.
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z")]
 PackName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z")]
 
@@ -66,7 +66,7 @@ _AT = re.compile(r"^(?P<what>.*?)(?: - at (?P<name>`key` in )?`\$\.?(?P<key>[^`]
 
 
 def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
-    """What a validation error says, and the path of the value that it is about; empty for the whole."""
+    """Returns the message of a validation error, and the path of the wrong value; empty for the whole."""
     found = _AT.match(str(error))
     if found is None:
         return in_words(str(error)), ""
@@ -77,7 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Base of all settings: frozen, by name only, unknown names refused."""
 
     def _refuse_changed(self, given: str, *names: str) -> None:
-        """Refuses settings that another makes meaningless, unless they are the defaults."""
+        """Refuses settings without effect, unless they have their defaults."""
         defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
         for name in names:
             if getattr(self, name) != defaults[name]:
@@ -85,10 +85,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def refuse_twice(names: Sequence[str], key: str) -> None:
-    """Refuses a list that names something twice.
+    """Raises an error if a name is in a list twice.
 
     Raises:
-        ValueError: the first of these names, and the key of the list.
+        ValueError: it names the first such name, and the key of the list.
     """
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -96,14 +96,14 @@ def refuse_twice(names: Sequence[str], key: str) -> None:
 
 
 def check_model_name(name: str, what: str = "a model") -> None:
-    """Refuses a name that would be mistaken for human annotation, or that breaks the lines it is printed in.
+    """Raises an error for a name that looks like human annotation, or that breaks the lines it is printed in.
 
     Args:
-        name: becomes the source of mentions.
-        what: has this name, for messages.
+        name: the name, which becomes the source of mentions.
+        what: kind of object with this name, for messages.
 
     Raises:
-        ValueError: nothing may be named so.
+        ValueError: the name is not allowed.
     """
     if name == _GOLD:
         raise ValueError(f'{what} cannot be named "{_GOLD}", which is human annotation; give it another name')
@@ -123,13 +123,13 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
     seed: Natural = 1
 
     def __post_init__(self) -> None:
-        """Refuses a name that no model may have."""
+        """Checks the name."""
         check_model_name(self.name)
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
+        """Returns the paths of all data that determine a run, each by its key in the recipe, as ``"corpus.train"``."""
         raise NotImplementedError
 
     def places(self) -> dict[str, str]:
-        """The paths of ``files``, and those that decide nothing, such as that of a copy."""
+        """Returns the paths of ``files``, and those without influence on the result, such as that of a copy."""
         return self.files()

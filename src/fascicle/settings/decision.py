@@ -1,4 +1,4 @@
-"""What a model decides after its network: calibrated scores, abbreviations, and what a whole document says."""
+"""Settings of the decision after the network: calibrated scores, abbreviations, and rules for whole documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AbbreviationRules(Settings, frozen=True, kw_only=True):
 
     @property
     def change(self) -> bool:
-        """Whether any of them is on."""
+        """True if any rule is on."""
         return self.spread != "no" or self.drop or self.one_type
 
 
@@ -66,7 +66,7 @@ class IsotonicCurve(Settings, frozen=True, kw_only=True, tag_field="method", tag
     values: tuple[Share, ...]
 
     def __post_init__(self) -> None:
-        """Refuses what is no such function."""
+        """Checks that the curve is a function that never falls."""
         if len(self.scores) != len(self.values):
             raise ValueError(f"{len(self.scores)} scores and {len(self.values)} values are given; give one for each")
         if any(a >= b for a, b in pairwise(self.scores)) or any(a > b for a, b in pairwise(self.values)):
@@ -181,6 +181,6 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, types=types)
 
     def with_ends(self, ends: Ends) -> DocumentDecision:
-        """The same decision with these ends for every type."""
+        """Returns the same decision with these ends for every type."""
         types = {name: msgspec.structs.replace(rule, ends=ends, ends_alone=ends) for name, rule in self.types.items()}
         return msgspec.structs.replace(self, types=types)

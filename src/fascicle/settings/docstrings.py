@@ -1,4 +1,4 @@
-"""What docstrings say of attributes: each once, for readers of the code and for pages and help that are made of it."""
+"""Extraction of the descriptions of attributes from docstrings, for pages and help texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 
 def meanings_of(kind: type) -> dict[str, str]:
-    """Attribute -> its line in the docstring, of the class itself before those of its bases."""
+    """Returns the description of each attribute; those of the class replace those of its bases."""
     found: dict[str, str] = {}
     for one in kind.__mro__:
         listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]

@@ -1,4 +1,4 @@
-"""The settings of every family of heads. A family's name in recipes and model files is the tag of its class here."""
+"""Settings of all families of heads; a family's name in recipes and model files is the tag of its class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a fi
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a head needs before it can be built or used, as its settings say.
+    """Requirements of a head before it can be built or used, derived from its settings.
 
     Attributes:
         width: a width that is found in the training data.
@@ -63,7 +63,7 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
     dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.1
 
     def __post_init__(self) -> None:
-        """Refuses combinations that mean nothing."""
+        """Refuses combinations without a meaning."""
         if self.level == "piece" and self.pooling != "first":
             raise ValueError(f'pooling = "{self.pooling}" needs level = "word": a piece has nothing to pool')
         if self.level == "word" and self.specials == "include":
@@ -76,7 +76,7 @@ class HeadSettings(Settings, frozen=True, kw_only=True, tag_field="family"):
 
     @property
     def needs(self) -> Needs:
-        """What a head of this family needs; nothing, and its types are labels, unless the family says more."""
+        """Requirements of a head of this family; by default none, with types as labels."""
         return Needs(
             fixed=f"its family is {self.family!r}, which learns its types as labels; only 'binder' reads about them"
         )
@@ -95,7 +95,7 @@ class TaggerSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """Nothing; where a type is not annotated, a unit in no mention may have its tags."""
+        """No requirements; if a type is not annotated, a unit in no mention may have its tags."""
         return replace(super().needs, masks=True)
 
 
@@ -114,7 +114,7 @@ class CrfSettings(TaggerSettings, frozen=True, kw_only=True, tag="crf"):
     loss: Literal["unit", "sequence"] = "unit"
 
     def __post_init__(self) -> None:
-        """Refuses repairs of what a chain never gives."""
+        """Refuses repairs of sequences that a CRF never returns."""
         super().__post_init__()
         if self.decoding != "viterbi":
             raise ValueError(f'decoding = "{self.decoding}" is not allowed with family = "crf": use "viterbi"')
@@ -140,11 +140,11 @@ class MultiLabelSettings(TaggerSettings, frozen=True, kw_only=True, tag="multila
 
     @property
     def needs(self) -> Needs:
-        """Nothing; each label is an output of its own, which can be taught in part."""
+        """No requirements; each label is an output of its own, which can be trained alone."""
         return replace(super().needs, soft=True)
 
     def __post_init__(self) -> None:
-        """Refuses two ways to pool, and pieces to pool where units are pieces."""
+        """Refuses two kinds of pooling, and pooling of pieces if units are pieces."""
         super().__post_init__()
         if self.inference_pooling != "first" and (self.level, self.pooling) != ("word", "first"):
             raise ValueError(
@@ -171,7 +171,7 @@ class SpanHeadSettings(HeadSettings, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """A width, where the recipe gives none; a span that is no mention may be of a type that is not annotated."""
+        """A width, if the recipe gives none; a span without a mention may have a type that is not annotated."""
         return replace(super().needs, width=not self.width, masks=True)
 
 
@@ -274,12 +274,12 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
 
     @property
     def fitted(self) -> bool:
-        """Whether its thresholds are fitted on dev; the network gives none."""
+        """True if its thresholds are fitted on dev; the network gives none."""
         return self.thresholds in ("dev", "dev-by-type")
 
     @property
     def needs(self) -> Needs:
-        """A special token for the whole text, and what it reads of the types."""
+        """A special token for the whole text, and the texts that it reads about types."""
         return Needs(
             opening=True,
             types=self.types,
@@ -334,7 +334,7 @@ HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind fo
 
 
 def decided(head: AnyHead, *, decoding: str) -> AnyHead:
-    """The settings of a head with another decoding.
+    """Returns the settings of a head with another decoding.
 
     Raises:
         msgspec.ValidationError: a decoding that the family does not have.

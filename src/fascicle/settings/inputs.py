@@ -1,4 +1,4 @@
-"""What units of a text are looked up in: the table ``[inputs]`` of a recipe, and what a model folder keeps of it."""
+"""Settings of the features of units: the table ``[inputs]`` of a recipe, and their description in a model folder."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from fascicle.settings.base import FileName, Name, Natural, Settings, refuse_twice
 
-RULE: Final = "three-casings"  # by which the names of a dictionary match
-PACK_RULE: Final = "pack"  # the same of a term pack, whose keys and priors decide
+RULE: Final = "three-casings"  # matching rule for names of a dictionary
+PACK_RULE: Final = "pack"  # matching rule of a term pack, by its keys and priors
 SHAPES: Final = "shapes@1"  # version of the case patterns of ``text/inputs.py``
-MOST_TYPES: Final = 64  # of all dictionaries of a model together: each costs a little time for every unit
+MOST_TYPES: Final = 64  # most types of all dictionaries of a model: each takes time for every unit
 
 
 class InputSettings(Settings, frozen=True, kw_only=True):
@@ -36,13 +36,13 @@ class InputSettings(Settings, frozen=True, kw_only=True):
     rate: Annotated[float, Meta(gt=0.0, le=1e4)] = 20.0
 
     def __post_init__(self) -> None:
-        """Refuses a table that asks for nothing, and one dictionary twice."""
+        """Refuses a table without content, and one dictionary twice."""
         if not self.dictionaries and not self.shape:
             raise ValueError("the table asks for nothing: name dictionaries, set shape = true, or remove it")
         refuse_twice(self.dictionaries, "dictionaries")
 
     def files(self) -> dict[str, str]:
-        """The paths of the dictionaries by their keys."""
+        """Returns the paths of the dictionaries by their keys."""
         return {f"dictionaries.{at}": path for at, path in enumerate(self.dictionaries)}
 
 
@@ -65,7 +65,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
     rule: str = RULE
 
     def has(self, file: str) -> bool:
-        """Whether a file of the model folder is part of the copy."""
+        """True if a file of the model folder is part of the copy."""
         return file == self.file or (self.rule == PACK_RULE and file.startswith(f"{self.file}."))
 
 
@@ -87,7 +87,7 @@ class InputFacts(Settings, frozen=True, kw_only=True):
     rate: Annotated[float, Meta(gt=0.0, le=1e4)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses types without a dictionary, dictionaries without a type, and a model that reads nothing."""
+        """Refuses types without a dictionary, dictionaries without a type, and facts without any feature."""
         if bool(self.types) != bool(self.dictionaries):
             raise ValueError("the types are not those of the dictionaries")
         if not self.types and not self.shapes:

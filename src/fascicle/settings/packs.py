@@ -1,4 +1,4 @@
-"""What a pack of terms is made of: the file ``sources.toml``, with one table for each vocabulary."""
+"""Settings for building a term pack: the file ``sources.toml``, with one table for each vocabulary."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from fascicle.errors import RecipeError
 from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
 from fascicle.settings.recipes.strict import converted, read_toml, refuse_unknown, resolved
 
-Column = (
-    Name | Annotated[int, Meta(ge=0, le=9_999)]
-)  # as the header names it, or its number from 0 where there is no header
+Column = Name | Annotated[int, Meta(ge=0, le=9_999)]  # name in the header, or number from 0 without a header
 NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 _ABSENT: Mapping[str, Any] = {}
 
@@ -70,7 +68,7 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
     replaced_by: tuple[Column, ...] = ()
 
     def given(self) -> dict[str, Column]:
-        """Every column that is given, by its key and, in a list, its place."""
+        """Returns every given column, by its key and, in a list, its index."""
         found: dict[str, Column] = {}
         for key in self.__struct_fields__:
             value = getattr(self, key)
@@ -82,11 +80,11 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def numbered(self) -> bool:
-        """Whether the columns are given by number."""
+        """True if the columns are given by number."""
         return all(isinstance(column, int) for column in self.given().values())
 
     def __post_init__(self) -> None:
-        """Refuses names beside numbers."""
+        """Refuses a mixture of names and numbers."""
         kinds = {type(column) for column in self.given().values()}
         if len(kinds) > 1:
             raise ValueError("some columns are given by name and some by number: give all in one way")
@@ -196,7 +194,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     table: TableSettings = TableSettings()
 
     def __post_init__(self) -> None:
-        """Refuses what contradicts itself."""
+        """Refuses contradictory settings."""
         if self.min_length > self.max_length:
             raise ValueError(f"min_length = {self.min_length} is more than max_length = {self.max_length}")
         if self.adds and (self.type or self.types):
@@ -249,7 +247,7 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
     """Reads a ``sources.toml``.
 
     Args:
-        path: of the file.
+        path: path of the file.
 
     Returns:
         The settings, with absolute paths.
@@ -266,10 +264,10 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
 
 
 def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettings:
-    """Turns plain values into settings; paths stay as they are written.
+    """Converts plain values to settings; paths are kept as written.
 
     Args:
-        values: what a TOML file holds.
+        values: values of a TOML file.
         origin: name of the file, for messages.
 
     Raises:
@@ -296,7 +294,7 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
 
 
 def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A date of TOML as text, as a year and a month are, and a year alone may be."""
+    """Converts a TOML date, or a year given as a number, to text."""
     date = table.get("date")
     if type(date) is int and datetime.MINYEAR <= date <= datetime.MAXYEAR:
         return {**table, "date": f"{date:04}"}

@@ -1,4 +1,4 @@
-"""What a pipeline is made of: the file ``pipeline.toml``, with one table for each step."""
+"""Settings of a pipeline: the file ``pipeline.toml``, with one table for each step."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
     """Reads a pipeline.
 
     Args:
-        path: of a TOML file, or of a folder with a ``pipeline.toml``.
+        path: path of a TOML file, or of a folder with a ``pipeline.toml``.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown kind of step or key, a wrong type, a value that is not allowed,
@@ -129,7 +129,7 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
 
 
 def refuse_twice(names: Iterable[str], *, origin: str) -> None:
-    """Refuses two steps with one name.
+    """Raises an error if two steps have the same name.
 
     Raises:
         RecipeError: see above.
@@ -142,7 +142,7 @@ def refuse_twice(names: Iterable[str], *, origin: str) -> None:
 
 
 def as_toml(settings: PipelineSettings) -> str:
-    """A pipeline as a TOML file, with every default."""
+    """Returns a pipeline as a TOML file, with every default."""
     top, tables = [], []
     for name in _Head.__struct_fields__:
         value = getattr(settings, name)
@@ -172,7 +172,7 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
 
 
 def _place(given: str, *, path: Path, key: str) -> str:
-    """A path from the folder of the pipeline; else it is the name of a plug-in, or of something that is shipped."""
+    """Returns a path relative to the folder of the pipeline; a name of a plug-in or of a shipped file is kept."""
     found = resolved(given, path, key=key)
     return found if "/" in given or given.startswith(("$", "~")) or Path(found).exists() else given
 

@@ -1,4 +1,4 @@
-"""Plain reading of TOML files, for recipes, grids and descriptions of types alike: the values, or one sentence."""
+"""Reading of TOML files as plain values, for recipes, grids and descriptions of types."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final
 
 from fascicle.errors import RecipeError
 
-_ENCODING: Final = "utf-8-sig"  # UTF-8; the mark that editors of Windows put before it is no part of the text
-_LARGEST: Final = 16 * 2**20  # bytes; nobody writes so many by hand
+_ENCODING: Final = "utf-8-sig"  # UTF-8; the byte order mark of Windows editors is skipped
+_LARGEST: Final = 16 * 2**20  # most bytes of a file; no file written by hand has so many
 
 
 def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]:
-    """The values of a file.
+    """Reads the values of a TOML file.
 
     Args:
-        path: of the file.
-        missing: what to say where nothing is there, e.g. ``"there is no recipe at x.toml"``.
-        advice: what to do about a file that is not TOML.
+        path: path of the file.
+        missing: message for a missing file, e.g. ``"there is no recipe at x.toml"``.
+        advice: advice for a file that is not TOML.
 
     Raises:
         RecipeError: no such file, no regular file, too large, not TOML, or a NUL character in a value.
@@ -45,7 +45,7 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
 
 
 def parsed_toml(text: str) -> dict[str, Any]:
-    """The values of a text.
+    """Parses TOML text.
 
     Raises:
         ValueError: it is not TOML, or Python does not read one of its integers; the message is for users.
@@ -60,7 +60,7 @@ def parsed_toml(text: str) -> dict[str, Any]:
 
 
 def _content(path: Path) -> bytes:
-    """What a small file holds. A pipe waits for a writer, and a device may never end."""
+    """Reads a small regular file; pipes and devices are refused, since reading may never end."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise RecipeError(f"{path} is a pipe or a device; give the path of a TOML file", file=str(path))
@@ -72,7 +72,7 @@ def _content(path: Path) -> bytes:
 
 
 def has_nul(value: Any) -> bool:
-    """Whether a NUL character stands in a value, its keys included; systems refuse paths with one in many ways."""
+    """True if a value, or one of its keys, contains a NUL character, which no path may have."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

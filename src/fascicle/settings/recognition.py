@@ -1,4 +1,4 @@
-"""How names of term packs become mentions."""
+"""Settings of the recognition of names of term packs as mentions."""
 
 from __future__ import annotations
 

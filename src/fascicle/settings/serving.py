@@ -1,4 +1,4 @@
-"""What a service may cost, and whom it answers."""
+"""Settings of a service: its limits, and its access rules."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from fascicle.errors import UsageError
 
-LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # names under which a machine reaches itself
-_LEAST_TOKEN: Final = 16  # characters
+LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # host names of the local machine
+_LEAST_TOKEN: Final = 16  # least number of characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class ServeSettings:
     open_page: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what no service can have.
+        """Checks the settings of the service.
 
         Raises:
             UsageError: a limit that is not positive, or a token that is too short or holds other characters than those
@@ -81,7 +81,7 @@ class ServeSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the service; empty for any."""
+        """Host names of the service; empty for any."""
         if self.hosts is None:
             return () if self.token else LOCAL
         return self.hosts

@@ -1,4 +1,4 @@
-"""The settings of each kind of step of a pipeline; the keys of a table ``[[steps]]``."""
+"""Settings of each kind of step of a pipeline; the keys of a table ``[[steps]]``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StepSettings(Settings, frozen=True, kw_only=True):
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)] = ""
 
     def places(self) -> Mapping[str, str | tuple[str, ...]]:
-        """The paths of files and folders that the step reads, by their keys; some may be names of what is shipped."""
+        """Returns the paths of files and folders that the step reads, by their keys; some may be shipped names."""
         return {key: getattr(self, key) for key in self.__struct_fields__ if key in _PATHS}
 
 
@@ -188,7 +188,7 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
     tests: Annotated[tuple[RuleTest, ...], Meta(min_length=1)]
 
     def __post_init__(self) -> None:
-        """Refuses what does not go together."""
+        """Refuses invalid combinations of settings."""
         if self.does == "add" and (not self.words or self.sources):
             raise ValueError('does = "add" needs words, and takes no sources')
         if self.does != "add" and not self.sources:

@@ -1,4 +1,4 @@
-"""Descriptions of entity types: what a bi-encoder reads to know a type, one TOML file per corpus.
+"""Descriptions of entity types, from which a bi-encoder makes type vectors; one TOML file per corpus.
 
 Each type is a table ``[[type]]`` with these keys:
 
@@ -64,15 +64,15 @@ class Instance(Settings, frozen=True, kw_only=True):
 
     @property
     def surface(self) -> str:
-        """The mention."""
+        """Text of the mention."""
         return self.text[self.start : self.end]
 
     def marked(self, opening: str, closing: str) -> str:
-        """The sentence with marks around the mention.
+        """Returns the sentence with marks around the mention.
 
         Args:
-            opening: put before it; its state is the vector of the type (*binder* §4, Table 5).
-            closing: put after it.
+            opening: mark before it; its state is the vector of the type (*binder* §4, Table 5).
+            closing: mark after it.
         """
         return f"{self.text[: self.start]}{opening}{self.surface}{closing}{self.text[self.end :]}"
 
@@ -155,7 +155,7 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
     types: tuple[TypeDescription, ...]
 
     def __post_init__(self) -> None:
-        """Refuses no types, another order, and types that cannot be told apart."""
+        """Refuses an empty list, unsorted types, and types that are not distinct."""
         if not self.types:
             raise ValueError("no type is described")
         _refuse_twins(self.types)
@@ -164,11 +164,11 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The labels: all that is known of types under *atomic labels*."""
+        """Labels: the only text about types in the variant *atomic labels*."""
         return tuple(described.name for described in self.types)
 
     def texts(self, kind: TextKind) -> tuple[str, ...]:
-        """One text per type, in the order of ``names``.
+        """Returns one text per type, in the order of ``names``.
 
         Args:
             kind: ``"keyword"`` or ``"guideline"``, the description.
@@ -182,14 +182,14 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         return tuple(described.keyword for described in self.types)
 
     def instances(self, number: int) -> tuple[tuple[Instance, ...], ...]:
-        """The first so many examples of each type, in the order of ``names``.
+        """Returns the first ``number`` examples of each type, in the order of ``names``.
 
         Args:
-            number: how many; the paper takes three at test time (*binder* §4, Table 5).
+            number: number of examples; the paper uses three at test time (*binder* §4, Table 5).
 
         Raises:
             ValueError: ``number`` is not positive.
-            RecipeError: a type has fewer.
+            RecipeError: a type has fewer examples.
         """
         if number < 1:
             raise ValueError(f"number = {number} is not positive")
@@ -198,7 +198,7 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         return tuple(tuple(map(parse_instance, described.examples[:number])) for described in self.types)
 
     def select(self, names: Iterable[str]) -> TypeDescriptions:
-        """The descriptions of some of the types, for a model that is to learn, or to find, only these.
+        """Returns the descriptions of some types, for a model that is to learn or find only these.
 
         Raises:
             RecipeError: no names, or one that is not described.
@@ -234,10 +234,10 @@ def read_types(path: str | os.PathLike[str]) -> TypeDescriptions:
 
 
 def parse_types(values: Mapping[str, Any], *, origin: str) -> TypeDescriptions:
-    """Turns plain values into ``TypeDescriptions``.
+    """Converts plain values to ``TypeDescriptions``.
 
     Args:
-        values: what a TOML file holds.
+        values: values of a TOML file.
         origin: name of the file, for messages.
 
     Raises:
@@ -264,11 +264,11 @@ def parse_types(values: Mapping[str, Any], *, origin: str) -> TypeDescriptions:
 
 
 def check_types(descriptions: TypeDescriptions, types: Iterable[str], *, origin: str = "the type descriptions") -> None:
-    """Refuses descriptions that are not those of exactly the given types.
+    """Raises an error unless descriptions are those of exactly the given types.
 
     Args:
-        descriptions: what was read.
-        types: labels of the model, or of the corpus that it is trained on.
+        descriptions: the descriptions.
+        types: labels of the model, or of its training corpus.
         origin: name of the file, for messages.
 
     Raises:
@@ -284,10 +284,10 @@ def check_types(descriptions: TypeDescriptions, types: Iterable[str], *, origin:
 
 
 def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
-    """One type from its table.
+    """Converts the table of one type.
 
     Raises:
-        ValueError: says which type is wrong and why.
+        ValueError: it names the wrong type and the reason.
     """
     name = table.get("name")
     place = f"the type {name!r}" if isinstance(name, str) and name else f"the type in table {number}"
@@ -303,20 +303,20 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     except msgspec.ValidationError as error:
         what, inside = place_of(error)
         key = re.split(r"\W", inside, maxsplit=1)[0]  # a field, of which an item may be wrong
-        if not key:  # what the class itself found wrong names the type, if it has a name
+        if not key:  # an error of the class itself names the type, if it has a name
             raise ValueError(what if name else f"{place}: {what}") from None
         raise ValueError(f"{place}: {key} = {table[key]!r} is not allowed: {what[0].lower() + what[1:]}") from None
 
 
 def _collapsed(key: str, value: Any) -> Any:
-    """Texts without runs of white space; the name stays as it is, for it must match a label."""
+    """Collapses white space in texts; the name stays unchanged, since it must match a label."""
     if isinstance(value, list):
         return [_collapsed(key, part) for part in value]
     return " ".join(value.split()) if isinstance(value, str) and key != "name" else value
 
 
 def _refuse_twins(types: Sequence[TypeDescription]) -> None:
-    """Two types that an encoder reads as the same text would get the same vector."""
+    """Raises an error for two types with the same text, which would get the same vector."""
     twice = [name for name, count in Counter(described.name for described in types).items() if count > 1]
     if twice:
         raise ValueError(f"more than one description of {_listed(twice)}: a label stands for one type")
@@ -337,7 +337,7 @@ def _says_something(text: str) -> bool:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Names for a message, the first ones of many."""
+    """Returns names for a message, shortened if there are many."""
     ordered = sorted(names)
     shown = ", ".join(map(repr, ordered[:_SHOWN]))
     return f"{shown} and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else shown

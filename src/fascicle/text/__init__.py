@@ -1,1 +1,1 @@
-"""Characters, words, pieces, sentences and windows."""
+"""Text processing: characters, words, pieces, sentences and windows."""

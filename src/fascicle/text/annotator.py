@@ -1,12 +1,13 @@
-"""What all predictors of Fascicle share beside ``predict``: streams, texts, and the sentences and words of a text.
+"""Base class of all predictors, and their output as tags of words.
 
-Tags of words, hard and as probabilities: the form in which any predictor can teach another one.
+The base class adds streams, texts, and the sentences and words of a text to ``predict``. Tags of words, hard or as
+probabilities, are the form in which any predictor can be the teacher of another one.
 
-Of a mention with the score q that is all a predictor says, the first word has the probability q for B of its type, and
-each other word q for I (IO: all words, for I). *tinybern2-kazu* §3 makes its soft labels of BERN2 in this way, whose
-output has one number for each mention.
+A predictor that returns only mentions gives, for a mention with the score q, the probability q to B of its type for the
+first word, and q to I for each other word (IO: for all words, to I). *tinybern2-kazu* §3 derives soft labels from BERN2
+in this way, whose output has one number for each mention.
 
-Shapes: n words, K types, p tags of a type (BIO: B and I; IO: I alone); columns are in the order of
+Shapes: n words, K types, p tags of a type (BIO: B and I; IO: only I); columns are in the order of
 ``TagScheme.labels`` without O.
 """
 
@@ -32,35 +33,35 @@ from fascicle.text.segment import segmenter
 
 
 class Annotator(ABC):
-    """A predictor of mentions, over documents, streams and texts; it is a step of a pipeline too."""
+    """Base class of predictors of mentions, for documents, streams and texts; also usable as a step of a pipeline."""
 
     needs: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        """The name, the types, and what kind of predictor it is."""
+        """Returns the name, the types, and the kind of predictor."""
         return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
 
     @property
     def kind(self) -> str:
-        """How it works, in a few words."""
+        """Kind of predictor, in a few words."""
         return "predictor"
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The source of its mentions."""
+        """Name that its mentions have as their source."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Every source of its mentions: most have one, their name."""
+        """Sources of its mentions: usually only its name."""
         return (self.name,)
 
     @property
     @abstractmethod
     def types(self) -> tuple[str, ...]:
-        """What it looks for."""
+        """Entity types that it finds."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -69,29 +70,29 @@ class Annotator(ABC):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Types of `types` that are given out only when they are asked for."""
+        """Types of `types` that are returned only on request."""
         return ()
 
     @abstractmethod
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions and events for each document; see `fascicle.core.contracts.Predictor`."""
+        """Predicts mentions and events for each document; see `fascicle.core.contracts.Predictor`."""
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`, for pipelines."""
+        """Calls `predict`, for pipelines."""
         return self.predict(documents)
 
     @property
     def fingerprint(self) -> str:
-        """Decides, with the release, what this predictor says of a document: equal ones give equal answers."""
+        """Identifier of its behaviour in a release: predictors with equal ones give equal results for a document."""
         return f"{self.name} {' '.join(self.types)}"
 
     @property
     def segmenter(self) -> str:
-        """Name of what cuts texts into sentences and words."""
+        """Name of the segmenter for sentences and words."""
         return ReadingSettings().segmenter
 
     def predict_and_cut(self, documents: Sequence[Document]) -> list[Patch]:
-        """As `predict`, with the sentences and words that each text is cut into."""
+        """Predicts like `predict`, and adds the sentences and words of each text."""
         rules = segmenter(self.segmenter)
         return [
             msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
@@ -100,17 +101,18 @@ class Annotator(ABC):
 
     @property
     def tag_space(self) -> TagSpace:
-        """In which tags `tag` speaks."""
+        """Tag scheme and meaning of the probabilities of `tag`."""
         return TagSpace()
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
-        """As `predict`, and how probable each tag of each word is.
+        """Predicts like `predict`, and adds the probability of each tag of each word.
 
         Args:
-            documents: words are taken from them where given.
+            documents: any number; their own words are used if they have any.
 
         Returns:
-            What is said of each document, in order. A predictor of mentions alone says its scores, see `Tagged`.
+            The tags of each document, in order; for a predictor that returns only mentions, their scores, see the
+            module.
         """
         return [
             tagged_by_mentions(document, patch, rules=self.segmenter, types=self.types)
@@ -127,13 +129,14 @@ class Annotator(ABC):
     ) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order; see `fascicle.core.stream.stream`.
 
-        Earlier mentions of this predictor give way, and an event says how many; another one says that a text is empty.
+        Earlier mentions of this predictor are replaced, and an event counts them; another event reports an empty text.
 
         Args:
             documents: texts, pairs ``(id, text)``, or documents.
-            segments: also give the sentences and words that the text is cut into, where a document has none.
-            aside: is called with an error that names a document which cannot be annotated, and the others go on.
-            progress: show how far it is: in a notebook a bar, on a terminal a line that changes, else a line now and
+            segments: also add the sentences and words of the text, if a document has none.
+            aside: function that is called with the error of each document that cannot be annotated, before the others
+                continue.
+            progress: show the progress: in a notebook a bar, on a terminal a line that changes, else a line now and
                 then on standard error.
         """
         predict = self.predict_and_cut if segments else self.predict
@@ -182,11 +185,11 @@ have. ``mention-score``: the score of the mention that covers the word. ``mean``
 
 @dataclass(frozen=True, kw_only=True)
 class TagSpace:
-    """In which tags a predictor speaks of words, and what its numbers mean.
+    """Tag scheme of a predictor, and the meaning of its probabilities.
 
     Attributes:
         scheme: ``"BIO"`` or ``"IO"``.
-        meaning: of a probability.
+        meaning: meaning of a probability.
     """
 
     scheme: str = "BIO"
@@ -195,12 +198,12 @@ class TagSpace:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tagged:
-    """What a predictor says of one document.
+    """Prediction for one document as mentions and as tags.
 
     Attributes:
-        patch: its answer, as ``predict`` gives it.
-        words: ranges in the text, ``[n, 2]``.
-        probabilities: of each tag but O, ``[n, p K]``.
+        patch: the patch that ``predict`` returns.
+        words: ranges of the words in the text, ``[n, 2]``.
+        probabilities: probability of each tag except O, ``[n, p K]``.
     """
 
     patch: Patch
@@ -210,12 +213,12 @@ class Tagged:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placed:
-    """Mentions on words.
+    """Mentions mapped to words.
 
     Attributes:
         spans: first word, one past the last, and index of the type, ``[m, 3]``; none of one type overlap.
-        scores: of the mentions, ``[m]``; 1 where a mention has none.
-        lost: mentions that words and tags cannot hold as they are, by reason: keys of
+        scores: scores of the mentions, ``[m]``; 1 for a mention without one.
+        lost: number of mentions that tags of words cannot represent exactly, by reason: keys of
             ``text.targets.REASONS``, and ``"unknown-type"``.
     """
 
@@ -224,12 +227,12 @@ class Placed:
     lost: Counter[str]
 
     def table(self, scheme: TagScheme, *, words: int, types: int) -> Floats:
-        """The scores as probabilities of tags.
+        """Returns the scores as probabilities of tags.
 
         Args:
-            scheme: of the tags.
-            words: how many there are.
-            types: how many there are.
+            scheme: tag scheme.
+            words: number of words.
+            types: number of types.
 
         Returns:
             ``[words, p types]``; 0 outside the mentions.
@@ -241,31 +244,31 @@ class Placed:
         return found.reshape(words, types * scheme.width)
 
     def tags(self, scheme: TagScheme, *, words: int, types: int) -> Bools:
-        """The hard tags of the words; arguments and shape as of `table`."""
+        """Returns the hard tags of the words; arguments and shape as for `table`."""
         ones = Placed(spans=self.spans, scores=np.ones(len(self.spans)), lost=self.lost)
         return ones.table(scheme, words=words, types=types) > 0
 
 
 def words_of(document: Document, rules: str) -> Ints:
-    """The words of a document, ``[n, 2]``: its own where it marks them, else those of a segmenter.
+    """Returns the words of a document, ``[n, 2]``: its own if it has any, else those of a segmenter.
 
     Args:
-        document: any.
+        document: any document.
         rules: name of the segmenter.
 
     Raises:
-        InputError: no such segmenter in this release.
+        InputError: this release has no such segmenter.
     """
     found = document.words if document.words is not None else segmenter(rules).words(document.text)
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> Placed:
-    """Puts mentions on words; of two of one type that overlap the one with the better score stays, then the longer.
+    """Maps mentions to words; of two overlapping ones of one type the higher score wins, then the longer.
 
     Args:
-        mentions: of one document.
-        words: ``[n, 2]``, sorted and disjoint.
+        mentions: mentions of one document.
+        words: ranges of the words, ``[n, 2]``, sorted and disjoint.
         types: names of the types, in their order.
     """
     index = {name: at for at, name in enumerate(types)}
@@ -288,7 +291,7 @@ def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) ->
 
 
 def _refused(mention: Mention, taken: Bools) -> str:
-    """Why a mention cannot be put on its words, of which some may be taken; empty if it can."""
+    """Returns the reason why a mention cannot be mapped to its words, of which some may be taken; empty if it can."""
     if len(mention.spans) > 1:
         return "discontinuous"
     if not len(taken):
@@ -297,10 +300,10 @@ def _refused(mention: Mention, taken: Bools) -> str:
 
 
 def at_words(words: Ints, units: Ints, table: Floats) -> Floats:
-    """What is said of units as said of words: each word has the row of the first unit that begins in it.
+    """Converts a table of units to a table of words: each word gets the row of the first unit that begins in it.
 
     Args:
-        words: ``[n, 2]``.
+        words: ranges of words, ``[n, 2]``.
         units: ranges of words or pieces, ``[u, 2]``, sorted.
         table: one row for each unit, ``[u, c]``.
 
@@ -316,7 +319,7 @@ def at_words(words: Ints, units: Ints, table: Floats) -> Floats:
 
 
 def without_b(table: Floats) -> Floats:
-    """Probabilities of BIO tags as those of IO: a word is inside a mention if it has B or I, which exclude each other.
+    """Converts probabilities of BIO tags to IO: a word is inside a mention if it has B or I, which exclude each other.
 
     Args:
         table: ``[n, 2 K]``.
@@ -329,13 +332,13 @@ def without_b(table: Floats) -> Floats:
 
 
 def tagged_by_mentions(document: Document, patch: Patch, *, rules: str, types: Sequence[str]) -> Tagged:
-    """What a predictor that gives nothing but mentions says of words, in BIO.
+    """Converts the mentions of a predictor to BIO tags of words.
 
     Args:
-        document: that it read.
-        patch: its answer.
+        document: the document.
+        patch: the patch of the predictor.
         rules: name of its segmenter.
-        types: that it looks for.
+        types: its types.
     """
     words = words_of(document, rules)
     found = placed(patch.add, words, types=types)

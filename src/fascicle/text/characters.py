@@ -1,9 +1,7 @@
-"""Characters that print as others do, and the plain ones that networks have read in their place.
+"""Normalisation of characters that look alike to the plain ones that networks were trained on; search for given forms.
 
-The map is that of the version ``settings.decision.PLAIN``: another map is another version. One character stands for
-one, so that offsets stay those of the source.
-
-Where given forms stand in a text.
+The map belongs to the version ``settings.decision.PLAIN``: a changed map needs a new version. One character replaces
+one, so that offsets stay valid.
 """
 
 from __future__ import annotations
@@ -42,10 +40,10 @@ PLAIN: Final[Mapping[int, str]] = MappingProxyType({ord(one): to for many, to in
 
 
 def plain(document: Document) -> Document:
-    """The document with plain characters in its text; all ranges stay.
+    """Returns the document with plain characters in its text; all ranges stay valid.
 
     Args:
-        document: stays as it is.
+        document: a document; it is not changed.
 
     Returns:
         The document itself if its text is plain already.
@@ -56,20 +54,20 @@ def plain(document: Document) -> Document:
     return document if text == document.text else msgspec.structs.replace(document, text=text)
 
 
-_LONGEST: Final = 64  # characters: longer forms are hardly written twice, and a bound keeps the search linear
-_FEW: Final = 50  # so many forms are found faster one by one
+_LONGEST: Final = 64  # characters: longer forms rarely occur twice, and a bound keeps the search linear
+_FEW: Final = 50  # up to this number, it is faster to search form by form
 _START: Final = re.compile(r"(?<![^\W_])\S")
 
 
 def occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]:
-    """Where each form stands, with no letter or digit before or after it, as it is written.
+    """Finds the exact occurrences of each form that have no letter or digit directly before or after them.
 
     Args:
-        text: any.
-        forms: to look for; those of more than 64 characters are not found.
+        text: any text.
+        forms: forms to find; those of more than 64 characters are not found.
 
     Returns:
-        The places of each form that was found, in order.
+        Spans of each form that was found, in order.
     """
     wanted = {form for form in forms if 0 < len(form) <= _LONGEST}
     if len(wanted) <= _FEW:

@@ -1,12 +1,12 @@
-"""What is looked up about units beside their pieces: the names of dictionaries that they are in, their case pattern.
+"""Features of units beside their pieces: their places in names of dictionaries, and their case patterns.
 
-A match is a range of characters with types, whatever found it. A unit is in it if they share a character. One unit may
-be in several matches, and a match may have several types, so what is known of a unit is a row of zeros and ones: for
-each type one column for each place in a name, then one for each case pattern.
+A match is a range of characters with types. A unit is in it if they share a character. One unit may be in several
+matches, and a match may have several types, so the features of a unit are a row of zeros and ones: for each type one
+column for each place in a name, then one for each case pattern.
 
-The case pattern of words: what a lower-casing encoder cannot see of its text.
+The case pattern of a word is information that a lower-casing encoder lacks.
 
-The patterns and their numbers are those of the version ``settings.inputs.SHAPES``: another rule is another version.
+Patterns and their numbers belong to the version ``settings.inputs.SHAPES``: a changed rule needs a new version.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ PATTERNS: Final = (
 )
 _NUMBER = {name: at for at, name in enumerate(PATTERNS)}
 _ROMAN = re.compile(r"(?=..)X{0,3}(?:IX|IV|V?I{0,3})")
-_UPPER, _LOWER, _UNCASED, _DIGIT = 0, 1, 2, 3  # kinds of characters; all others are signs
+_UPPER, _LOWER, _UNCASED, _DIGIT = 0, 1, 2, 3  # kinds of characters; others are signs
 _SIGN = 4
 
 
 def shapes_of(text: str, spans: Ints) -> NDArray[np.int64]:
-    """The pattern of each range of a text; signs within a word, such as a hyphen, do not count.
+    """Returns the case pattern of each range of a text; signs within a word, such as a hyphen, do not count.
 
     Args:
-        text: the source, as it is written.
+        text: the unchanged source text.
         spans: ranges of characters, ``[u, 2]``.
 
     Returns:
@@ -80,7 +80,7 @@ def shapes_of(text: str, spans: Ints) -> NDArray[np.int64]:
 
 
 def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:
-    """Whether the first letter at or after the start of each range is a capital."""
+    """Returns the mask of ranges whose first letter at or after the start is a capital."""
     letters = np.append(np.flatnonzero(kinds <= _UNCASED), len(kinds))
     first = letters[np.searchsorted(letters, spans[:, 0])]
     begins: Bools = np.append(kinds, _SIGN)[first] == _UPPER
@@ -88,7 +88,7 @@ def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:
 
 
 def _kind(character: str) -> int:
-    """What a character is; a capital with a small letter in it, as in some digraphs, is a capital."""
+    """Returns the kind of a character; a title-case digraph counts as a capital."""
     if character.isalpha():
         return _LOWER if character.islower() else _UPPER if character.isupper() or character.istitle() else _UNCASED
     return _DIGIT if character.isnumeric() else _SIGN
@@ -98,7 +98,7 @@ _ASCII = np.array([_kind(chr(code)) for code in range(128)], dtype=np.int8)
 
 
 def _kinds(text: str) -> NDArray[np.int8]:
-    """The kind of each character."""
+    """Returns the kind of each character."""
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     kinds: NDArray[np.int8] = _ASCII[codes & 127]
     rare = np.flatnonzero(codes > 127)
@@ -111,7 +111,7 @@ def _kinds(text: str) -> NDArray[np.int8]:
 PLACES: Final = ("first", "inner", "last", "whole")
 _FIRST, _INNER, _LAST, _WHOLE = range(len(PLACES))
 Features = NDArray[np.uint8]
-_TOGETHER: Final = 1 << 17  # characters that are looked at as one text
+_TOGETHER: Final = 1 << 17  # most characters that are processed as one text
 
 
 class Found(Protocol):
@@ -129,30 +129,30 @@ class Found(Protocol):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of the name."""
+        """Types of the name."""
         ...
 
 
 class Finder(Protocol):
-    """Finds names in texts: a dictionary, a pack of terms, or whatever else knows some."""
+    """Finder of names in texts, such as a dictionary or a pack of terms."""
 
     @property
     def types(self) -> tuple[str, ...]:
-        """That its names may have."""
+        """Types that its names may have."""
         ...
 
     def matches(self, documents: Iterable[Document]) -> Iterator[Sequence[Found]]:
-        """The matches of each document, in any order; they may overlap."""
+        """Yields the matches of each document, in any order; they may overlap."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """What the rows of units consist of.
+    """Columns of the feature rows.
 
     Attributes:
-        types: of the dictionaries, in the order of their columns; none without dictionaries.
-        shapes: whether there are columns for case patterns.
+        types: types of the dictionaries, in the order of their columns; empty without dictionaries.
+        shapes: true if there are columns for case patterns.
     """
 
     types: tuple[str, ...] = ()
@@ -160,26 +160,26 @@ class Columns:
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Widths of the columns that belong together: of dictionaries, of patterns, as far as there are such."""
+        """Numbers of columns of the blocks that exist: of dictionaries, of patterns."""
         widths = (len(self.types) * len(PLACES), len(PATTERNS) * self.shapes)
         return tuple(width for width in widths if width)
 
     @property
     def names(self) -> tuple[tuple[str, str], ...]:
-        """Type and place of each column of dictionaries, then an empty type and the pattern."""
+        """Type and place of each column of dictionaries, then for each pattern an empty type and the pattern."""
         shapes = [("", pattern) for pattern in PATTERNS] if self.shapes else []
         return (*((name, place) for name in self.types for place in PLACES), *shapes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitInputs:
-    """What is known of a document.
+    """Features of the units of a document.
 
     Attributes:
-        columns: of the rows of its units.
-        matches: start, end and type of each match, in characters and indices of types, ``[m, 3]``; one of several types
-            has a row for each.
-        rows: what is known of each unit, zeros and ones, ``[u, F]``.
+        columns: columns of the rows.
+        matches: start, end (characters) and type index of each match, ``[m, 3]``; a match with several types has a row
+            for each.
+        rows: features of each unit, zeros and ones, ``[u, F]``.
     """
 
     columns: Columns
@@ -187,28 +187,28 @@ class UnitInputs:
     rows: Features
 
     def moved(self, by: int) -> UnitInputs:
-        """The same, as part of a longer text."""
+        """Returns a copy with matches shifted by an offset, for a part of a longer text."""
         return replace(self, matches=self.matches + np.array([by, by, 0], dtype=np.int64))
 
     def first(self, units: int) -> UnitInputs:
-        """The same of the first units alone."""
+        """Returns a copy for the first units only."""
         return replace(self, rows=self.rows[:units])
 
     def of(self, units: Ints, text: str) -> UnitInputs:
-        """The same of other units: of their ranges of characters, in the order of the text, ``[u, 2]``."""
+        """Computes the features of other units, given by ranges of characters, in the order of the text, ``[u, 2]``."""
         return replace(self, rows=_rows(self.columns, self.matches, units, text))
 
 
 def look_up(
     documents: Sequence[Document], units: Sequence[Ints], finder: Finder | None, columns: Columns
 ) -> list[UnitInputs]:
-    """What is known of documents.
+    """Computes the features of the units of documents.
 
     Args:
         documents: any number.
-        units: of each document, ranges of characters in the order of its text, ``[u, 2]``.
-        finder: of names; ``None`` for none.
-        columns: with all types of the finder.
+        units: units of each document, ranges of characters in the order of its text, ``[u, 2]``.
+        finder: finder of names, or ``None``.
+        columns: columns, with all types of the finder.
     """
     number = {name: at for at, name in enumerate(columns.types)}
     found: Iterable[Sequence[Found]] = ([] for _ in documents) if finder is None else finder.matches(documents)
@@ -222,7 +222,7 @@ def look_up(
 
 
 def _portions(documents: Sequence[Document]) -> Iterator[slice]:
-    """Documents of some size together."""
+    """Yields slices of documents of limited total length."""
     start = size = 0
     for at, document in enumerate(documents, 1):
         size += len(document.text)
@@ -234,9 +234,9 @@ def _portions(documents: Sequence[Document]) -> Iterator[slice]:
 def _rows_of_each(
     columns: Columns, matches: Sequence[Ints], units: Sequence[Ints], texts: Sequence[str]
 ) -> list[Features]:
-    """What is known of the units of some texts, which are looked at as one.
+    """Computes the features of the units of several texts, which are processed as one text.
 
-    Most are sentences, for which calls of numpy cost more than what they compute.
+    Most texts are single sentences, for which the overhead of numpy calls exceeds the computation.
     """
     starts = np.cumsum([0, *map(len, texts)])[:-1]
     together = _rows(columns, _joined(matches, starts), _joined(units, starts), "".join(texts))
@@ -244,29 +244,29 @@ def _rows_of_each(
 
 
 def _joined(ranges: Sequence[Ints], starts: Ints) -> Ints:
-    """Ranges of several texts, in two columns and perhaps more, as those of one text."""
+    """Concatenates ranges of several texts (two columns, perhaps more) as ranges of their joined text."""
     joined = np.concatenate(ranges)
     joined[:, :2] += np.repeat(starts, [len(of_one) for of_one in ranges])[:, None]
     return joined
 
 
 def _rows(columns: Columns, matches: Ints, units: Ints, text: str) -> Features:
-    """What is known of each unit of a text."""
+    """Computes the features of the units of a text."""
     found = np.zeros((len(units), sum(columns.blocks)), dtype=np.uint8)
     if columns.types:
         _mark_places(found, matches, units)
     if columns.shapes and len(units):
-        low, high = int(units[0, 0]), int(units[:, 1].max())  # a part of a text need not look at the whole
+        low, high = int(units[0, 0]), int(units[:, 1].max())  # for a part of a text, the rest is not needed
         shapes = shapes_of(text[low:high], units - low)
         found[np.arange(len(units)), found.shape[1] - len(PATTERNS) + shapes] = 1
     return found
 
 
 def _mark_places(found: Features, matches: Ints, units: Ints) -> None:
-    """Writes which places of names of which types each unit has into the first columns."""
+    """Sets the first columns: for each unit its places in names of each type."""
     if not len(matches) or not len(units):
         return
-    # Pieces may share characters, and then end in another order than they begin.
+    # Pieces that share characters may have ends in another order than their starts.
     first = np.searchsorted(np.maximum.accumulate(units[:, 1]), matches[:, 0], side="right")
     after = np.searchsorted(units[:, 0], matches[:, 1], side="left")
     matches, first, after = (one[after > first] for one in (matches, first, after))

@@ -1,14 +1,14 @@
-"""A mention marked in its text, as the learned filter reads it (*comparing-and-combining* §4.7).
+"""Input of the learned filter: a mention marked in its text (*comparing-and-combining* §4.7).
 
-The type stands before the text as a prompt, and markers around the mention::
+The type precedes the text as a prompt, and markers surround the mention::
 
     TYPE + ' ' + text[:a] + ' <e> ' + text[a:b] + ' </e> ' + text[b:]
 
-Of a discontinuous mention every fragment is marked, with the text between them as it is. The markers are special tokens
-of their own, put there by id: the same characters written in a text stay text. What is longer than the network reads is
-cropped by pieces around the mention: the prompt, every marker and the mention stay, then as much of the text on both
-sides as fits, from the mention outwards. Only where the mention itself is too long does it lose pieces: first those
-between fragments, then those in the middle of the longest fragments. A prompt takes at most a quarter of what is read.
+Every fragment of a discontinuous mention is marked, with the text between fragments unchanged. The markers are special
+tokens of their own, inserted by id: the same characters in a text stay text. Input that is too long is cropped by
+pieces: the prompt, every marker and the mention are kept, then as much of the text on both sides as fits, from the
+mention outwards. Only a mention that is too long itself loses pieces: first those between fragments, then those in the
+middle of the longest fragments. A prompt takes at most a quarter of the input.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from fascicle.text.pieces import PieceTokenizer, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 from fascicle.text.windows import Batch
 
-_NEAR = 16  # characters a piece: text farther from the mention than so many for each piece of the window is not read
+_NEAR = 16  # characters per piece: text farther from the mention than this times the window's pieces is not read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A mention in the text that is read with it.
+    """A mention with the text that is read with it.
 
     Attributes:
-        text: around the mention.
-        spans: of the mention in ``text``.
-        type: of the mention.
+        text: text with the mention.
+        spans: spans of the mention in ``text``.
+        type: entity type of the mention.
     """
 
     text: str
@@ -48,12 +48,12 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Marked:
-    """What the network reads of a candidate.
+    """Encoded input of the network for a candidate.
 
     Attributes:
-        ids: pieces with markers and special tokens, ``[n]``.
-        cropped: whether text around the mention was left out.
-        cut: whether pieces of the mention, between its fragments, or of the prompt were.
+        ids: ids of pieces, markers and special tokens, ``[n]``.
+        cropped: true if text around the mention was left out.
+        cut: true if pieces of the mention, between its fragments, or of the prompt were left out.
     """
 
     ids: Ints
@@ -63,12 +63,12 @@ class Marked:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How candidates are written for one network.
+    """Markers and limits of the input of one network.
 
     Attributes:
-        start: piece before a mention.
-        end: piece behind it.
-        max_length: pieces in all.
+        start: id of the marker before a mention.
+        end: id of the marker after it.
+        max_length: most pieces of the input.
     """
 
     start: int
@@ -77,13 +77,13 @@ class Form:
 
 
 def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
-    """Mentions with the text that is read with them.
+    """Returns mentions with the text that is read with them.
 
     Args:
-        document: with the text, and sentences if its source said so.
-        mentions: in that text.
+        document: the document; its own sentences are used if it has any.
+        mentions: mentions in its text.
         unit: ``"sentence"``, for all sentences that the mention touches, or ``"document"``.
-        segmenter: for sentences that the document does not have.
+        segmenter: name of the segmenter for a document without sentences.
 
     Raises:
         InputError: a mention ends beyond the text, or this release has no such segmenter.
@@ -108,7 +108,7 @@ def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str,
 
 
 def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
-    """From the start of the first range that a span touches to the end of the last, and never less than the span."""
+    """Returns the range from the first to the last given range that a span touches, at least the span itself."""
     first, last = bisect_right(ends, span[0]), bisect_left(starts, span[1]) - 1
     if first > last:
         return span
@@ -116,7 +116,7 @@ def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
 
 
 def _segments(candidate: Candidate) -> list[str]:
-    """The stretches of text before, between and behind the markers, in order."""
+    """Returns the text before, between and after the markers, in order."""
     text, spans = candidate.text, candidate.spans
     stretches = [f"{candidate.type} {text[: spans[0][0]]} "]
     for at, (start, end) in enumerate(spans):
@@ -126,12 +126,12 @@ def _segments(candidate: Candidate) -> list[str]:
 
 
 def encode_candidates(candidates: Sequence[Candidate], tokenizer: PieceTokenizer, *, form: Form) -> list[Marked]:
-    """The pieces of each candidate.
+    """Encodes candidates as pieces.
 
     Args:
         candidates: any number; all are tokenised in one call.
-        tokenizer: of the network.
-        form: its markers, and how much it reads.
+        tokenizer: tokenizer of the network.
+        form: markers and limits of the network.
     """
     near = [_nearby(candidate, _NEAR * form.max_length) for candidate in candidates]
     segments = [_segments(candidate) for candidate, _ in near]
@@ -147,7 +147,7 @@ def encode_candidates(candidates: Sequence[Candidate], tokenizer: PieceTokenizer
 
 
 def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
-    """The candidate without text that is too far away to be read; and whether there was such text."""
+    """Removes text of a candidate that is too far away to be read; also returns whether there was such text."""
     start, end = candidate.spans[0][0], candidate.spans[-1][1]
     low, high = max(0, start - reach), min(len(candidate.text), end + reach)
     if (low, high) == (0, len(candidate.text)):
@@ -157,7 +157,7 @@ def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
 
 
 def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: Form) -> Marked:
-    """Puts prompt, left, fragment, gap, fragment ... right together, cropped to what is read."""
+    """Joins prompt, left text, fragments with gaps, and right text, cropped to the limit of the network."""
     capacity = form.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     prompt, left, *inner, right = parts
     short_prompt = prompt[: max(1, capacity // 4)]
@@ -183,7 +183,7 @@ def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: Form) -> Mar
 
 
 def _shortened(parts: Sequence[Ints], room: int) -> list[Ints]:
-    """Parts that fit together: the longest lose pieces from their middle, all down to one length where need be."""
+    """Shortens parts to a total length: the longest lose pieces from their middle, down to a common length."""
     room = max(0, room)
     lengths = sorted(map(len, parts))
     if sum(lengths) <= room:
@@ -198,12 +198,12 @@ def _shortened(parts: Sequence[Ints], room: int) -> list[Ints]:
 
 
 def _ends_of(part: Ints, count: int) -> Ints:
-    """The first and the last pieces of a stretch, so many in all."""
+    """Returns the first and the last pieces of a part, ``count`` in all."""
     return np.concatenate([part[: count - count // 2], part[len(part) - count // 2 :]])
 
 
 def pad_marked(marked: Sequence[Ints], *, pad: int) -> Batch:
-    """``input_ids`` and ``attention_mask``, ``[B, T]``, of at least one input."""
+    """Pads inputs to ``input_ids`` and ``attention_mask``, ``[B, T]``; there must be at least one."""
     length = max(map(len, marked))
     ids = np.full((len(marked), length), pad, dtype=np.int64)
     mask = np.zeros((len(marked), length), dtype=np.int64)

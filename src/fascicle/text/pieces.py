@@ -1,7 +1,7 @@
-"""Characters <-> words <-> pieces: an alignment that never rebuilds text.
+"""Alignment of characters, words and pieces, without reconstruction of text from pieces.
 
-The tokenizer reads the source text of each sentence; its offsets, moved to the document and freed of white space at
-their edges, are the only link back. A *unit* is what carries a score: a word that has at least one piece, or a piece.
+The tokenizer reads the source text of each sentence; its offsets, shifted to the document and without white space at
+their edges, are the only link back. A *unit* is an item that gets a score: a word with at least one piece, or a piece.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ from fascicle.text.inputs import UnitInputs
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
-_BLANKS = ("▁", "Ġ")  # how SentencePiece and byte-level tokenizers write a blank
+_BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
 _LAST_SPACE = 0x3000
-_IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])  # the last for all that follow
+_IS_SPACE = np.array(
+    [chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False]
+)  # the last value is for all higher code points
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pieces:
-    """A document as the network sees it.
+    """Pieces, units and sentences of a document.
 
     Attributes:
-        ids: piece ids without special tokens, ``[n]``.
-        spans: character range of each piece in the document, white space at its edges left out, ``[n, 2]``; a piece
-            that stands for white space alone has an empty range.
+        ids: ids of the pieces, without special tokens, ``[n]``.
+        spans: character range of each piece in the document, without white space at its edges, ``[n, 2]``; a piece of
+            white space only has an empty range.
         units: character range of each unit, ``[u, 2]``.
         first: index of the first piece of each unit, ``[u]``, increasing.
         unit_of: unit of each piece, -1 for none, ``[n]``.
-        sentences: piece range of each sentence, ``[s, 2]``; together they hold every piece.
-        text: of the document.
-        inputs: what was looked up about the units; ``None`` if nothing was.
+        sentences: piece range of each sentence, ``[s, 2]``; together they cover every piece.
+        text: text of the document.
+        inputs: features of the units; ``None`` if there are none.
     """
 
     ids: Ints
@@ -57,19 +59,19 @@ class Pieces:
 
 
 class PieceTokenizer:
-    """A tokenizer file without its truncation and padding, and the special tokens it puts around a text."""
+    """A tokenizer without the truncation and padding of its file, and the special tokens that it adds to a text."""
 
     def __init__(self, tokenizer: Tokenizer, *, pad: int | None = None) -> None:
-        """Takes the tokenizer over: truncation and padding of its file are switched off.
+        """Wraps a tokenizer and switches off the truncation and padding of its file.
 
         Args:
-            tokenizer: of the ``tokenizers`` library.
-            pad: id of the padding token; looked up if not given.
+            tokenizer: a tokenizer of the ``tokenizers`` library.
+            pad: id of the padding token; by default that of the tokenizer.
         """
         padding = tokenizer.padding
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        # "[SEP]" written in a text is text, and never the separator itself.
+        # "[SEP]" in a text is read as text, never as the separator.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self.pad = pad if pad is not None else _pad_id(tokenizer, padding)
@@ -96,21 +98,21 @@ class PieceTokenizer:
 
     @cached_property
     def content(self) -> str:
-        """The tokenizer as JSON, without truncation and padding."""
+        """Tokenizer as JSON, without truncation and padding."""
         return str(self._tokenizer.to_str(pretty=False))
 
     @cached_property
     def sha256(self) -> str:
-        """Of ``content``."""
+        """SHA-256 of ``content``."""
         return hashlib.sha256(self.content.encode("utf-8")).hexdigest()
 
     @property
     def facts(self) -> TokenizerFacts:
-        """What a model folder says of it."""
+        """Facts about the tokenizer for the file of a model folder."""
         return TokenizerFacts(sha256=self.sha256, prefix=self.prefix, suffix=self.suffix, pad=self.pad)
 
     def id_of(self, token: str) -> int | None:
-        """Id of one token of the vocabulary, ``None`` if it has no such token."""
+        """Returns the id of one token of the vocabulary, ``None`` if it has no such token."""
         found = self._tokenizer.token_to_id(token)
         return None if found is None else int(found)
 
@@ -121,44 +123,44 @@ class PieceTokenizer:
 
     @cached_property
     def size(self) -> int:
-        """Tokens of the vocabulary, special ones included: no id is as large."""
+        """Number of ids, special tokens included: every id is smaller."""
         return 1 + max(self.tokens.values())
 
     def word_of(self, pieces: Sequence[int]) -> str:
-        """The word that falls into some pieces of WordPiece, as the tokenizer normalises it."""
+        """Returns the word that WordPiece splits into some pieces, as the tokenizer normalises it."""
         first, *others = (self._tokenizer.id_to_token(piece) or "" for piece in pieces)
         return first + "".join(piece.removeprefix("##") for piece in others)
 
     def ordinary(self) -> Ints:
-        """Ids of all pieces but the special tokens, in order."""
+        """Returns the ids of all pieces except the special tokens, in order."""
         special = {number for number, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
         known = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
         return np.array(sorted(known - special), dtype=np.int64)
 
     def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
-        """A copy with more special tokens. Like all special tokens they are not read from a text, only put there by id.
+        """Returns a copy with more special tokens, which are never read from a text, only inserted by id.
 
         Args:
-            tokens: none of which the vocabulary has.
+            tokens: tokens that are not in the vocabulary.
         """
         copy = Tokenizer.from_str(self.content)
         copy.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in tokens])
         return PieceTokenizer(copy, pad=self.pad)
 
     def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
-        """Pieces of each text, without special tokens.
+        """Returns the pieces of each text, without special tokens.
 
         Returns:
-            Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a blank on its own, also one that the
-            tokenizer put before the first word, has an empty range.
+            Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is only a blank, also one
+            that the tokenizer added before the first word, has an empty range.
         """
         return [self._ranges(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
-        """Pieces of each text, without special tokens, and where the words begin that the tokenizer itself cuts.
+        """Returns the pieces of each text, without special tokens, and the starts of the tokenizer's own words.
 
         Returns:
-            Per text: ids ``[n]``, and whether a word begins with a piece ``[n]``.
+            Per text: ids ``[n]``, and a mask of the pieces that begin a word ``[n]``.
         """
         return [_with_begins(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
@@ -166,7 +168,7 @@ class PieceTokenizer:
         ids = np.array(encoding.ids, dtype=np.int64)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         if self._blanks:
-            # A blank that is not in the text has the range of the character after it, which is of the next piece.
+            # A blank that is not in the text has the range of the following character, which is of the next piece.
             blank = np.isin(ids, self._blanks)
             offsets[blank, 1] = offsets[blank, 0]
         return ids, offsets
@@ -184,16 +186,16 @@ def encode_documents(
     segmenter: str,
     level: Literal["word", "piece"],
 ) -> list[Pieces]:
-    """Cuts documents into pieces, sentence by sentence.
+    """Splits documents into pieces, sentence by sentence.
 
-    Sentences and words are those of the document; where it has none, the segmenter's. Text between given sentences is
-    cut by the segmenter too: all of a document is read.
+    Sentences and words are those of the document; if it has none, those of the segmenter. The segmenter also splits
+    text between given sentences, so that the whole document is read.
 
     Args:
         documents: any number; all their sentences are tokenised in one call.
-        tokenizer: of the model.
+        tokenizer: tokenizer of the model.
         segmenter: name of the segmenter.
-        level: what a unit is.
+        level: kind of unit.
 
     Returns:
         One ``Pieces`` per document.
@@ -214,7 +216,7 @@ def encode_documents(
 
 
 def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
-    """The sentences of a document, and those that the segmenter finds in the text outside them."""
+    """Returns the sentences of a document, and those that the segmenter finds in the text outside them."""
     if document.sentences is None:
         return rules.sentences(document.text)
     found: list[Span] = []
@@ -247,12 +249,12 @@ def _assemble(
 
 
 def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:
-    """Gives each piece to the word in which it starts; words without a piece are left out of the units."""
+    """Assigns each piece to the word in which it starts; words without a piece are no units."""
     if not len(words) or not len(spans):
         return np.full(len(spans), -1, dtype=np.int64), np.zeros(0, np.int64), _no_ranges()
     word = np.searchsorted(words[:, 0], spans[:, 0], side="right") - 1
     inside = (word >= 0) & (spans[:, 0] < words[word, 1]) & (spans[:, 0] < spans[:, 1])
-    # A piece may start before the word that it covers (a piece over two words): it still serves the first one only.
+    # A piece over two words is assigned only to the first one.
     pieces = np.flatnonzero(inside)
     present, position, inverse = np.unique(word[pieces], return_index=True, return_inverse=True)
     unit_of = np.full(len(spans), -1, dtype=np.int64)
@@ -280,7 +282,7 @@ def _no_ranges() -> Ints:
 
 
 def _specials(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Ids that the tokenizer puts before and after one text."""
+    """Returns the ids that the tokenizer adds before and after one text."""
     bare = tokenizer.encode("a", add_special_tokens=False).ids
     full = tokenizer.encode("a", add_special_tokens=True).ids
     for at in range(len(full) - len(bare) + 1):

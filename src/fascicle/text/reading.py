@@ -1,6 +1,6 @@
-"""Documents as a network reads them: pieces and windows, the same in training and at inference.
+"""Reading of documents for a network: pieces and windows, the same in training and at inference.
 
-Long documents part by part: each part is read as it would be within the whole, so that memory stays bounded.
+Long documents are read in parts, with the same result as reading the whole, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from fascicle.text.windows import NO_CONTEXT, Context, Window, segment_starts, w
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Documents cut for a network.
+    """Documents divided into pieces and windows.
 
     Attributes:
-        level: what a unit is.
-        pieces: of each document.
-        windows: of each document.
-        capacity: most pieces of a window, special tokens not counted.
+        level: kind of unit.
+        pieces: pieces of each document.
+        windows: windows of each document.
+        capacity: most pieces of a window, without special tokens.
     """
 
     level: Level
@@ -48,13 +48,13 @@ def read_documents(
     reading: ReadingSettings,
     level: Level,
 ) -> Reading:
-    """Cuts documents into pieces and windows.
+    """Divides documents into pieces and windows.
 
     Args:
         documents: any number.
-        tokenizer: of the model.
-        reading: what the network reads at a time.
-        level: what a unit is.
+        tokenizer: tokenizer of the model.
+        reading: settings of the windows.
+        level: kind of unit.
     """
     capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=level)
@@ -73,24 +73,24 @@ def read_documents(
 
 
 class ReadsDocuments(Protocol):
-    """Cuts documents as ``read_documents`` does."""
+    """Function that divides documents as ``read_documents`` does."""
 
     def __call__(
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
-        """See ``read_documents``."""
+        """Reads documents; see ``read_documents``."""
         ...
 
 
 class LooksUp:
-    """Reads like ``read_documents``, and looks the units up."""
+    """Reader like ``read_documents`` that adds features of the units."""
 
     def __init__(self, finder: Finder | None, columns: Columns) -> None:
-        """Takes what is looked up in.
+        """Sets the finder of names.
 
         Args:
-            finder: of names; ``None`` for none.
-            columns: what is known of a unit; with all types of the finder.
+            finder: finder of names, or ``None``.
+            columns: features of a unit, with all types of the finder.
         """
         self._finder = finder
         self._columns = columns
@@ -98,30 +98,30 @@ class LooksUp:
     def __call__(
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
-        """See ``read_documents``."""
+        """Reads documents like ``read_documents``, and adds their features."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
         known = look_up(documents, [p.units for p in read.pieces], self._finder, self._columns)
         return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
 
 
 class KeptReadings:
-    """Reads like another reader, but what is said in advance to be read again only once."""
+    """Reader that caches the readings of documents that will be read several times."""
 
     def __init__(self, again: Sequence[Document], *, read: ReadsDocuments = read_documents) -> None:
-        """Begins without readings.
+        """Starts with an empty cache.
 
         Args:
-            again: documents that will be read several times; their readings stay in memory.
-            read: the other reader.
+            again: documents that will be read several times; their readings are kept in memory.
+            read: reader to call.
         """
         self._read = read
-        self._again = {id(document): document for document in again}  # held, so that no other has their ids
+        self._again = {id(document): document for document in again}  # kept alive, so that their ids stay unique
         self._known: dict[tuple[object, ...], Reading] = {}
 
     def __call__(
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
-        """See ``read_documents``; the same documents together give the same object."""
+        """Reads like ``read_documents``; repeated calls with the same documents return the same object."""
         ids = tuple(map(id, documents))
         key = (ids, id(tokenizer), reading, level)
         if key in self._known:
@@ -133,14 +133,14 @@ class KeptReadings:
 
 
 def by_pieces(read: Reading) -> Reading:
-    """The same windows with pieces as their units, for a head that labels pieces beside one that labels words."""
+    """Returns the same windows with pieces as units, for a head that labels pieces beside one that labels words."""
     pieces = [_pieces_as_units(p) for p in read.pieces]
     windows = [_moved(cut, words, of) for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)]
     return replace(read, level="piece", pieces=pieces, windows=windows)
 
 
 def _pieces_as_units(pieces: Pieces) -> Pieces:
-    """As ``encode_documents`` gives them for the level ``piece``."""
+    """Makes pieces the units, as ``encode_documents`` does for the level ``piece``."""
     keep = np.flatnonzero(pieces.spans[:, 0] < pieces.spans[:, 1])
     unit_of = np.full(len(pieces.ids), -1, dtype=np.int64)
     unit_of[keep] = np.arange(len(keep))
@@ -150,12 +150,12 @@ def _pieces_as_units(pieces: Pieces) -> Pieces:
 
 
 def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:
-    """Windows with their ranges of words as ranges of pieces.
+    """Converts the word ranges of windows to piece ranges.
 
-    The pieces after a word, up to the next or the end of the sentence, go with it; those that a word has beyond the end
-    of its window are not read.
+    The pieces after a word, up to the next word or the end of the sentence, belong to it; pieces of a word beyond the
+    end of its window are not read.
     """
-    # Where each word begins, and where the last one ends: pieces before the first word belong to none.
+    # Starts of the words, and the end of the last one: pieces before the first word belong to none.
     borders = np.searchsorted(pieces.first, np.append(words.first, len(words.unit_of)))
     ends = np.searchsorted(pieces.first, _sentence_ends(words))
 
@@ -171,7 +171,7 @@ def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Win
 
 
 def _sentence_ends(words: Pieces) -> Ints:
-    """The piece at which the sentence of each word ends."""
+    """Returns for each word the piece index of the end of its sentence."""
     at = np.searchsorted(words.sentences[:, 1], words.first, side="right")
     ends: Ints = words.sentences[at, 1]
     return ends
@@ -184,11 +184,11 @@ Read = Callable[[Sequence[Document]], Reading]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of a document, read.
+    """A part of a document, divided into pieces and windows.
 
     Attributes:
-        span: of the part in the text; the parts of a document cover it.
-        reading: of this one document; the ranges of pieces and units are those of the text, and not of the part.
+        span: range of the part in the text; the parts of a document cover it.
+        reading: pieces and windows of this document; their ranges of characters refer to the whole text, not the part.
     """
 
     span: Span
@@ -196,21 +196,21 @@ class Part:
 
 
 def can_be_parted(reading: ReadingSettings) -> bool:
-    """Whether the windows of a part are those of the whole: not where sentences are read with text around them."""
+    """True if parts have the same windows as the whole: false if sentences are read with context."""
     return Context.of(reading) == NO_CONTEXT
 
 
 def parts_of(document: Document, read: Read, *, reading: ReadingSettings, size: int = PART) -> Iterator[Part]:
     """Reads a document part by part.
 
-    A part ends where a segment ends, so that packed sentences are packed as they are in the whole, and where no word
-    goes on. A segment that is longer than a part is a part of its own.
+    A part ends at the end of a segment, so that sentences are packed as in the whole, and not inside a word. A segment
+    that is longer than a part is a part of its own.
 
     Args:
-        document: of any length.
-        read: reads whole documents.
-        reading: what ``read`` reads at a time; see `can_be_parted`.
-        size: characters of a part, at least where a segment is no longer.
+        document: a document of any length.
+        read: function that reads whole documents.
+        reading: settings of ``read``; see `can_be_parted`.
+        size: characters of a part, unless a segment is longer.
     """
     bare = Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)
     sentences = all_sentences(bare, segmenter(reading.segmenter))
@@ -237,13 +237,13 @@ def parts_of(document: Document, read: Read, *, reading: ReadingSettings, size: 
 
 
 def _reach(sentences: Sequence[Span], first: int, size: int) -> int:
-    """The sentence that follows so many characters of sentences."""
+    """Returns the index of the first sentence after a number of characters."""
     last = bisect_left(sentences, (sentences[first][0] + size, 0), lo=first + 1)
     return min(max(last, first + 1), len(sentences))
 
 
 def _slice(document: Document, sentences: Sequence[Span], span: Span) -> Document:
-    """A range of a document, with the sentences in it, as a document."""
+    """Returns a range of a document, with the sentences in it, as a document."""
     start, end = span
     words = document.words
     if words is not None:
@@ -258,27 +258,29 @@ def _slice(document: Document, sentences: Sequence[Span], span: Span) -> Documen
 
 
 def _whole(part: Reading, document: Document, sentences: Sequence[Span], reading: ReadingSettings) -> int:
-    """How many sentences of a part make whole segments, and end where no word goes on; 0 if none do."""
+    """Counts the sentences of a part that form whole segments and do not end inside a word; 0 if there are none."""
     bounds = part.pieces[0].sentences
     starts = segment_starts(bounds, unit=reading.unit, capacity=part.capacity)
     for piece in reversed(starts[1:]):
-        count = int(np.searchsorted(bounds[:, 1], piece, side="right"))  # sentences without a piece stay before it
+        count = int(
+            np.searchsorted(bounds[:, 1], piece, side="right")
+        )  # sentences without a piece belong to the part before
         if not _within_word(document, sentences[count][0]):
             return count
     return 0
 
 
 def _within_word(document: Document, place: int) -> bool:
-    """Whether a word may go on beyond a place where a sentence begins."""
+    """True if a word may extend across the start of a sentence."""
     if document.words is not None:
         after = bisect_left(document.words, (place, 0))
         return after > 0 and document.words[after - 1][1] > place
-    # No segmenter ends a sentence inside a word; who made the sentences that a document has may have done so.
+    # No segmenter ends a sentence inside a word; sentences of the document may do so.
     return document.sentences is not None and not document.text[place - 1].isspace()
 
 
 def _shortened(part: Reading, count: int) -> Reading:
-    """The first sentences of a part."""
+    """Returns the first sentences of a part."""
     (pieces,), (windows,) = part.pieces, part.windows
     end = int(pieces.sentences[count - 1, 1])
     units = int(np.searchsorted(pieces.first, end))

@@ -1,10 +1,10 @@
-"""Words and sentences by rule, without a model: linear in the length of the text, for any Unicode.
+"""Rule-based word and sentence segmentation: without a model, in linear time, for any Unicode text.
 
-A trained network depends on how its text was cut, so a segmenter is a *version*: a model names the one it was trained
-with, and a change of rules gets a new name beside the old one, never the old name.
+A trained network depends on the segmentation of its text, so a segmenter has a *version*: a model names the one it was
+trained with, and changed rules get a new name beside the old one, never the old name.
 
 ``rules@1`` cuts words as the biomedical IOB corpora do (a run of letters and digits is a word, every other character is
-one of its own) and keeps together what a reader sees as one character. Scripts that are written without spaces have one
+a word of its own) and keeps grapheme clusters together. Scripts that are written without spaces have one
 word per character. Sentences end after a full stop that is not part of an abbreviation, an initial or a number, after
 ``?`` and ``!``, after the full stops of other scripts, and where the layout says so: at blank lines, headings, bullets,
 and line breaks beside lines too long to have been wrapped. Both cover every character that is not white space, and no
@@ -43,7 +43,7 @@ _MARKS_BY_USE = "\u00ad\u2060\uff9e\uff9f"  # soft hyphen, word joiner, voicing 
 
 
 def words(text: str) -> tuple[Span, ...]:
-    """Cuts a text into words by ``rules@1``.
+    """Splits a text into words by ``rules@1``.
 
     Args:
         text: any text.
@@ -57,7 +57,7 @@ def words(text: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=4096)
 def _kind(character: str) -> str:
-    """The letter that stands for a character in a shape."""
+    """Returns the letter for a character in a shape."""
     code, category = ord(character), unicodedata.category(character)
     if character.isspace():
         return "S"
@@ -102,7 +102,7 @@ _TITLES = _listed("Dr Drs Prof Mr Mrs Ms Mme St FIG FIGS")
 _NEVER_LAST = _listed("e.g i.e eg ie vs cf viz fig figs eq eqs ref refs approx")
 # Part of a reference or a quantity when a number follows, an ordinary end of a sentence otherwise.
 _BEFORE_NUMBER = _listed("no nos nr vol vols pp pg ch chap sec sect tab art suppl ca ver ed")
-# May end a sentence, but only a word that commonly begins one says so.
+# May end a sentence, but only if the next word commonly begins one.
 _ABBREVIATIONS = _listed(
     "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est no "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
@@ -137,7 +137,7 @@ _WRAPPED = 200  # characters; a longer line was not wrapped, so a line break bes
 
 
 def sentences(text: str) -> tuple[Span, ...]:
-    """Cuts a text into sentences by ``rules@1``.
+    """Splits a text into sentences by ``rules@1``.
 
     Args:
         text: any text.
@@ -156,7 +156,7 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 
 def _layout_cuts(text: str) -> Iterator[int]:
-    """Ends of lines that end a sentence whatever their last word is."""
+    """Yields the ends of lines that end a sentence whatever their last word is."""
     start, above, at = 0, None, 0
     for match in _LINE_BREAK.finditer(text):
         below = text[start : match.start()]
@@ -168,7 +168,7 @@ def _layout_cuts(text: str) -> Iterator[int]:
 
 
 def _parted(above: str, below: str) -> bool:
-    """Whether a line break separates two sentences by itself."""
+    """True if a line break alone separates two sentences."""
     first = below.lstrip()[:1]
     if not first or not above.strip():
         return True
@@ -187,7 +187,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _stop_cuts(text: str) -> Iterator[int]:
-    """Ends of the full stops, with their closing marks, that end a sentence."""
+    """Yields the ends of the full stops, with their closing marks, that end a sentence."""
     for match in _STOP.finditer(text):
         end = match.end()
         if end < len(text) and _ends_sentence(text, match["stop"], match.start(), end):
@@ -209,12 +209,12 @@ def _ends_sentence(text: str, stop: str, start: int, end: int) -> bool:
 
 
 def _full_stop(before: str, *, after: str, bracket: bool) -> bool:
-    """Whether a single full stop between two stretches of text ends a sentence.
+    """True if a single full stop between two stretches of text ends a sentence.
 
     Args:
-        before: what precedes it, bounded.
+        before: text before it, of bounded length.
         after: the next characters, without opening marks and signs.
-        bracket: whether a bracket opens right before ``after``.
+        bracket: true if a bracket opens right before ``after``.
     """
     if not before or before[-1].isspace():  # "P < .05", ". . ."
         return after[0].isupper()
@@ -238,20 +238,20 @@ def _full_stop(before: str, *, after: str, bracket: bool) -> bool:
 
 
 def _begins(after: str) -> bool:
-    """Whether the next word commonly begins a sentence, or is a label such as ``RESULTS:``."""
+    """True if the next word commonly begins a sentence, or is a label such as ``RESULTS:``."""
     letters = _LEADING_LETTERS.match(after)
     return _LABEL.match(after) is not None or (letters is not None and letters[0].lower() in _STARTERS)
 
 
 def _is_enumerator(word: str, earlier: list[str]) -> bool:
-    """Whether the full stop belongs to the number of a list item (``... in rats. 2. The effect``)."""
+    """True if the full stop belongs to the number of a list item (``... in rats. 2. The effect``)."""
     if len(word) > 2 or not word.isdecimal():
         return False
     return not earlier or (earlier[-1][-1] in ".?!:" and not earlier[-1][-2:-1].isdigit())
 
 
 def _before_number(word: str) -> bool:
-    """Whether a sentence may end after the word when a number follows."""
+    """True if a sentence may end after the word when a number follows."""
     if len(word) == 1 or "." in word or not (word[-1].isalpha() or word[-1] in ")]%"):
         return False
     return word not in _BEFORE_NUMBER and word not in _ABBREVIATIONS
@@ -262,11 +262,11 @@ def _before_number(word: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Segmenter:
-    """A named, versioned way to cut text; what a name does never changes.
+    """Named, versioned segmentation rules; the behaviour of a name never changes.
 
     Attributes:
         name: name and version, e.g. ``"rules@1"``.
-        words: text to sorted, disjoint spans that cover all characters but white space.
+        words: function from a text to sorted, disjoint spans of words that cover all characters except white space.
         sentences: the same for sentences.
     """
 
@@ -281,10 +281,10 @@ SEGMENTERS: Mapping[str, Segmenter] = MappingProxyType({"rules@1": RULES_1})
 
 
 def segmenter(name: str) -> Segmenter:
-    """The segmenter of that name.
+    """Returns the segmenter of a name.
 
     Raises:
-        InputError: no such segmenter in this release.
+        InputError: this release has no such segmenter.
     """
     if name not in SEGMENTERS:
         raise InputError(

@@ -1,7 +1,7 @@
-"""The words of given spans, and of all spans of a text: what a model sees that looks at nothing else.
+"""Words of given spans, and of all spans of a text: the input of a model that reads only the words of a span.
 
-Words are those of the document, else those of a segmenter; in scripts without spaces ``rules@1`` gives one word for
-each character. A span that begins or ends inside a word has the part of the word that lies in it.
+The words are those of the document, else those of a segmenter; in scripts without spaces ``rules@1`` makes one word for
+each character. For a span that begins or ends inside a word, only the part of the word in the span counts.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Surface = tuple[str, ...]
 
 
 class SurfaceReader:
-    """One document, for questions about the words of its spans."""
+    """Reader of the words of spans of one document."""
 
     def __init__(self, document: Document, segmenter: Segmenter) -> None:
-        """Cuts the document where it is not cut already.
+        """Segments the document unless it has words.
 
         Args:
             document: with or without words and sentences of its own.
-            segmenter: for what it lacks.
+            segmenter: segmenter for words or sentences that it lacks.
         """
         self.document = document
         self._segmenter = segmenter
@@ -36,7 +36,7 @@ class SurfaceReader:
         self._starts = [start for start, _ in self.words]
 
     def surface(self, span: Span) -> Surface:
-        """The words of a span.
+        """Returns the words of a span.
 
         Raises:
             InputError: an empty span, one that ends beyond the text, or one that holds no word.
@@ -61,7 +61,7 @@ class SurfaceReader:
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
-        """The words of each sentence: first, and one past the last; sentences without words are left out."""
+        """Word range of each sentence, ``(first, end)``; sentences without words are left out."""
         document = self.document
         given = document.sentences if document.sentences is not None else self._segmenter.sentences(document.text)
         bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
@@ -71,13 +71,13 @@ class SurfaceReader:
         return tuple((a, b) for a, b in pairwise([*bounds, len(self.words)]) if a < b)
 
     def crosses_sentences(self, span: Span) -> bool:
-        """Whether a span holds words of more than one sentence."""
+        """True if a span has words of more than one sentence."""
         first = bisect_right(self._starts, span[0]) - 1
         last = bisect_right(self._starts, span[1] - 1) - 1
         return not any(a <= first and last < b for a, b in self.sentences)
 
     def aligned(self, span: Span) -> tuple[int, int] | None:
-        """The span in words, first and one past the last; ``None`` if it begins or ends elsewhere than a word does."""
+        """Returns the word range of a span, ``(first, end)``; ``None`` if a boundary is inside a word."""
         first = bisect_right(self._starts, span[0]) - 1
         last = bisect_right(self._starts, span[1] - 1) - 1
         if first < 0 or self.words[first][0] != span[0] or self.words[last][1] != span[1]:
@@ -85,7 +85,7 @@ class SurfaceReader:
         return first, last + 1
 
     def spans(self, width: int) -> Iterator[tuple[Span, Surface]]:
-        """All spans of up to ``width`` words that lie in one sentence, with their words."""
+        """Yields all spans of up to ``width`` words within one sentence, with their words."""
         text = self.document.text
         tokens = [text[start:end] for start, end in self.words]
         for begin, stop in self.sentences:

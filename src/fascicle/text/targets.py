@@ -1,6 +1,6 @@
-"""Gold mentions -> what a head can learn, and an honest count of what it cannot represent.
+"""Conversion of gold mentions to training targets of a head, with counts of the mentions that it cannot represent.
 
-Where a mention stands among the units of a document: in which of them, in which segment, in which window.
+The functions find the position of a mention among the units of a document: its units, its segment, its window.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from fascicle.text.windows import Window, answers_for, last_pieces
 def in_units(
     mention: Mention, pieces: Pieces, segment_of: Ints, *, breakers: str = ""
 ) -> tuple[tuple[int, int] | None, str]:
-    """Units that a mention covers.
+    """Returns the units that a mention covers.
 
     Args:
-        mention: of the document.
-        pieces: the document as a network sees it.
+        mention: a mention of the document.
+        pieces: pieces of the document.
         segment_of: see `segments`.
-        breakers: see `begun_by`; no mention has a unit that begins with one.
+        breakers: characters; no mention may have a unit that begins with one, see `begun_by`.
 
     Returns:
-        First unit and one past the last, ``None`` where there is no such range; and why the mention is not exactly
-        this range of one segment: ``"discontinuous"``, ``"unread"``, ``"crosses-segment"``, ``"inside-word"``,
-        ``"breaker"``, or nothing.
+        First unit and one past the last, ``None`` if there is no such range; and the reason why the mention is not
+        exactly this range of one segment: ``"discontinuous"``, ``"unread"``, ``"crosses-segment"``,
+        ``"inside-word"``, ``"breaker"``, or an empty text.
     """
     if len(mention.spans) > 1:
         return None, "discontinuous"
@@ -50,12 +50,12 @@ def in_units(
 
 
 def begun_by(text: str, units: Ints, characters: str) -> Bools:
-    """Which units begin with one of some characters.
+    """Returns the mask of units that begin with one of some characters.
 
     Args:
-        text: of the document.
+        text: text of the document.
         units: character range of each unit, ``[u, 2]``.
-        characters: any number.
+        characters: the characters.
 
     Returns:
         ``[u]``.
@@ -66,7 +66,7 @@ def begun_by(text: str, units: Ints, characters: str) -> Bools:
 
 
 def segments(windows: Sequence[Window], units: int) -> Ints:
-    """The first unit of the segment of each unit, -1 where none is read, ``[units]``."""
+    """Returns the first unit of the segment of each unit, -1 for units that are not read, ``[units]``."""
     segment_of = np.full(units, -1, dtype=np.int64)
     for window in windows:
         segment_of[slice(*window.segment)] = window.segment[0]
@@ -74,7 +74,7 @@ def segments(windows: Sequence[Window], units: int) -> Ints:
 
 
 def _keepers(windows: Sequence[Window], units: int) -> Ints:
-    """The number of the window that keeps each unit, -1 for none, ``[units]``."""
+    """Returns the index of the window that keeps each unit, -1 for none, ``[units]``."""
     window_of = np.full(units, -1, dtype=np.int64)
     for number, window in enumerate(windows):
         window_of[slice(*window.keep)] = number
@@ -94,25 +94,25 @@ REASONS = {
     "touching": "touches a mention of its own type, which IO tags cannot keep apart",
 }
 
-UNKNOWN: Final = -1  # in the place of a type: nothing is known of what overlaps this range
-NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # of a text that people annotated
+UNKNOWN: Final = -1  # in place of a type: labels that overlap this range are unknown
+NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # for a text with human annotation
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a head can represent.
+    """Mentions that a head can represent.
 
     Attributes:
-        nested: mentions inside or across each other.
-        separates: mentions of one type that touch.
+        nested: true if mentions may be nested or cross each other.
+        separates: true if mentions of one type that touch stay separate.
         width: most units of a mention, which must then lie in one window; ``None`` for any length.
-        continues: whether what is taught of a unit says that a mention before it goes on, as a tag does.
+        continues: true if the target of a unit shows whether the mention before it continues, as a tag does.
         pieces: most pieces of a mention, which must then lie in one window; ``None`` for any length.
-        pairs: each pair of a range and a type is scored for itself, in every window that holds the range: a range may
-            have several types, and all that is gold is taught, also what cannot be returned.
-        across_types: types do not compete: ``nested`` is about the mentions of one type, while those of different types
-            may lie inside, across and exactly over each other.
-        breakers: characters; no mention has a unit that begins with one.
+        pairs: true if each pair of a range and a type is scored independently, in every window that contains the range:
+            a range may have several types, and all gold mentions are targets, also those that cannot be returned.
+        across_types: true if types do not compete: ``nested`` then concerns mentions of one type, and those of
+            different types may be nested, cross each other, or have the same range.
+        breakers: characters; no mention may have a unit that begins with one.
     """
 
     nested: bool = False
@@ -126,7 +126,7 @@ class Limits:
 
     @property
     def of_spans(self) -> bool:
-        """Whether spans are scored, each in the window that answers for it, and not units."""
+        """True if spans are scored, each in the window that keeps its middle, and not units."""
         return self.width is not None or self.pieces is not None
 
 
@@ -135,9 +135,9 @@ class Aligned:
     """Gold mentions of one document in units.
 
     Attributes:
-        spans: ``(start, end, type index)`` of what is taught, ``[m, 3]``, in order; no range twice, or where a range
-            may have several types, no pair of range and type twice.
-        lost: mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
+        spans: ``(start, end, type index)`` of the targets, ``[m, 3]``, in order; no range twice, or, if a range may
+            have several types, no pair of range and type twice.
+        lost: number of mentions that cannot be predicted exactly, by reason (keys of ``REASONS``).
     """
 
     spans: Ints
@@ -147,21 +147,21 @@ class Aligned:
 def align(
     mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
 ) -> Aligned:
-    """Maps mentions onto units.
+    """Maps mentions to units.
 
-    Of two that overlap (and have one type, where types do not compete) a flat tagger is taught the longer one. A flat
-    span head is taught both, since the shorter one is a mention and no example of what is none, but it can return only
-    one of them. A head that scores pairs is taught what it cannot return for the same reason.
+    Of two overlapping mentions (of one type, if types do not compete) a flat tagger learns the longer one. A flat span
+    head learns both, since the shorter one is a mention and no negative example, but it can return only one of them. A
+    head that scores pairs learns mentions that it cannot return for the same reason.
 
     Args:
-        mentions: gold of the document.
-        pieces: the document as the network sees it.
-        windows: of the document.
+        mentions: gold mentions of the document.
+        pieces: pieces of the document.
+        windows: windows of the document.
         types: entity types; a mention of another type raises ``ValueError``.
-        limits: of the head.
+        limits: limits of the head.
 
     Returns:
-        Spans to teach, and what is lost.
+        Target spans, and counts of lost mentions.
     """
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
@@ -188,13 +188,13 @@ def align(
 
 
 def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
-    """Maps ranges of which nothing is known (weak labels, see ``labelling.distant``) onto units.
+    """Maps ranges without known labels (weak labels, see ``labelling.distant``) to units.
 
     Args:
         ranges: in characters, sorted and disjoint.
-        pieces: the document as the network sees it.
-        limits: of the head; where a unit's label says that a mention before it goes on, the unit after a range is
-            unknown too, if its sentence has one (Shang et al. 2018 leave out the same gaps).
+        pieces: pieces of the document.
+        limits: limits of the head; if the label of a unit shows whether the mention before it continues, the unit after
+            a range is unknown too, if it is in the same sentence (Shang et al. 2018 leave out the same gaps).
 
     Returns:
         First unit and one past the last, ``[r, 2]``, sorted; a range over no unit is left out.
@@ -213,11 +213,11 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
 
 
 def spans_in(spans: Ints, window: Window) -> Ints:
-    """The spans that lie in a window and the parts of unknown ranges in it, counted from its first unit.
+    """Returns the spans in a window, and the parts of unknown ranges in it, relative to its first unit.
 
     Args:
-        spans: first unit, end and type, `UNKNOWN` or less for a range of which something is unknown, ``[n, 3]``.
-        window: of the same document.
+        spans: first unit, end and type, `UNKNOWN` or less for a range with unknown labels, ``[n, 3]``.
+        window: a window of the same document.
     """
     start, end = window.units
     inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
@@ -228,14 +228,14 @@ def spans_in(spans: Ints, window: Window) -> Ints:
 
 
 def covered(ranges: Ints, units: int) -> Bools:
-    """Which units lie in at least one range.
+    """Returns the mask of units that lie in at least one range.
 
     Args:
         ranges: first unit and one past the last, in the first two columns, ``[r, 2 or more]``.
-        units: how many there are.
+        units: number of units.
 
     Returns:
-        ``[units]``.
+        Mask of the units, ``[units]``.
     """
     steps = np.zeros(units + 1, dtype=np.int64)
     np.add.at(steps, ranges[:, 0], 1)
@@ -245,7 +245,7 @@ def covered(ranges: Ints, units: int) -> Bools:
 
 
 class _Chosen:
-    """The spans chosen so far, longest first."""
+    """Spans chosen so far, the longest first."""
 
     def __init__(self, units: int, types: int, limits: Limits) -> None:
         self.rows: list[tuple[int, int, int, bool]] = []
@@ -254,24 +254,24 @@ class _Chosen:
         self._taken = np.zeros((types if limits.across_types else 1, units), dtype=bool)
 
     def refuses(self, row: tuple[int, int, int]) -> str:
-        """Why a span cannot be added beside the others; empty if it can."""
+        """Returns the reason why a span cannot be added to the others; empty if it can."""
         if not self._limits.nested:
             return "overlapped" if self._under(row).any() else ""
         return "same-span" if self._key(row) in self._known else ""
 
     def may_teach(self, row: tuple[int, int, int], outside: str) -> bool:
-        """Whether a span that cannot be returned can be taught beside the others, where it is not outside."""
+        """True if a span that cannot be returned can still be a training target beside the others."""
         if self._key(row) in self._known:
             return False
         return self._limits.pairs or (not self._limits.nested and not outside)
 
     def add(self, row: tuple[int, int, int], *, exact: bool, taken: bool) -> None:
-        """Adds start, end and type.
+        """Adds a span with its type.
 
         Args:
-            row: of the span.
-            exact: the mention is exactly so.
-            taken: nothing that overlaps it can be returned with it.
+            row: start, end and type of the span.
+            exact: true if the mention is exactly this span.
+            taken: true if no competing span that overlaps it can be returned with it.
         """
         self.rows.append((*row, exact))
         self._known.add(self._key(row))
@@ -281,21 +281,21 @@ class _Chosen:
         return row if self._limits.pairs or self._limits.across_types else row[:2]
 
     def _under(self, row: tuple[int, int, int]) -> Bools:
-        """Which units of a span are taken by what competes with it; a view."""
+        """Returns a view of the mask of taken units of a span; only competing spans count."""
         start, end, kind = row
         return self._taken[kind if self._limits.across_types else 0, start:end]
 
 
 class Reach:
-    """Which spans the window that holds their middle scores."""
+    """Check whether the window that keeps the middle of a span scores the span."""
 
     def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: Limits) -> None:
-        """Prepares for one document.
+        """Prepares the check for one document.
 
         Args:
-            pieces: the document as the network sees it.
-            windows: of the document.
-            limits: of the head.
+            pieces: pieces of the document.
+            windows: windows of the document.
+            limits: limits of the head.
         """
         self._limits = limits
         self._windows = windows
@@ -303,7 +303,7 @@ class Reach:
         self._first, self._last = pieces.first, last_pieces(pieces)
 
     def outside(self, span: tuple[int, int]) -> str:
-        """Why a span is not scored; empty if it is, or if units are scored and not spans."""
+        """Returns the reason why a span is not scored; empty if it is, or if units are scored and not spans."""
         if not self._limits.of_spans:
             return ""
         start, end = span
@@ -316,7 +316,7 @@ class Reach:
 
 
 def _touching(spans: Ints, segment_of: Ints) -> Bools:
-    """Which spans touch a neighbour of their type in their segment: read back, they are one."""
+    """Returns the mask of spans that touch a neighbour of their type in their segment: decoding merges them."""
     order = np.lexsort((spans[:, 0], spans[:, 2]))
     before, after = spans[order[:-1]], spans[order[1:]]
     joint = (before[:, 1] == after[:, 0]) & (before[:, 2] == after[:, 2])

@@ -1,4 +1,4 @@
-"""Which texts taught a model, as hashes of their sentences: enough to know a text again, and not to read it."""
+"""Record of the training texts of a model, as hashes of their sentences: texts can be recognised but not read."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 
-TAUGHT: Final = "taught.bin"  # the file of a model folder
-LEAST: Final = 60  # letters and digits: a shorter sentence may be written twice by habit
-BYTES: Final = 5  # of a hash: of 1,000 files with 10,000 new sentences each, one seems to hold a known one
+TAUGHT: Final = "taught.bin"  # file of a model folder
+LEAST: Final = 60  # letters and digits: shorter sentences may be stock phrases
+BYTES: Final = 5  # bytes of a hash: of 1,000 files with 10,000 new sentences each, one has a false match
 _OTHERS: Final = re.compile(r"[\W_]+")
 _WORD: Final = 8
 Cuts = Callable[[str], Sequence[Span]]
 
 
 def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
-    """A hash of each longer sentence, of its letters and digits in lower case.
+    """Computes a hash of each long sentence, from its letters and digits in lower case.
 
     Args:
-        document: its sentences are taken where given.
-        cuts: cuts a text into sentences.
+        document: a document; its own sentences are used if it has any.
+        cuts: function that splits a text into sentences.
 
     Returns:
         The first five bytes of the SHA-256 of each sentence of at least 60 letters and digits.
@@ -38,7 +38,7 @@ def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
 
 
 def hashes_of(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
-    """The hashes of the sentences of all documents; see `sentence_hashes`."""
+    """Computes the hashes of the sentences of all documents; see `sentence_hashes`."""
     found: set[int] = set()
     for document in documents:
         found |= sentence_hashes(document, cuts)
@@ -46,9 +46,9 @@ def hashes_of(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
 
 
 def packed(hashes: Collection[int]) -> bytes:
-    """The content of the file: the steps between the sorted hashes, first byte of all, second byte of all, packed.
+    """Encodes hashes as the content of the file: the differences of sorted hashes, by byte planes, compressed.
 
-    Three bytes are left of each of 100,000 hashes.
+    Each of 100,000 hashes takes three bytes.
     """
     numbers = np.array(sorted(hashes), dtype=np.uint64)
     steps = np.diff(numbers, prepend=np.uint64(0)).astype(">u8").view(np.uint8).reshape(-1, _WORD)
@@ -56,7 +56,7 @@ def packed(hashes: Collection[int]) -> bytes:
 
 
 def unpacked(content: bytes) -> frozenset[int]:
-    """The hashes of `packed`.
+    """Decodes the hashes that `packed` encoded.
 
     Raises:
         ValueError: another content.

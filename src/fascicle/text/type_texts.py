@@ -1,4 +1,4 @@
-"""Texts that stand for entity types, in pieces: what an encoder reads to know a type, with torch or without.
+"""Tokenised texts about entity types (names, descriptions, examples), which an encoder turns into type vectors.
 
 Source: *binder* §2.1 and Table 5. Shapes: K types, N texts, P pieces of a text.
 """
@@ -22,12 +22,12 @@ _OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TypeReader:
-    """What reads texts about types.
+    """Tokenizer and limits of the encoder of texts about types.
 
     Attributes:
-        tokenizer: of the encoder.
-        longest: pieces that it reads at a time, special tokens included.
-        origin: its name, for messages.
+        tokenizer: tokenizer of the encoder.
+        longest: most pieces of a text, special tokens included.
+        origin: name of the encoder, for messages.
     """
 
     tokenizer: PieceTokenizer
@@ -37,14 +37,14 @@ class TypeReader:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TypeTexts:
-    """Texts about types as an encoder reads them, those of a type in a row.
+    """Tokenised texts about types, grouped by type.
 
     Attributes:
-        ids: of the pieces, special tokens included, ``[N, P]``.
+        ids: ids of the pieces, special tokens included, ``[N, P]``.
         mask: 1 where there is a piece, ``[N, P]``.
-        place: position of the state that stands for the text, ``[N]``.
-        counts: texts of each type, ``[K]``.
-        at_rest: how many of them, the first ones, are read at inference; their vectors are averaged.
+        place: position of the state that represents the text, ``[N]``.
+        counts: number of texts of each type, ``[K]``.
+        at_rest: number of texts per type, the first ones, that are used at inference; their vectors are averaged.
     """
 
     ids: Ints
@@ -56,7 +56,7 @@ class TypeTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class _Written:
-    """One text: whose it is, what it is called in messages, and where its mark stands (-1 for none)."""
+    """One text: its type, its description for messages, and the position of its mark (-1 for none)."""
 
     type: str
     what: str
@@ -67,17 +67,17 @@ class _Written:
 def type_texts(
     settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None, *, reader: TypeReader
 ) -> TypeTexts:
-    """Tokenises what stands for the types.
+    """Tokenises the texts about the types.
 
     Args:
-        settings: of the head; ``type_view`` says what is read.
-        types: their names, in order.
-        descriptions: of exactly these types, where the view needs them.
-        reader: of the texts.
+        settings: settings of the head; ``type_view`` selects the kind of text.
+        types: names of the types, in order.
+        descriptions: descriptions of exactly these types, if the view needs them.
+        reader: tokenizer and limits.
 
     Raises:
-        RecipeError: a type lacks what the view needs, or its text has nothing that the encoder reads, or no word that
-            it knows, or more than it reads at a time, or the encoder cannot tell it from that of another type.
+        RecipeError: a type lacks the text that the view needs, or its text has no piece, no known word, or too many
+            pieces, or the same pieces as the text of another type.
     """
     written = list(_written(settings, types, descriptions))
     tokenizer, longest = reader.tokenizer, reader.longest
@@ -133,7 +133,7 @@ def _of_types(types: Sequence[str], descriptions: TypeDescriptions | None) -> Ty
 
 
 def _marked(instance: Instance) -> tuple[str, int]:
-    """The sentence with marks around its mention, apart from other words; and the place of the first mark."""
+    """Returns the sentence with marks around its mention, separated by blanks, and the position of the first mark."""
     before, after = instance.text[: instance.start], instance.text[instance.end :]
     opening = f"{'' if not before or before[-1].isspace() else ' '}{_OPENING} "
     closing = f" {_CLOSING}{'' if not after or after[0].isspace() else ' '}"
@@ -141,7 +141,7 @@ def _marked(instance: Instance) -> tuple[str, int]:
 
 
 def _piece_at(text: _Written, spans: Ints) -> int:
-    """The piece that holds the mark."""
+    """Returns the index of the piece that contains the mark."""
     found = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
     if not len(found):
         raise RecipeError(f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view")
@@ -149,13 +149,13 @@ def _piece_at(text: _Written, spans: Ints) -> int:
 
 
 def _knows_no_word(text: _Written, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
-    """Whether every piece with a letter or a digit is the unknown one; signs, and so marks, say nothing of a type."""
+    """True if every piece with a letter or a digit is the unknown one; signs, and so marks, do not count."""
     said = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
     return unknown is not None and any(said) and bool((ids[said] == unknown).all())
 
 
 def _refuse_twins(written: Sequence[_Written], rows: Sequence[Sequence[int]], *, origin: str) -> None:
-    """Two types that an encoder reads as the same pieces would get the same vector."""
+    """Raises an error for two types with the same pieces, which would get the same vector."""
     seen: dict[tuple[int, ...], _Written] = {}
     for text, row in zip(written, rows, strict=True):
         other = seen.setdefault(tuple(row), text)

@@ -1,12 +1,12 @@
-"""Another vocabulary for a WordPiece tokenizer: smaller, and with whole words as pieces.
+"""Changes of the vocabulary of a WordPiece tokenizer: fewer pieces, and whole words as pieces.
 
-WordPiece takes the longest piece that fits, from the left. So a piece that is never taken can go without any effect,
-and a piece that goes makes a word fall into shorter ones. As long as every character is a piece, at the beginning of a
-word and inside, every word can be read.
+WordPiece takes the longest piece that fits, from the left. So a piece that is never used can be removed without effect,
+and without a piece that was used, words are split into shorter ones. As long as every character is a piece, at the
+beginning of a word and inside, every word can be read.
 
-A new word is no piece of WordPiece, which would also take it for the beginning of longer words. It is a token beside
-the vocabulary that only stands for the whole word, between characters that are neither letters, digits nor ``_``. What
-follows it up to the next blank, such as a sign of degrees, is read like the beginning of a word.
+A new word is no piece of WordPiece, which would also use it as the beginning of longer words. It is an added token that
+only matches the whole word, between characters that are neither letters, digits nor ``_``. Characters after it, up to
+the next blank, such as a degree sign, are read like the beginning of a word.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rewritten:
-    """A tokenizer with another vocabulary.
+    """Tokenizer with a changed vocabulary.
 
     Attributes:
-        tokenizer: with it.
-        sources: for each id, the ids of the earlier vocabulary whose vectors its vector is the mean of.
-        left_out: pieces that are gone.
-        added: pieces that are new.
+        tokenizer: the new tokenizer.
+        sources: for each new id, the old ids; its vector is the mean of their vectors.
+        left_out: number of removed pieces.
+        added: number of new pieces.
     """
 
     tokenizer: PieceTokenizer
@@ -50,10 +50,11 @@ def rewritten(
     """Changes the vocabulary of a tokenizer.
 
     Args:
-        tokenizer: of the kind WordPiece.
-        needed: ids that stay; ``None`` for all. Special tokens, single characters and bytes stay too, and so does all
-            that stands before the padding token. A character that is no piece yet becomes one.
-        words: that become one piece each, as the tokenizer normalises them, where they are none; see `may_be_added`.
+        tokenizer: a tokenizer of the kind WordPiece.
+        needed: ids to keep; ``None`` for all. Special tokens, single characters and bytes are kept too, and all ids up
+            to that of the padding token. A character that is no piece yet becomes one.
+        words: words that become one piece each, as the tokenizer normalises them, if they are none yet; see
+            `may_be_added`.
 
     Raises:
         RecipeError: a tokenizer of another kind.
@@ -96,7 +97,7 @@ def rewritten(
 
 
 def may_be_added(word: str) -> bool:
-    """Whether a word can become a piece: it consists of letters and digits, so that its edges can be told."""
+    """True if a word can become a piece: it consists of letters and digits, so that its boundaries are defined."""
     return _WORD.fullmatch(word) is not None
 
 
@@ -107,7 +108,7 @@ def _stays(piece: str, prefix: str) -> bool:
 def _missing(
     vocabulary: Mapping[str, int], prefix: str, *, leave: Collection[str]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Characters that are no piece of their own where they stand in pieces, with the ids of these."""
+    """Yields characters of pieces that are no piece of their own in that position, with the ids of these pieces."""
     found: dict[str, list[int]] = {}
     for piece, number in vocabulary.items():
         if piece in leave:
@@ -121,7 +122,7 @@ def _missing(
 
 
 def _renumbered(processor: Any, numbers: Mapping[str, int]) -> Any:
-    """A post-processor with the ids of its special tokens exchanged, whatever its kind."""
+    """Replaces the ids of special tokens in a post-processor of any kind."""
     if isinstance(processor, list):
         if len(processor) == 2 and isinstance(processor[0], str) and isinstance(processor[1], int):
             return [processor[0], numbers[processor[0]]]

@@ -1,14 +1,14 @@
-"""Windows: how documents of any length are cut for a network that reads a bounded number of pieces.
+"""Windows: the division of documents of any length for a network that reads a bounded number of pieces.
 
-A *segment* is what is decoded as one chain: a sentence, or consecutive sentences packed together. A segment that is too
-long is read through overlapping windows; each unit is *kept* from exactly one of them, the one where it stands farther
-from the edge, so that stitched scores cover every unit once (``stitch``).
+A *segment* is decoded as one chain: a sentence, or consecutive sentences packed together. A segment that is too long is
+read in overlapping windows; the scores of each unit are *kept* from exactly one of them, the one in which it is farther
+from the edge, so that joined scores cover every unit once (``stitch``).
 
 A sentence may be read with text of its document around it (*comparing-and-combining* §3: 100 characters on each side of
-a LivingNER sentence). Then the sentence is the *centre* of its window: the pieces of the window reach beyond it, its
-units do not, so that context is never trained on, predicted in or scored.
+a LivingNER sentence). Then the sentence is the *centre* of its window: the pieces of the window extend beyond it, its
+units do not, so that context is never used for training targets, predictions or scores.
 
-Windows -> the padded arrays that a network takes, the same for torch and for ONNX.
+`collate` pads windows into the arrays that a network takes, the same for torch and for ONNX.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fascicle.text.pieces import Pieces, PieceTokenizer
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Window:
-    """A range of pieces of one document, the units that are scored in it, and those whose scores are kept.
+    """Range of pieces of one document, the units scored in it, and the units whose scores are kept from it.
 
     Attributes:
-        document: index of the document among those that are read together.
+        document: index of the document among those read together.
         pieces: half-open range of pieces, context included.
-        units: half-open range of units whose first piece is inside, those of the context left out.
-        keep: half-open range of units that this window answers for.
+        units: half-open range of units whose first piece is inside, without those of the context.
+        keep: half-open range of units whose scores are kept from this window.
         segment: half-open range of units of the segment that the window belongs to.
     """
 
@@ -47,12 +47,12 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """How much text is read on each side of a sentence: so many characters, or so many sentences, or nothing.
+    """Amount of text read on each side of a sentence: a number of characters or of sentences, or none.
 
     Attributes:
-        characters: on each side, rounded inward to whole pieces and whole units; where units are pieces, context may
-            begin or end inside a word.
-        sentences: neighbours on each side; those without a piece do not count.
+        characters: number of characters on each side, rounded down to whole pieces and whole units; if units are
+            pieces, context may begin or end inside a word.
+        sentences: number of sentences on each side; those without a piece do not count.
     """
 
     characters: int = 0
@@ -60,7 +60,7 @@ class Context:
 
     @classmethod
     def of(cls, reading: ReadingSettings) -> Context:
-        """What a recipe or a model asks for."""
+        """Returns the context of the settings of a recipe or a model."""
         return cls(characters=reading.context_characters, sentences=reading.context_sentences)
 
 
@@ -76,23 +76,23 @@ def windows_of(
     overlap: int,
     context: Context = NO_CONTEXT,
 ) -> list[Window]:
-    """Cuts one document into windows.
+    """Divides one document into windows.
 
     Args:
-        pieces: the document.
-        document: its index, copied into the windows.
-        unit: whether a segment is a sentence, or as many consecutive sentences as fit.
-        capacity: most pieces in a window, special tokens not counted.
-        overlap: pieces that neighbouring windows of a long segment share, at least where units allow.
-        context: read around each sentence that fits into one window. It ends between units; pieces of no unit are kept
-            within its limits. Where centre and context exceed the capacity, the context is shortened on both sides
-            alike, except that one side may have what the other does not use.
+        pieces: pieces of the document.
+        document: index of the document, copied into the windows.
+        unit: a segment is a sentence, or as many consecutive sentences as fit.
+        capacity: most pieces in a window, without special tokens.
+        overlap: pieces that neighbouring windows of a long segment share, as far as units allow.
+        context: text read around each sentence that fits into one window. It ends between units; pieces of no unit are
+            kept within its limits. If centre and context exceed the capacity, the context is shortened equally on both
+            sides, except that one side may use the room that the other does not need.
 
     Returns:
         Windows in reading order; their ``keep`` ranges partition the units of the document.
 
     Raises:
-        ValueError: context for packed sentences, or both kinds of it.
+        ValueError: context for packed sentences, or in characters and sentences at once.
     """
     if context != NO_CONTEXT and (unit == "packed" or (context.characters and context.sentences)):
         raise ValueError(f"{context} needs unit = 'sentence', here {unit!r}, and one of its two numbers to be 0")
@@ -104,16 +104,17 @@ def windows_of(
 
 
 def answered(window: Window, spans: Ints) -> Bools:
-    """Which spans a window answers for: those whose middle it keeps, if it reads all of them.
+    """Returns the mask of spans that are scored by a window: it keeps their middle and contains all their units.
 
-    At most one window answers for a span, and one does wherever the span is no longer than what windows share.
+    Scores of a span are kept from at most one window, and from exactly one if the span is no longer than the overlap of
+    windows.
 
     Args:
-        window: of a document.
+        window: a window of the document.
         spans: start and end (exclusive) in units of the document, in the first two columns, ``[m, 2 or more]``.
 
     Returns:
-        ``[m]``.
+        Mask of the spans, ``[m]``.
     """
     start, end = spans[:, 0], spans[:, 1]
     middle = (start + end - 1) // 2
@@ -123,22 +124,22 @@ def answered(window: Window, spans: Ints) -> Bools:
 
 
 def answers_for(window: Window, start: int, end: int) -> bool:
-    """``answered`` for one span."""
+    """Applies ``answered`` to one span."""
     return bool(answered(window, np.array([[start, end]]))[0])
 
 
 def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
-    """Units whose pieces reach over more than a window holds: only those among the first ``capacity`` are read."""
+    """Returns the units with more pieces than a window holds: only their first ``capacity`` pieces are read."""
     return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
 
 def segment_starts(sentences: Ints, *, unit: Literal["sentence", "packed"], capacity: int) -> list[int]:
-    """The first piece of each segment of a document.
+    """Returns the index of the first piece of each segment of a document.
 
     Args:
         sentences: piece range of each sentence, ``[s, 2]``.
-        unit: as for `windows_of`.
-        capacity: as for `windows_of`.
+        unit: see `windows_of`.
+        capacity: see `windows_of`.
     """
     return [start for start, _ in _segments(sentences, unit=unit, capacity=capacity)]
 
@@ -147,8 +148,8 @@ def stitch(scores: Sequence[Floats32], windows: Sequence[Window], *, units: int)
     """Joins the scores of the windows of one document.
 
     Args:
-        scores: per window, one row for each of its units, ``[units, C]``.
-        windows: of one document.
+        scores: for each window, one row for each of its units, ``[units, C]``.
+        windows: windows of one document.
         units: number of units of the document.
 
     Returns:
@@ -163,7 +164,7 @@ def stitch(scores: Sequence[Floats32], windows: Sequence[Window], *, units: int)
 
 
 def last_pieces(pieces: Pieces) -> Ints:
-    """Index of the last piece of each unit."""
+    """Returns the index of the last piece of each unit."""
     members = np.flatnonzero(pieces.unit_of >= 0)
     last = pieces.first.copy()
     last[pieces.unit_of[members]] = members  # the last one of each unit remains
@@ -171,7 +172,7 @@ def last_pieces(pieces: Pieces) -> Ints:
 
 
 def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[int, int]]:
-    """Piece ranges that are read as one text."""
+    """Yields the piece ranges of the segments."""
     start = end = -1
     for a, b in sentences.tolist():
         if a == b:
@@ -187,7 +188,7 @@ def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[in
 
 
 def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: int, overlap: int) -> list[Window]:
-    """Windows over one segment, cut between units only."""
+    """Divides one segment into windows, only between units."""
     low, high = (int(i) for i in np.searchsorted(pieces.first, segment))
     if high == low:
         return []
@@ -211,7 +212,7 @@ def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: i
 
 
 def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Ranges of units that fit, each reaching further than the one before and overlapping it by at most ``overlap``."""
+    """Yields ranges of units that fit, each ending after the previous and overlapping it by ``overlap`` at most."""
     count = len(borders) - 1
     start = 0
     while True:
@@ -228,12 +229,12 @@ def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tup
 def _widened(
     pieces: Pieces, windows: list[Window], segments: Sequence[tuple[int, int]], *, context: Context, capacity: int
 ) -> list[Window]:
-    """The same windows with context around those that hold a whole sentence."""
+    """Returns the windows with context around those that contain a whole sentence."""
     number_of = {segment: i for i, segment in enumerate(segments)}
     inward = _inward(pieces)
     result = []
     for window in windows:
-        number = number_of.get(window.pieces)  # none for a part of a long sentence
+        number = number_of.get(window.pieces)  # None for a part of a long sentence
         if number is None:
             result.append(window)
             continue
@@ -248,7 +249,7 @@ def _widened(
 
 
 def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
-    """For each border between pieces the nearest that cuts no unit: not before it, and not after it; ``[n + 1]``."""
+    """Returns for each piece border the nearest borders between units, after and before it (or itself); ``[n + 1]``."""
     borders = np.arange(len(pieces.ids) + 1)
     # Borders are compared with the farthest piece of all units that begin before them.
     reach = np.append(-1, np.maximum.accumulate(last_pieces(pieces)))
@@ -260,7 +261,7 @@ def _inward(pieces: Pieces) -> tuple[Ints, Ints]:
 def _available(
     pieces: Pieces, centre: tuple[int, int], *, limits: tuple[int, int], characters: int, room: int
 ) -> tuple[int, int]:
-    """Pieces before and after the centre that lie within the limits and, if given, so many characters away."""
+    """Counts the pieces before and after the centre within the limits and, if given, a number of characters."""
     start, end = centre
     low, high = max(limits[0], start - room), min(limits[1], end + room)
     if not characters:
@@ -272,14 +273,14 @@ def _available(
 
 
 def _leading(allowed: Bools) -> int:
-    """How many are true before the first that is not."""
+    """Counts the true values before the first false one."""
     return int(np.argmin(np.append(allowed, False)))
 
 
 def _share(
     centre: tuple[int, int], available: tuple[int, int], *, room: int, inward: tuple[Ints, Ints]
 ) -> tuple[int, int]:
-    """The centre with whole units of context on both sides, in equal parts unless one side leaves room to the other."""
+    """Adds whole units of context on both sides, in equal parts unless one side needs less."""
     start, end = centre
     following, previous = inward
 
@@ -292,7 +293,7 @@ def _share(
     most_before, most_after = before(available[0]), after(available[1])
     left = before(min(most_before, max(room // 2, room - most_after)))
     right = after(min(most_after, room - left))
-    left = before(min(most_before, room - right))  # what the right side lost by rounding
+    left = before(min(most_before, room - right))  # room that the right side lost by rounding
     return start - left, end + right
 
 
@@ -304,15 +305,15 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
 
     Args:
         windows: at least one.
-        documents: what ``Window.document`` counts in.
-        tokenizer: for the special tokens and the padding id.
+        documents: documents that ``Window.document`` indexes.
+        tokenizer: tokenizer with the special tokens and the padding id.
 
     Returns:
         ``input_ids`` and ``attention_mask`` ``[B, T]``; ``first_piece`` and ``last_piece`` ``[B, U]``, the positions of
         each unit's first piece and of the last one inside the window, 0 beyond ``unit_count`` ``[B]``;
         ``unit_of_piece`` ``[B, T]``, counted from the window's first unit, -1 for special tokens, padding and pieces of
-        no unit; where something was looked up about the documents, also ``features`` ``[B, U, F]``, what is known of
-        each unit, 0 beyond the units.
+        no unit; if the documents have inputs of units, also ``features`` ``[B, U, F]``, the features of each unit, 0
+        beyond the units.
     """
     ahead, extra = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + extra
@@ -352,7 +353,7 @@ def collate(windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: P
 
 
 def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: int) -> Ints:
-    """What is known of the units of each window; documents that are read together are looked up together."""
+    """Returns the features of the units of each window."""
     found = np.zeros((len(windows), widest, known[0].rows.shape[1]), dtype=np.int64)
     for row, (window, inputs) in enumerate(zip(windows, known, strict=True)):
         u, v = window.units
@@ -362,22 +363,22 @@ def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: in
 
 T = TypeVar("T")
 FEATURES: Final = "features"
-TYPE_VECTORS: Final = "type_vectors"  # what a text is compared with, where that is no part of the network
+TYPE_VECTORS: Final = "type_vectors"  # vectors of the types, if they are an input of the network
 _OF_UNITS: Final = ("first_piece", "last_piece", "unit_of_piece", "unit_count", FEATURES)
 
 
 def with_level(batch: Batch, other: Batch, level: str) -> Batch:
-    """A batch with the units of another level beside its own, for the same windows.
+    """Adds the units of another level to a batch, for the same windows.
 
     Args:
-        batch: of ``collate``.
-        other: the same windows, cut into other units.
-        level: what these are.
+        batch: a batch of ``collate``.
+        other: a batch of the same windows with other units.
+        level: level of these units.
     """
     return {**batch, **{f"{level}/{name}": other[name] for name in _OF_UNITS if name in other}}
 
 
 def of_level(batch: Mapping[str, T], level: str) -> Mapping[str, T]:
-    """The batch as a head of a level sees it: with its own units, if the batch has several."""
+    """Returns the batch with the units of one level as its own, if the batch has several levels."""
     own = {name: batch[f"{level}/{name}"] for name in _OF_UNITS if f"{level}/{name}" in batch}
     return {**batch, **own} if own else batch

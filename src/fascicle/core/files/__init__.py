@@ -1,1 +1,1 @@
-"""Files on disk: opening, reading, hashing, and writing whole or not at all."""
+"""Files on disk: opening, reading, hashing, and atomic writing."""

@@ -1,6 +1,6 @@
-"""The rule that an input is never an output: places are compared by identity and not by name.
+"""Check that an output is never an input: paths are compared by file identity and not by name.
 
-Links, hard links, relative paths and another case do not hide a file.
+Links, hard links, relative paths and another case of letters do not hide a file.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
 from fascicle.settings.recipes.typer import TYPER
 
-_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # what the folder of a model, pack or linker holds
+_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # description files of models, packs and linkers
 _LOST: Final = "would be lost; give another name to write to"
 _Identity = tuple[int, int]  # device and inode
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What a command reads, by identity.
+    """Inputs of a command, by file identity.
 
     Attributes:
-        given: files and folders -> how they were named.
-        above: folders with an input somewhere in them -> that input.
+        given: identity of each file or folder -> its name as given.
+        above: identity of each folder with an input somewhere in it -> that input.
         folders: the folders among those given.
-        models: folders of outputs -> the model that they lie in, as far as it was looked for.
+        models: cache, folder of an output -> the model that it lies in.
     """
 
     given: Mapping[_Identity, str]
@@ -45,7 +45,7 @@ class Inputs:
 
     @classmethod
     def of(cls, paths: Iterable[str | os.PathLike[str] | None]) -> Inputs:
-        """Looks at inputs; what is not there cannot be lost, and is left out.
+        """Collects the identities of inputs; missing ones cannot be overwritten, and are left out.
 
         Args:
             paths: files, folders, places inside a zip, ``"-"`` for standard input; ``None`` is left out.
@@ -65,14 +65,14 @@ class Inputs:
         return cls(given=given, above=above, folders=tuple(folders))
 
     def refuse(self, path: str | os.PathLike[str], *, filled: bool = False) -> None:
-        """Refuses an output that is an input, holds one, or stands in one.
+        """Raises an error for an output that is an input, contains one, or lies in one.
 
         Args:
-            path: of the output.
-            filled: whether a folder there is only added to.
+            path: path of the output.
+            filled: true if files are only added to an existing folder.
 
         Raises:
-            OutputError: what is read would be lost, or a model would get a file that is no part of it.
+            OutputError: an input would be lost, or a file would be written into the folder of a model.
         """
         found = _stat_of_stream(1) if path == STDIN else stat_of(path)
         if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
@@ -94,7 +94,7 @@ class Inputs:
                 raise OutputError(f"{name} lies in the input {holder}; give a place outside of it to write to")
 
     def inside(self) -> Inputs:
-        """The files in the folders among the inputs."""
+        """Returns the files in the folders among the inputs."""
         return Inputs.of(_files_in(self.folders))
 
     def _under(self, identity: _Identity, name: str) -> str:
@@ -102,7 +102,7 @@ class Inputs:
         return "" if other == name else f" (under the name {other})"
 
     def _model_above(self, path: str) -> Path | None:
-        """The folder of a model or a pack that a place lies in; a place that is one itself may be replaced."""
+        """Returns the folder of a model or pack that a path lies in; a path that is one itself may be replaced."""
         parent = os.path.dirname(_real(path))  # noqa: PTH120 - thousands of them
         if parent not in self.models:
             folders = (Path(parent), *Path(parent).parents)
@@ -111,7 +111,7 @@ class Inputs:
         return self.models[parent]
 
     def _holders(self, path: str) -> Iterator[str]:
-        """The inputs that are folders with this path in them, or at it."""
+        """Yields the input folders that contain this path, or are at it."""
         if not self.folders:
             return
         real = Path(_real(path))
@@ -122,7 +122,7 @@ class Inputs:
 
 
 def _real(path: str) -> str:
-    """A path without links; as it is where no such place can be, which whoever opens it says."""
+    """Returns a path without links; unchanged if it cannot exist, since opening it raises the error."""
     try:
         return os.path.realpath(path)
     except ValueError:
@@ -136,7 +136,7 @@ def _files_in(folders: Iterable[str]) -> Iterator[str]:
 
 
 def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
-    """The folders above an input, by its name and by what that leads to; each once for all inputs."""
+    """Yields the folders above an input, by its name and by the target of its links; each once for all inputs."""
     folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - to replace the folder of a link loses it
     starts = [] if folder in seen else [folder, os.path.realpath(folder)]
     if os.path.islink(path):  # noqa: PTH114 - thousands of them
@@ -150,7 +150,7 @@ def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
 
 
 def _stat_of_input(path: str) -> os.stat_result | None:
-    """Of a file or folder, or of the zip that a path leads into."""
+    """Returns the status of a file or folder, or of the zip that a path leads into."""
     for given in dict.fromkeys((path, os.path.expanduser(path))):  # noqa: PTH111 - names of models may begin with ~
         if (found := stat_of(given)) is not None:
             return found
@@ -163,7 +163,7 @@ def _stat_of_input(path: str) -> os.stat_result | None:
 
 
 def _stat_of_stream(number: int) -> os.stat_result | None:
-    """Of a file that standard input or output is."""
+    """Returns the status of standard input or output if it is a regular file; else ``None``."""
     try:
         found = os.fstat(number)
     except OSError:
@@ -172,7 +172,7 @@ def _stat_of_stream(number: int) -> os.stat_result | None:
 
 
 def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """What the system knows of a place; ``None`` of one that is not there."""
+    """Returns the status of a path; ``None`` if it does not exist."""
     try:
         return os.stat(path)  # noqa: PTH116 - thousands of them
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Files and folders that appear under their name only when they are complete."""
+"""Atomic writing: files and folders that appear under their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fascicle.errors import OutputError
 
 
 class Opened(Protocol):
-    """Opens one file for writing, as `output` does."""
+    """Function that opens one file for writing, as `output` does."""
 
     def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
-        """Gives the stream; the file is complete when the block ends without an error."""
+        """Opens the stream; the file is complete when the block ends without an error."""
         ...
 
 
-# Errors that mean the place is at fault, and not the code that was writing.
+# Errors of the disk or file system, and not of the code that was writing.
 _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 
 
@@ -43,7 +43,7 @@ _PLACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, e
 def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """Opens a binary file that takes its name when the block ends without an error.
 
-    Until then the bytes lie under a temporary name in the same folder; on any error, an interrupt included, that
+    Until then the bytes are under a temporary name in the same folder; on any error, an interrupt included, that
     file is removed and a file of the final name stays as it was. A target that is no regular file (``/dev/null``, a
     pipe) is written directly, and an open descriptor (``/dev/stdout``, ``/dev/fd/3``) as it was opened; through a link,
     the file that it leads to is written. A file that is replaced keeps its permissions.
@@ -81,9 +81,9 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
 
 @contextmanager
 def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
-    """What an open descriptor leads to, at the place where it is."""
+    """Opens a copy of an open descriptor, at its current position."""
     for ours in (sys.stdout, sys.stderr):
-        ours.flush()  # what was said before stays before
+        ours.flush()  # earlier output stays first
     try:
         copied = os.dup(number)
     except OSError as error:
@@ -94,7 +94,7 @@ def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[TextIO]:
-    """Like `atomic_writer`, for UTF-8 text; line ends are written as they are given."""
+    """Opens a file like `atomic_writer`, for UTF-8 text; line ends are written unchanged."""
     with atomic_writer(path, overwrite=overwrite) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
@@ -107,7 +107,7 @@ def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False)
 
 @contextmanager
 def output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
-    """Like `atomic_writer`, but ``"-"`` is standard output, and a name that ends with ``.gz`` packs the file."""
+    """Opens a file like `atomic_writer`; ``"-"`` is standard output, and a name that ends in ``.gz`` is compressed."""
     if os.fspath(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -123,12 +123,12 @@ def output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = False) -> Iterator[Path]:
-    """Gives a temporary folder beside the final one; it takes the final name when the block ends without an error.
+    """Makes a temporary folder that gets the final name when the block ends without an error.
 
     Args:
-        path: the final name; an empty folder there counts as free.
-        kind: of the folder, e.g. ``"model"``; it is kept in a hidden record in the folder (`files.owned`).
-        overwrite: replace an existing folder, if all in it was written as the same kind, and nobody changed it since.
+        path: the final name; an existing empty folder counts as free.
+        kind: kind of the folder, e.g. ``"model"``; a hidden record in the folder holds it (`files.owned`).
+        overwrite: replace an existing folder, if all its files were written as the same kind and are unchanged.
 
     Raises:
         OutputError: the folder exists and may not be overwritten, it holds something else, or the place cannot be
@@ -143,10 +143,10 @@ def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = 
 
 @contextmanager
 def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]:
-    """Like `atomic_folder`, for a folder that its own run writes anew again and again.
+    """Makes a folder like `atomic_folder`, for one that its own run rewrites again and again.
 
-    It is never refused: files that this kind did not write there, or that were changed since, go over into the new
-    folder. One whose name is taken gets ``.kept`` at its end.
+    It never raises an error for other files in the folder: files that this kind did not write, or that changed since,
+    are moved into the new folder. One whose name is taken gets the suffix ``.kept``.
     """
     target = _real(path)
     _mend(target)
@@ -156,21 +156,21 @@ def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]
 
 
 def mended_folder(path: str | os.PathLike[str]) -> bool:
-    """Ends what a process began that died while it was replacing a folder; returns whether there is a folder now."""
+    """Completes a replacement that a killed process began; returns whether the folder exists now."""
     target = _real(path)
     _mend(target)
     return target.is_dir()
 
 
 def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Says early whether a file can be written: to be called before long work.
+    """Checks early, before long work, whether a file can be written.
 
     Raises:
         OutputError: it exists and may not be overwritten, it is a folder, or its folder is missing.
     """
     target = Path(path)
     if descriptor_of(path) is not None:
-        return  # nothing is replaced there
+        return  # a descriptor replaces nothing
     if target.is_dir() or os.fspath(path).endswith("/"):
         raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
     if target.is_file() and not overwrite:
@@ -189,18 +189,18 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
 
 
 def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
-    """Says early whether a folder can be written, as ``check_target`` does for a file.
+    """Checks early whether a folder can be written, as ``check_target`` does for a file.
 
     Args:
         target: the folder.
-        kind: what it is to be replaced by, as of `atomic_folder`.
-        overwrite: whether it may be replaced.
+        kind: kind of the new folder, see `atomic_folder`.
+        overwrite: true if it may be replaced.
 
     Returns:
-        What of the folder would be replaced.
+        The files of the folder that would be replaced.
 
     Raises:
-        OutputError: it holds something and may not be overwritten, it holds what was not written as this kind, it is
+        OutputError: it is not empty and may not be overwritten, it holds files not written as this kind, it is
             a file, the working folder or one above it, or its own folder is missing.
     """
     place = _real(target)
@@ -233,17 +233,17 @@ def _real(path: str | os.PathLike[str]) -> Path:
 def _is_above_us(place: Path) -> bool:
     try:
         here = Path.cwd()
-    except OSError:  # somebody removed it
+    except OSError:  # it was removed
         return False
     return any(folder.samefile(place) for folder in (here, *here.parents))
 
 
 @contextmanager
 def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
-    """A new folder that takes the place of what is there, of which only what is ours is removed."""
+    """Makes a new folder that replaces the existing one, of which only own files are removed."""
     remove_stale(target.parent)
     with place_errors(target), temporary_folder(target) as temporary:
-        if target.is_dir():  # what others may not read there, they may not read here either
+        if target.is_dir():  # same permissions as the folder that it replaces
             temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
         yield temporary
         write_record(temporary, kind=kind)
@@ -256,14 +256,14 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
 
 
 def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
-    """Gives a complete file its final name; without ``overwrite`` the temporary name may stay beside it.
+    """Renames a complete file to its final name; without ``overwrite`` the temporary name may remain.
 
     Raises:
-        OutputError: there is a file of that name, perhaps since a moment ago, and it may not be overwritten.
+        OutputError: there is a file of that name, perhaps just created, and it may not be overwritten.
     """
     if not overwrite and hasattr(os, "link"):
         try:
-            os.link(temporary, target)  # unlike a rename, it never replaces what came up a moment ago
+            os.link(temporary, target)  # unlike a rename, it never replaces a file that was just created
         except FileExistsError:
             check_target(target)
             raise
@@ -278,7 +278,7 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
     if not target.is_dir() or not any(target.iterdir()):
         like(target, temporary)
         try:
-            temporary.rename(target)  # it fails where something came up a moment ago
+            temporary.rename(target)  # it fails if something was just created there
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise
@@ -305,7 +305,7 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
 
 
 def _mend(target: Path) -> None:
-    """Ends what a process began that died while it was replacing a folder."""
+    """Completes a replacement of a folder that a killed process began."""
     for old in replaced_before(target):
         with taken_over(old) as mine:
             if mine and target.is_dir():
@@ -315,11 +315,11 @@ def _mend(target: Path) -> None:
 
 
 def like(there: Path, new: Path) -> None:
-    """Gives something new the permissions of what it will replace, and its owner as far as that is permitted."""
+    """Copies permissions, and the owner as far as permitted, from a file or folder to its replacement."""
     try:
         found = there.stat()
     except OSError:
-        return  # nothing is there to be replaced
+        return  # there is nothing to replace
     with contextlib.suppress(OSError):
         own = new.stat()
         for user, group in ((-1, found.st_gid), (found.st_uid, -1)):
@@ -330,7 +330,7 @@ def like(there: Path, new: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Brings the names in a folder to the disk; some systems cannot open a folder, and then there is nothing to do."""
+    """Syncs the names in a folder to the disk; does nothing on systems that cannot open a folder."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -341,22 +341,22 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def place_errors(target: Path) -> Iterator[None]:
-    """Says of a file or folder that it cannot be written, if that is what an error in the block means.
+    """Converts an error in the block to an `OutputError` if it means that a file or folder cannot be written.
 
     Raises:
-        OutputError: the disk is full, nobody may write there, or the like.
+        OutputError: the disk is full, there is no permission, or the like.
     """
     try:
         yield
     except OSError as error:
-        # An error with another file's name comes from the caller's own reading, and is not ours to explain.
+        # An error with the name of another file comes from the caller, and is passed on.
         own = error.filename is None or Path(str(error.filename)).absolute().is_relative_to(target.parent.absolute())
         if error.errno in _PLACE or (own and isinstance(error, PermissionError)):
             raise _not_written(target, error.strerror) from error
         raise
     except Exception as error:
         number = next((number for number in _PLACE if f"(os error {number})" in str(error)), None)
-        if number is None:  # else a library in Rust says what the system says
+        if number is None:  # libraries in Rust quote the error of the system
             raise
         raise _not_written(target, os.strerror(number)) from error
 

@@ -1,4 +1,4 @@
-"""Records of an XML file, one by one and without danger: no entity is declared or fetched, and memory is bounded."""
+"""Safe streaming of the records of an XML file: no entity is declared or fetched, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CHUNK: Final = 2**16
 
 
 def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Element]]:
-    """Streams the elements of some names, the outer ones where they lie in each other, each as a tree with its place.
+    """Streams the elements of some names, the outer ones if they are nested, each as a tree with its place.
 
-    A document type that lies elsewhere is never fetched. Named characters (``&alpha;``) that it would declare are those
-    of HTML; a name that HTML does not have stays as it is written.
+    An external document type is never fetched. Named characters (``&alpha;``) are those of HTML; a name that HTML does
+    not have is kept as written.
 
     Args:
-        source: the file; gzip is unpacked. The file says itself what its encoding is, if the source says ``"auto"``.
+        source: the file; gzip is unpacked. If the encoding of the source is ``"auto"``, the XML declaration gives it.
         tags: names of the elements.
 
     Raises:
@@ -46,7 +46,7 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
                 yield from records.done
                 raise
             except (expat.ExpatError, LookupError, ValueError) as error:
-                yield from records.done  # what comes before the damage is whole
+                yield from records.done  # records before the damage are complete
                 raise FormatError(
                     f"the file is no well-formed XML ({error}); fetch it again",
                     at=Place(path, parser.CurrentLineNumber),
@@ -62,7 +62,7 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
 
 
 class _Records:
-    """Takes what the parser finds, and keeps the elements of the names in question."""
+    """Handlers of the parser that collect the elements of the requested names."""
 
     def __init__(self, path: str, tags: frozenset[str], parser: expat.XMLParserType) -> None:
         self.done: list[tuple[Place, Element]] = []

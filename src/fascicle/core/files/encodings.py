@@ -1,6 +1,6 @@
-"""Telling the encoding of a file: by its byte order mark, or by bytes that UTF-8 cannot have.
+"""Detection of the encoding and the kind of a file: by its byte order mark, or by bytes that are not UTF-8.
 
-A guess is made only where it can be trusted, and whoever reads the file is told of it.
+An encoding is guessed only where the guess is reliable, and the reader of the file reports it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SMALL: Final = "a-zà-öø-ÿšœž"
 _CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
 # Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
 # pages look like here. The middle dot, the soft hyphen and the degree sign may be in words; for others see `_is_odd`.
-# Few texts need these patterns, so they are compiled when they are.
+# Few texts need these patterns, so they are compiled only when they are used.
 _ODD: Final = (
     rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹‘“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
     rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
@@ -50,9 +50,9 @@ _ODD: Final = (
     rf"|(?<![{_SMALL}{_CAPITAL}])(?:[ÒÓÔÕñø]|æ[mglsLMVA]?|øC)(?![{_SMALL}{_CAPITAL}])|[ÒÔ](?=[A-Z][a-z])"
     rf"|(?<=[{_SMALL}])[§¢£](?!\w)|¥(?!\s?\d)|(?<=\d)«|(?<![\w)\]])[¹²³](?=\s?\d)|(?<=\s)”(?=[{_SMALL}])"
 )
-# Where an apostrophe, a dash or a no-break space joins two words; in other code pages these bytes are letters.
+# An apostrophe, a dash or a no-break space between two words; in other code pages these bytes are letters.
 _LETTER: Final = f"[{_SMALL}{_CAPITAL}]"
-# From the first letter of a word on, and without going back: a line may be one word of millions of letters.
+# Starts at the first letter of a word, without backtracking: a line may be one word of millions of letters.
 _JOINT: Final = rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))"
 _AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
 _BEFORE_APOSTROPHE: Final = frozenset(
@@ -107,34 +107,34 @@ _SHORT_WORDS: Final = frozenset(
 )
 _LETTER_WORDS: Final = "aàeéioóuy"
 _SIGNS: Final = "µªºƒˆ"  # letters to Unicode, but not of a word
-_FOREIGN_SHARE: Final = 100  # at most one letter in so many may be outside of the best alphabet
-_ODD_SHARE: Final = 50  # at most one in so many characters that are not ASCII may be in an odd place
+_FOREIGN_SHARE: Final = 100  # at most one letter in 100 may be outside of the best alphabet
+_ODD_SHARE: Final = 50  # at most one in 50 characters that are not ASCII may be in an odd position
 
 
 def by_mark(head: bytes) -> str:
-    """The encoding that a byte order mark at the beginning of a file says; empty for none, and for that of UTF-8."""
+    """Returns the encoding that a byte order mark names; empty for none, and for that of UTF-8."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "")
 
 
 def head_text(head: bytes, *, codec: str = "utf-8") -> str:
-    """The text of the beginning of a file, without its byte order mark; what cannot be decoded is replaced.
+    """Decodes the beginning of a file, without its byte order mark; invalid bytes are replaced.
 
     Args:
-        head: the first bytes.
-        codec: of the file, unless a byte order mark names another.
+        head: the first bytes of a file.
+        codec: encoding of the file, unless a byte order mark names another.
     """
     return head.decode(by_mark(head) or codec, errors="replace").removeprefix("\ufeff")
 
 
 def is_western(parts: Iterable[bytes]) -> bool:
-    """Whether the bytes of a file are Windows-1252, as far as that can be told.
+    """True if the bytes of a file are probably Windows-1252.
 
-    It is denied where a stretch of bytes is UTF-8 (then the file is UTF-8 with bad bytes), where a byte has no meaning
-    in Windows-1252 or is a control character, and where the letters, but for a few, are not those of one language of
-    Western Europe, or are in places where no language has them: other code pages of one byte look so.
+    False if a sequence of bytes is UTF-8 (then the file is UTF-8 with bad bytes), if a byte has no meaning in
+    Windows-1252 or is a control character, and if too many letters do not belong to one language of Western Europe, or
+    are in positions where no language has them: text in other code pages of one byte looks like that.
 
     Args:
-        parts: of the file, cut between lines.
+        parts: bytes of the file in parts, cut between lines.
     """
     seen: Counter[str] = Counter()
     odd = letters = 0
@@ -157,7 +157,7 @@ def is_western(parts: Iterable[bytes]) -> bool:
 
 
 def _is_odd(left: str, sign: str, right: str) -> bool:
-    """Whether an apostrophe, a dash or a no-break space between these letters is hardly one."""
+    """True if an apostrophe, a dash or a no-break space between these letters is improbable."""
     if sign == "’":
         begins, ends = left.lower() in _BEFORE_APOSTROPHE, right.lower() in _AFTER_APOSTROPHE
         name = len(left) == 1 and left.isupper() and right[0].isupper()
@@ -195,7 +195,7 @@ _SIGNATURES: Final = (
     (b"x\x9c", "packed with zlib, but no DocBin of spaCy; unpack it first"),
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
-# The last one is what a line of text may well begin with, and so are these without what follows them.
+# A line of text may begin with these signatures, so more of the file is checked.
 _NEED_MORE: Final[Mapping[bytes, re.Pattern[bytes]]] = MappingProxyType(
     {
         b"BZh": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
@@ -217,8 +217,8 @@ _TAG: Final = re.compile(r"<[A-Za-z!?/][^<>]*>")
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
     {".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "xml", ".nxml": "xml"}
 )
-HEAD: Final = 512  # bytes that are enough for `binary_kind`
-# A member of a zip -> what a zip with it is.
+HEAD: Final = 512  # number of bytes that `binary_kind` needs
+# Name of a member -> description of a zip with it.
 _PACKAGES: Final = (
     ("word/", f"a Word document (DOCX); {_OFFICE}"),
     ("xl/", f"an Excel workbook (XLSX); {_TABLE}"),
@@ -229,7 +229,7 @@ _PACKAGES: Final = (
 
 
 def binary_kind(head: bytes) -> str:
-    """What a file that is no plain text is, told by its first bytes, and what to do; empty if it may be text."""
+    """Describes a file that is no plain text, by its first bytes, with advice; empty if it may be text."""
     for signature, said in _SIGNATURES:
         if head.startswith(signature) and (signature not in _NEED_MORE or _NEED_MORE[signature].match(head)):
             return said
@@ -237,7 +237,7 @@ def binary_kind(head: bytes) -> str:
 
 
 def is_docbin(head: bytes) -> bool:
-    """Whether a file is a DocBin of spaCy, told by its first bytes: MessagePack with its keys, packed with zlib."""
+    """True if a file is a DocBin of spaCy, judged by its first bytes: MessagePack with its keys, packed with zlib."""
     try:
         return b"\xa5attrs" in zlib.decompressobj().decompress(head, HEAD)
     except zlib.error:
@@ -245,16 +245,16 @@ def is_docbin(head: bytes) -> bool:
 
 
 def is_html(head: str, suffix: str) -> bool:
-    """Whether a text is a page in HTML, told by its beginning, or by its tags and the suffix of its file."""
+    """True if a text is an HTML page, judged by its beginning, or by its tags and the suffix of its file."""
     return _kind_of_markup(head, suffix) == "html"
 
 
 def markup_kind(head: str, suffix: str) -> str:
-    """What a text with mark-up is, and what to do; empty if it has none.
+    """Describes a text with mark-up, with advice; empty if it has none.
 
     Args:
-        head: its beginning.
-        suffix: of the file, in lower case.
+        head: beginning of the text.
+        suffix: suffix of the file, in lower case.
     """
     kind = _kind_of_markup(head, suffix)
     if not kind:
@@ -274,13 +274,13 @@ def _kind_of_markup(head: str, suffix: str) -> str:
 
 
 def root_of(head: str) -> str:
-    """The name of the outermost element of a text with mark-up, told by its beginning; empty if it does not tell it."""
+    """Returns the name of the outermost element of a text with mark-up; empty if its beginning does not show it."""
     match = _ROOT.match(head)
     return match[1].rpartition(":")[2] if match else ""
 
 
 def package_kind(members: Collection[str]) -> str:
-    """What a zip is, told by the names of its members, and what to do; empty if it is not known."""
+    """Describes a zip by the names of its members, with advice; empty if its kind is unknown."""
     return next(
         (said for name, said in _PACKAGES if any(member.startswith(name) for member in members)),
         "",

@@ -1,9 +1,9 @@
-"""A folder with one output file for each input: many small files, written one after the other and put away in groups.
+"""A folder with one output file for each input: many small files, written in sequence and finished in groups.
 
-A file takes its name when it is complete and on the disk. Waiting for the disk after each file would take longer than
-the work, so files are gathered in a hidden folder for half a second, brought to the disk together by a thread beside
-the work, and then take their names. A journal in the folder says which inputs are done, so that a run which is killed
-can go on; both go when all is done.
+A file gets its name when it is complete and synced to the disk. Syncing each file would take longer than the work, so
+files are gathered in a hidden folder for half a second, synced together by another thread, and then renamed. A journal
+in the folder records the finished inputs, so that a killed run can be resumed; journal and hidden folder are removed at
+the end.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from fascicle.errors import OutputError
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 _UNNAMED: Final = ".fascicle-unnamed"
-_KIND: Final = "annotate"  # in the record of what was written into the folder
-_TOGETHER: Final = 256  # files that are put away at once
+_KIND: Final = "annotate"  # kind in the record of the folder
+_TOGETHER: Final = 256  # most files in a group
 _EVERY: Final = 0.5  # seconds that a file waits for others
-_WAITING: Final = 2  # groups that are written, but not yet put away
+_WAITING: Final = 2  # most groups that are written, but not yet finished
 
 
 class _File(NamedTuple):
-    """A complete file without its name, and what the journal will say of it."""
+    """A complete file before renaming, and its entry for the journal."""
 
     unnamed: str
     path: str
@@ -50,10 +50,10 @@ class OutputFiles:
     """One output file for each input, in one folder.
 
     Attributes:
-        folder: of the files.
+        folder: folder of the files.
         of: name of an input -> its output file.
         overwrite: replace existing files that such a run wrote there.
-        resume: go on with an interrupted run, if there is one.
+        resume: resume an interrupted run, if there is one.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class OutputFiles:
     resume: bool = False
 
     def check(self) -> None:
-        """Says early whether the files can be written: to be called before long work.
+        """Checks early, before long work, whether the files can be written.
 
         Raises:
             OutputError: the folder is a file, or one of the files exists and may not be overwritten: without
@@ -75,8 +75,8 @@ class OutputFiles:
             )
         was_interrupted = is_journal(folder / JOURNAL)
         if not folder.is_dir() or (self.resume and was_interrupted):
-            return  # the run knows which of the files are its own
-        if self.overwrite:  # their names are made from those of the inputs, so nobody named them
+            return  # the run knows its own files
+        if self.overwrite:  # the names are made from those of the inputs, not given by the user
             Ledger(folder, kind=_KIND).check(file.name for file in self.of.values())
         there = _names(folder)
         for file in self.of.values():
@@ -92,19 +92,20 @@ class OutputFiles:
 
 
 class FolderRun:
-    """The output files of one run; a context manager that waits for all of them at its end."""
+    """Output files of one run; a context manager that waits for all of them at its end."""
 
     def __init__(self, files: OutputFiles, *, made_by: Mapping[str, str], state_of: Callable[[str], str]) -> None:
-        """Looks at what is there, and makes the folder if it is not.
+        """Checks the existing files, and makes the folder if it is missing.
 
         Args:
-            files: what is written.
-            made_by: what decides the bytes of the files beside their inputs (name -> value).
-            state_of: gives what tells whether the input of a name is still the same; empty if nothing does.
+            files: the output files.
+            made_by: everything except the inputs that determines the bytes of the files (name -> value).
+            state_of: function from the name of an input to a text that changes when the input changes; empty if
+                unknown.
 
         Raises:
             OutputError: a file exists and may not be overwritten, another run writes into the folder, or the
-                interrupted run cannot go on.
+                interrupted run cannot be resumed.
         """
         files.check()
         folder = files.folder
@@ -133,7 +134,7 @@ class FolderRun:
         }
         try:
             self._refuse_others()
-            shutil.rmtree(self._unnamed, ignore_errors=True)  # of a run that was killed: the journal is ours alone
+            shutil.rmtree(self._unnamed, ignore_errors=True)  # left by a killed run: this process holds the journal
             self._unnamed.mkdir()
         except BaseException:
             self._journal.close()
@@ -144,8 +145,8 @@ class FolderRun:
         """Opens the output file of an input.
 
         Args:
-            name: of the input.
-            facts: gives, when all is written, what a later run needs to know of this file.
+            name: name of the input.
+            facts: function, called after writing, that returns what a later run needs to know of this file.
 
         Raises:
             OutputError: this file, or one before it, cannot be written.
@@ -166,13 +167,13 @@ class FolderRun:
             self._send()
 
     def __enter__(self) -> FolderRun:
-        """The run itself."""
+        """Returns the run itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Puts away the last files; the journal goes if the run is complete, or has done nothing."""
+        """Finishes the last files; removes the journal if the run is complete, or has done nothing."""
         whole = False
         try:
             self._send()
@@ -192,11 +193,11 @@ class FolderRun:
 
     @property
     def kept(self) -> bool:
-        """Whether a later run can go on with this one, which ended before all was done."""
+        """True if a later run can resume this one, which ended before all was done."""
         return self._begun and (self._files.folder / JOURNAL).exists()
 
     def _send(self) -> None:
-        """Hands the group to the thread beside the work."""
+        """Passes the group to the thread that finishes files."""
         group, self._group = self._group, []
         self._put_away = time.monotonic()
         if group:
@@ -206,9 +207,9 @@ class FolderRun:
             self._waiting.popleft().result()
 
     def _name(self, group: list[_File]) -> None:
-        """Gives files their names, once they are on the disk."""
+        """Renames files, once they are on the disk."""
         with place_errors(self._files.folder):
-            # Before the names: an entry without a file is done again, a file without an entry is in the way.
+            # Before renaming: an entry without a file is repeated, but a file without an entry would be refused.
             self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._files.folder)
             self._ledger.note_all({Path(file.path).name: file.unnamed for file in group})
@@ -223,7 +224,7 @@ class FolderRun:
 
     def _refuse_others(self) -> None:
         again = [file.name for name, file in self._files.of.items() if name not in self.done]
-        # Those of the interrupted run too: the user may have corrected them since.
+        # Also files of the interrupted run: the user may have edited them since.
         self._ledger.check(name for name in again if self._files.overwrite or name in self._own)
         if self._files.overwrite:
             return
@@ -240,7 +241,7 @@ def _names(folder: Path) -> set[str]:
 def _take_name(file: _File) -> None:
     if not file.replace:
         try:
-            os.link(file.unnamed, file.path)  # unlike a rename, it never replaces what came up a moment ago
+            os.link(file.unnamed, file.path)  # unlike a rename, it never replaces a file that was just created
         except FileExistsError:
             check_target(file.path)
             raise
@@ -255,7 +256,7 @@ def _take_name(file: _File) -> None:
 
 
 def _sync(files: Iterable[str], folder: Path) -> None:
-    """Brings files to the disk: the file system at once where the system can do that, which costs as much as one."""
+    """Syncs files to the disk; on Linux by one sync of the file system, which costs as much as one file."""
     if sys.platform == "linux":
         handle = os.open(folder, os.O_RDONLY)
         try:

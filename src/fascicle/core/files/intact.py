@@ -1,10 +1,10 @@
-"""Whether files still hold what they held when they were written.
+"""Check that files still have the content with which they were written.
 
-Their hashes are compared. Of folders with many bytes a stamp is kept in the user's cache, which says in which state the
-files were when they were hashed: they are read again when one is in another state. A state is device, inode, size, and
-the times of change of content and of inode, so that a copy with the old times is in another one. A state counts only if
-it was the same before and after the files were read, and is older than any clock is coarse: what is written in one tick
-with the reading is read again. Where no stamp can be written, the files are read each time.
+Their hashes are compared. For folders with many bytes, a stamp in the user's cache records the state of the files when
+they were hashed: they are hashed again only if the state differs. A state is device, inode, size, and the times of
+change of content and of inode, so that a copy with the old times has another state. A state is recorded only if it was
+the same before and after the files were read, and is older than the resolution of file system clocks: files written in
+the same tick as the reading are hashed again. If no stamp can be written, the files are hashed each time.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.files.owned import file_facts
 from fascicle.errors import FascicleError
 
-LARGE: Final = 1 << 22  # bytes of files that are hashed each time, which takes some ten milliseconds at most
+LARGE: Final = 1 << 22  # bytes up to which files are hashed each time, which takes about ten milliseconds
 SETTLED: Final = 3 * 10**9  # nanoseconds: the clocks of file systems are at most two seconds coarse
 State = tuple[int, ...]
 
 
 def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:
-    """Looks for a file that is not what was said of it.
+    """Finds a file that differs from its recorded size and hash.
 
     Args:
-        folder: that has the files.
-        files: size and SHA-256 of each, by its name in the folder.
+        folder: folder of the files.
+        files: size and SHA-256 of each file, by its name in the folder.
 
     Returns:
-        The name of the first one that was changed or is missing; ``None`` if there is none.
+        Name of the first file that changed or is missing; ``None`` if there is none.
     """
     states = _states(folder, files)
     for name, (size, _) in files.items():
@@ -56,7 +56,7 @@ def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | N
 
 
 def stamp_of(folder: Path) -> Path:
-    """Where the stamp of a folder is, if there is one."""
+    """Returns the path of the stamp of a folder."""
     base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
     cache = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~"), ".cache")  # noqa: PTH111
     name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()
@@ -64,7 +64,7 @@ def stamp_of(folder: Path) -> Path:
 
 
 def _states(folder: Path, files: Mapping[str, object]) -> dict[str, State]:
-    """The states of those files that are there."""
+    """Returns the states of those files that exist."""
     found: dict[str, State] = {}
     for name in files:
         try:
@@ -87,7 +87,7 @@ def _content(place: Path) -> bytes:
 
 
 def _keep(place: Path, stamp: bytes) -> None:
-    """Writes a stamp, where it can be: without one the files are read again, which is slower and says the same."""
+    """Writes a stamp if possible; without one the files are hashed again, which is only slower."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_writer(place, overwrite=True) as stream:

@@ -1,4 +1,4 @@
-"""JSON of any size, part by part: objects by their fields, arrays by their elements, and nothing else in memory."""
+"""Parser for JSON of any size, part by part: one field of an object or one element of an array in memory at a time."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import BinaryIO, Final
 
 from fascicle.errors import FormatError, Place
 
-_MAX_PART: Final = 2**24  # characters of a value that is read as a whole
+_MAX_PART: Final = 2**24  # most characters of a value that is read as a whole
 _CHUNK: Final = 2**16  # bytes
 _BLANK: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"[-+.0-9eE]*")
 _CLOSED: Final = {"{": "}", "[": "]"}
-# Numbers stay strings, so that none is too large; control characters are for those who read the part to refuse.
+# Numbers stay strings, so that none is too large; the reader of a part checks control characters.
 _SCANNER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 class JsonParts:
-    """Walks through one JSON value. Whoever gets a field or an element takes it by one of the methods before the next.
+    """Cursor over one JSON value. The caller consumes each field or element by a method before the next one.
 
-    Its errors are those of JSON: what is inside of a part that is taken by `text` is for the caller to judge.
+    It raises errors of JSON syntax; the content of a part that `text` returns is for the caller to check.
     """
 
     def __init__(self, stream: BinaryIO, *, at: Place | str, most: int = _MAX_PART) -> None:
-        """Begins at the first value of a file.
+        """Starts at the first value of a file.
 
         Args:
             stream: bytes in UTF-8, with or without a byte order mark.
-            at: for messages.
-            most: characters that one part may have.
+            at: path or place of the file, for messages.
+            most: most characters of one part.
         """
         self._stream, self._where, self._most = stream, at, most
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self._text, self._at, self._ended = "", 0, False
 
     def fields(self) -> Iterator[str]:
-        """The names of an object, in their order.
+        """Yields the names of the fields of an object, in their order.
 
         Raises:
-            FormatError: no object, or no JSON.
+            FormatError: the value is no object, or no JSON.
         """
         for _ in self._inside("{"):
             name = json.loads(self.text(), strict=False) if self._next() == '"' else None
@@ -51,18 +51,18 @@ class JsonParts:
             yield name
 
     def elements(self) -> Iterator[None]:
-        """One ``None`` for each element of an array.
+        """Yields ``None`` for each element of an array.
 
         Raises:
-            FormatError: no array, or no JSON.
+            FormatError: the value is no array, or no JSON.
         """
         yield from self._inside("[")
 
     def text(self) -> str:
-        """The source text of a value.
+        """Returns the source text of a value.
 
         Raises:
-            FormatError: no JSON, or more than ``most`` characters.
+            FormatError: the value is no JSON, or has more than ``most`` characters.
         """
         self._next()
         while True:
@@ -81,7 +81,7 @@ class JsonParts:
             self._more()
 
     def skip(self) -> None:
-        """Passes over a value; one that is an object or an array may have any size."""
+        """Skips a value; an object or an array may have any size."""
         opening = self._next()
         if opening not in _CLOSED:
             self.text()
@@ -89,16 +89,16 @@ class JsonParts:
             self.text()
 
     def close(self) -> None:
-        """Says that all was taken.
+        """Checks that the input is used up.
 
         Raises:
-            FormatError: more than blanks stand behind the value.
+            FormatError: other characters than blanks follow the value.
         """
         if self._next():
             raise self._broken("something stands behind its end")
 
     def _end(self) -> int:
-        """Where the value at hand ends; -1 if that is not yet known."""
+        """Returns the end of the current value; -1 if it is not yet known."""
         try:
             end = _SCANNER.raw_decode(self._text, self._at)[1]
         except RecursionError:
@@ -126,7 +126,7 @@ class JsonParts:
                 raise self._broken(f"a value ends with {following!r} where ',' or {closing!r} is expected")
 
     def _next(self) -> str:
-        """The next character that is no blank, which is then first; empty at the end of the file."""
+        """Returns the next character that is not blank, and moves to it; empty at the end of the file."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _BLANK:
                 self._at += 1
@@ -136,7 +136,7 @@ class JsonParts:
                 return ""
 
     def _more(self) -> bool:
-        """Reads on; more at once where a part is long, so that its beginning is not looked at too often."""
+        """Reads more input; larger chunks for long parts, so that their beginning is not scanned too often."""
         if self._ended:
             return False
         data = self._stream.read(max(_CHUNK, len(self._text) - self._at))

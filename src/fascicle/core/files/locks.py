@@ -1,4 +1,4 @@
-"""Keeping other processes out, by a lock that the system lets go when a process ends."""
+"""Locks between processes, which the system releases when a process ends."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fascicle.errors import OutputError
 
 
 def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
-    """Locks an open file until it is closed, where the system and the file system have such locks.
+    """Locks an open file until it is closed, where the system and the file system support such locks.
 
     Args:
-        stream: of the file.
-        refusal: what is raised where another process has the lock.
+        stream: the open file.
+        refusal: error to raise if another process has the lock.
 
     Returns:
-        Whether it is locked; where it is not, two processes at once are not told apart.
+        True if the file is locked; if not, two processes at once are not detected.
 
     Raises:
-        OutputError: the refusal.
+        OutputError: another process has the lock.
     """
     with contextlib.suppress(ImportError):
         import fcntl

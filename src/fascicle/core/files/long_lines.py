@@ -1,4 +1,4 @@
-r"""What is left to read where a line is too long: the lines behind it, also those that end with ``\r`` alone."""
+r"""Recovery after a line that is too long: the lines after it are still read, also those that end with ``\r`` alone."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _CHUNK = 1 << 20
 def cut_long(
     raw: AnyStr, readline: Callable[[int], AnyStr], *, most: int, ends: tuple[AnyStr, AnyStr]
 ) -> tuple[AnyStr, AnyStr, int]:
-    r"""Divides what was read of a file at a place where a line ends, or leaves out a line that is too long.
+    r"""Splits input at the end of a line, or leaves out a line that is too long.
 
     Args:
         raw: more than ``most`` bytes or characters, from the beginning of a line; at most one ``\n``, at its end.
-        readline: reads on.
-        most: length of a line.
+        readline: function that reads on.
+        most: most bytes or characters of a line.
         ends: ``\n`` and ``\r``.
 
     Returns:
-        Lines within the limit (nothing where a line was left out), what is to be read next, and how much was left out.
+        Lines within the limit (empty if a line was left out), the rest to read next, and the length that was left out.
     """
     newline, carriage = ends
     cut = raw.rfind(carriage, 0, min(most, len(raw) - 2)) + 1
     if cut:
-        # The end of a line, and not that of an empty line after it, unless there is nothing but empty lines.
+        # The end of a line that is not empty, unless all lines are empty.
         bare = len(raw[:cut].rstrip(carriage))
         cut = bare + 1 if bare else cut
         return raw[:cut], _filled(raw[cut:], readline, most=most, newline=newline), 0
@@ -35,7 +35,7 @@ def cut_long(
     while more:
         at = more.find(carriage) + 1
         if at and not more[at:]:
-            more += readline(1)  # what ends with \r may end with \r\n
+            more += readline(1)  # \r may be the first half of \r\n
         if at and more[at:] != newline:
             return nothing, _filled(more[at:], readline, most=most, newline=newline), lost + at
         lost += len(more)
@@ -44,18 +44,18 @@ def cut_long(
 
 
 def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newline: AnyStr) -> AnyStr:
-    """The beginning of a line, and what follows of it, as far as the limit tells whether it is too long."""
+    """Reads on from the beginning of a line until it is known whether the line is too long."""
     return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
 
 
 def reading_first(held: AnyStr, readline: Callable[[int], AnyStr]) -> Callable[[int], AnyStr]:
-    """Reads on, beginning with what `cut_long` gave to be read next, which may be nothing."""
+    """Returns a reader that first returns the rest that `cut_long` gave, which may be empty."""
     first = [held] if held else []
     return lambda size: first.pop() if first else readline(size)
 
 
 def too_long(path: str, number: int, *, most: int) -> FormatError:
-    """The error of a line."""
+    """Returns the error for a line that is too long."""
     return FormatError(
         f"line {number} is longer than {most:,} bytes; is this the format you named? If so, split the line",
         at=path,

@@ -1,7 +1,7 @@
-"""What of a folder Fascicle wrote, so that replacing the folder takes nothing else away.
+"""Records of the files that Fascicle wrote into a folder, so that replacing the folder removes no other file.
 
 A folder that Fascicle writes holds a hidden record of its files, ``.fascicle-written.jsonl``: first the kind of the
-folder, then a line for each file with its size and hash. What is not in the record, or is no longer as it was written,
+folder, then a line for each file with its size and hash. A file that is not in the record, or that changed since,
 belongs to the user.
 """
 
@@ -21,18 +21,18 @@ from fascicle.errors import OutputError
 
 RECORD: Final = ".fascicle-written.jsonl"
 _FORMAT: Final = 1
-_SHOWN: Final = 3  # names in a sentence
+_SHOWN: Final = 3  # names in a message
 
 _Facts = tuple[int, str]  # size and hash
-_Stamp = tuple[int, int, int]  # inode, size and time of change: the same as long as nobody touched a file
+_Stamp = tuple[int, int, int]  # inode, size and time of change: equal as long as a file is unchanged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Owned:
-    """What a folder holds.
+    """Content of a folder: files that Fascicle wrote, and others.
 
     Attributes:
-        files: name of each file that Fascicle wrote there and nobody changed -> its stamp when that was found out.
+        files: name of each unchanged file that Fascicle wrote there -> its stamp at the time of the check.
         others: names of everything else, sorted; those of empty folders end with ``/``.
     """
 
@@ -40,16 +40,16 @@ class Owned:
     others: tuple[str, ...] = ()
 
     def is_own(self, folder: Path, name: str) -> bool:
-        """Whether a file is one of ours and was not touched since that was found out."""
+        """True if Fascicle wrote a file, and it did not change since it was checked."""
         return name in self.files and _stamp(folder / name) == self.files[name]
 
 
 def owned(folder: Path, *, kind: str) -> Owned:
-    """Looks through a folder; every file of its record is hashed.
+    """Finds the own files of a folder; hashes every file of its record.
 
     Args:
-        folder: that is there.
-        kind: what wrote it; of a record of another kind, no file counts as ours.
+        folder: an existing folder.
+        kind: kind of command that wrote it; files of a record of another kind do not count as own.
 
     Raises:
         OutputError: the folder cannot be read.
@@ -69,16 +69,16 @@ def owned(folder: Path, *, kind: str) -> Owned:
 
 
 def kind_of(folder: Path) -> str:
-    """The kind in the record of a folder; empty if it has none."""
+    """Returns the kind in the record of a folder; empty if it has no record."""
     found = _read(folder)
     return found[0] if found else ""
 
 
 def check_replaceable(folder: Path, *, kind: str) -> Owned:
-    """Refuses to replace a folder that holds anything but what the same kind of command wrote.
+    """Raises an error if a folder holds files that the same kind of command did not write.
 
     Raises:
-        OutputError: it does; the sentence names three files.
+        OutputError: it does; the message names up to three files.
     """
     found = owned(folder, kind=kind)
     if found.others:
@@ -91,14 +91,14 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
 
 
 def changed(folder: Path) -> list[str]:
-    """Names of the files of a record that are gone, or no longer as they were written; none without a record."""
+    """Returns names of recorded files that are missing or changed; none without a record."""
     found = _read(folder)
     facts = found[1].items() if found else ()
     return [name for name, one in facts if _stamp(folder / name) is None or file_facts(folder / name) != one]
 
 
 def entries(folder: Path) -> Iterator[str]:
-    """Names of everything in a folder but the folders that hold something, relative to it, with ``/`` between folders.
+    """Yields the relative names of all files and empty folders in a folder, with ``/`` between folders.
 
     Raises:
         OutputError: a folder that cannot be read.
@@ -121,52 +121,53 @@ def entries(folder: Path) -> Iterator[str]:
 
 
 def write_record(folder: Path, *, kind: str) -> None:
-    """Writes the record of all that a folder holds now; the same files give the same bytes."""
+    """Writes the record of all files in a folder; the same files give the same bytes."""
     names = (name for name in entries(folder) if name != RECORD and _stamp(folder / name) is not None)
     _write(folder, kind, [(name, file_facts(folder / name)) for name in sorted(names)])
 
 
 class Ledger:
-    """The record of a folder into which files are written one by one, beside what it holds."""
+    """Record of a folder into which files are written one by one, beside existing ones."""
 
     def __init__(self, folder: Path, *, kind: str) -> None:
         """Reads the record, if there is one.
 
         Args:
-            folder: need not be there yet.
-            kind: what writes the files. In a folder of another kind nothing counts as ours, and nothing is noted.
+            folder: it need not exist yet.
+            kind: kind of command that writes the files. In a folder of another kind no file counts as own, and none is
+                recorded.
         """
         found = _lines(folder)
         self._folder, self._kind = folder, kind
-        # Of each file the last two: a process that dies before a new one takes its name leaves the one before.
+        # The last two of each file: a process that dies before a new file gets its name leaves the earlier file.
         self._files = dict[str, list[_Facts]]()
         for name, facts in found[1] if found and found[0] == kind else ():
             self._files[name] = [*self._files.get(name, ())[-1:], facts]
         self._is_mine, self._is_begun = found is None or found[0] == kind, False
 
     def note(self, name: str) -> None:
-        """Adds one file as it is now; of two lines about one file, the later one counts."""
+        """Records one file as it is now; a later line about a file replaces an earlier one."""
         self.note_all({name: self._folder / name})
 
     def note_all(self, files: Mapping[str, str | os.PathLike[str]]) -> None:
-        """Adds files that may still lie elsewhere.
+        """Records files that may still be elsewhere.
 
         Args:
-            files: name in the folder -> where the file is now.
+            files: name in the folder -> current path of the file.
         """
         if not self._is_mine:
             return
-        if not self._is_begun:  # written anew once, for its last line may be cut off, and earlier ones out of date
+        if not self._is_begun:  # rewritten once, since its last line may be cut off, and earlier ones out of date
             _write(self._folder, self._kind, [(name, one) for name in sorted(self._files) for one in self._files[name]])
             self._is_begun = True
         with (self._folder / RECORD).open("a", encoding="ascii") as stream:
             stream.writelines(_line(name, file_facts(Path(place))) for name, place in files.items())
 
     def check(self, names: Iterable[str]) -> None:
-        """Refuses to replace files that were not written by us, or that changed since.
+        """Raises an error if a file to replace was not written by Fascicle, or changed since.
 
         Raises:
-            OutputError: there are such; the sentence names three.
+            OutputError: there are such files; the message names up to three.
         """
         others = [name for name in names if os.path.lexists(self._folder / name) and not self._is_own(name)]
         if others:
@@ -182,7 +183,7 @@ class Ledger:
 
 
 def remove_owned(folder: Path, *, kind: str) -> None:
-    """Removes what Fascicle wrote in a folder, and the folder if nothing else is in it."""
+    """Removes the files that Fascicle wrote in a folder, and the folder if it is then empty."""
     if folder.is_dir():
         own = owned(folder, kind=kind)
         for name in own.files:
@@ -193,18 +194,18 @@ def remove_owned(folder: Path, *, kind: str) -> None:
 
 
 def retire(old: Path, new: Path, own: Owned) -> None:
-    """Takes a folder away whose place another one has: files of others go over into that one.
+    """Removes a folder that another one replaces; files of the user are moved into the new folder.
 
     Args:
         old: the folder to remove.
-        new: the folder that replaces it. A name that it has already gets ``.kept`` at its end.
-        own: what of the old one is ours.
+        new: the folder that replaces it. A file whose name is taken gets the suffix ``.kept``.
+        own: own files of the old folder.
     """
-    # Those whose names are free go first, so that no other one takes them.
+    # Files whose names are free are moved first, so that no renamed file takes their names.
     for name in sorted(entries(old), key=lambda name: os.path.lexists(new / name)):
         place = old / name
         if name == RECORD:
-            continue  # the last to go: after a kill it tells what is left
+            continue  # removed last: after a kill it lists the remaining files
         if own.is_own(old, name):
             place.unlink()
         elif not name.endswith("/"):
@@ -216,14 +217,14 @@ def retire(old: Path, new: Path, own: Owned) -> None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Removes a folder, and those in it, as far as they are empty."""
+    """Removes a folder and its subfolders as far as they are empty."""
     for place, _, _ in os.walk(folder, topdown=False):
         with contextlib.suppress(OSError):
             Path(place).rmdir()
 
 
 def file_facts(path: Path) -> _Facts:
-    """Size and hash of a file."""
+    """Returns size and SHA-256 of a file."""
     with path.open("rb") as stream:
         return os.fstat(stream.fileno()).st_size, hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -247,7 +248,7 @@ def _line(name: str, facts: _Facts) -> str:
 
 
 def _stamp(path: Path) -> _Stamp | None:
-    """Of a regular file; a link is none."""
+    """Returns the stamp of a regular file; ``None`` for others, links included."""
     try:
         found = path.lstat()
     except OSError:
@@ -256,16 +257,16 @@ def _stamp(path: Path) -> _Stamp | None:
 
 
 def _read(folder: Path) -> tuple[str, dict[str, _Facts]] | None:
-    """Kind and files of a record, as its last lines have them; ``None`` if there is none that can be read."""
+    """Reads kind and files of a record, by its last line for each; ``None`` without a readable record."""
     found = _lines(folder)
     return None if found is None else (found[0], dict(found[1]))
 
 
 def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
-    """Kind of a record, and each of its lines."""
+    """Reads the kind of a record, and each of its lines."""
     try:
         text = (folder / RECORD).read_text(encoding="ascii")
-        head, *lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())  # the last one may be cut off
+        head, *lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())  # the last line may be cut off
         if head["format"] != _FORMAT:
             return None
         return str(head["kind"]), [(line["file"], (line["size"], line["sha256"])) for line in lines]

@@ -1,7 +1,7 @@
-"""One output file that grows beside its final name, so that a run which is killed can go on.
+"""Partial output files with a journal, so that a killed run can be resumed.
 
-``OUT.part`` holds what is written so far, ``OUT.part.journal`` says how much of it is whole. When all is written, the
-part takes the final name and the journal goes.
+``OUT.part`` holds the output so far, ``OUT.part.journal`` records how much of it is complete. At the end the part is
+renamed to the final name and the journal is removed.
 """
 
 from __future__ import annotations
@@ -25,30 +25,31 @@ from fascicle.errors import OutputError, Place
 _KEY: Final = "fascicle_progress"
 _SCHEMA: Final = 1
 _LONGEST: Final = 1 << 16  # bytes of a header
-_CHECKED: Final = b'{"check":"%08x",'  # how each line begins: with the sum of the rest
+_CHECKED: Final = b'{"check":"%08x",'  # start of each line: the checksum of the rest
 _ANEW: Final = "leave out resume=True to begin anew, and give overwrite=True for a folder"
 
 
 class Journal:
-    """The journal of one output, open until `close` or `remove`.
+    """Journal of one output file; open until `close` or `remove`.
 
     Attributes:
-        path: the file.
-        entries: those of an interrupted run, if this one goes on with it.
-        was_there: whether an interrupted run left the file.
+        path: path of the journal.
+        entries: entries of an interrupted run, if this one resumes it.
+        was_there: true if an interrupted run left the file.
     """
 
     def __init__(self, path: Path, *, made_by: Mapping[str, str], resume: bool) -> None:
-        """Opens a journal, and begins it anew unless the run goes on.
+        """Opens a journal, and empties it unless the run is resumed.
 
         Args:
-            path: of the journal; made if it is not there.
-            made_by: what decides the bytes of the output (name -> value); a run only goes on where all are equal.
-            resume: go on with an interrupted run, if there is one.
+            path: path of the journal; created if missing.
+            made_by: everything that determines the bytes of the output (name -> value); a run is resumed only if all
+                are equal.
+            resume: resume an interrupted run, if there is one.
 
         Raises:
             OutputError: another run holds it, the file is no journal or is damaged, it cannot be written, or the
-                interrupted run was made by something else.
+                interrupted run had other values of ``made_by``.
         """
         self.path = path
         is_new = not os.path.lexists(path)
@@ -70,22 +71,22 @@ class Journal:
             raise
 
     def append(self, *entries: Mapping[str, Any]) -> None:
-        """Writes a line for each entry; they are with the system when this returns.
+        """Writes a line for each entry and flushes them to the operating system.
 
         Raises:
-            OutputError: the disk is full, or the like.
+            OutputError: the file cannot be written, e.g. because the disk is full.
         """
         with place_errors(self.path):
             self._stream.write(b"".join(_line(entry) for entry in entries))
             self._stream.flush()
 
     def close(self) -> None:
-        """Lets go of the file, which stays."""
-        with contextlib.suppress(OSError):  # what could not be written was told
+        """Closes the file and keeps it."""
+        with contextlib.suppress(OSError):  # failed writes were reported already
             self._stream.close()
 
     def remove(self) -> None:
-        """Removes the file: the work is done."""
+        """Removes the file, since the work is done."""
         self.path.unlink(missing_ok=True)
         self.close()
 
@@ -97,7 +98,7 @@ class Journal:
                 f"{self.path} is of a run with {' and '.join(f'another {name}' for name in other)}, so it cannot go "
                 f"on; give what was given then, or {_ANEW}"
             )
-        end = content.rfind(b"\n") + 1  # what is behind it was cut off in the middle
+        end = content.rfind(b"\n") + 1  # the rest is an incomplete line
         lines = content[:end].split(b"\n")[:-1]
         entries = [_entry(line, Place(self.path, number)) for number, line in enumerate(lines, start=1)]
         self._stream.truncate(end)
@@ -106,10 +107,10 @@ class Journal:
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is a journal of an interrupted run."""
+    """True if a file is the journal of an interrupted run."""
     try:
         if not path.is_file():
-            return False  # to open a pipe would wait for its writer
+            return False  # opening a pipe would wait for its writer
         with path.open("rb") as stream:
             return _is_header(stream.readline(_LONGEST))
     except OSError:
@@ -122,7 +123,7 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _entry(line: bytes, place: str) -> dict[str, Any]:
-    """An entry as it was written: what was done is only left out on the word of a whole journal."""
+    """Decodes an entry and verifies its checksum: work is only skipped if the journal is undamaged."""
     rest = line[len(_CHECKED % 0) :]
     if line != _CHECKED % zlib.crc32(rest) + rest:
         raise OutputError(
@@ -168,22 +169,22 @@ def _opened(path: Path) -> BinaryIO:
     return stream
 
 
-EVERY: Final = 2.0  # seconds between two entries of the journal: what a kill costs at most
+EVERY: Final = 2.0  # seconds between two entries of the journal: the most work that a kill loses
 
 
 def part_of(target: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """The part and the journal of an output file."""
+    """Returns the paths of the part and the journal of an output file."""
     final = Path(target).resolve()
     part = final.with_name(f"{final.name}.part")
     return part, part.with_name(f"{part.name}.journal")
 
 
 class PartFile:
-    """An output file in the making.
+    """A partial output file.
 
     Attributes:
-        done: the last whole state of an interrupted run that this one goes on with, as `keep` was given it.
-        replaced: whether a part of an interrupted run gives way to this one.
+        done: last complete state of the interrupted run that this one resumes, as `keep` recorded it.
+        replaced: true if this run replaces the part of an interrupted run.
     """
 
     def __init__(
@@ -196,19 +197,19 @@ class PartFile:
         every: float = EVERY,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes the place of the part.
+        """Opens the part and its journal.
 
         Args:
             target: the final name.
-            made_by: what decides the bytes (name -> value).
+            made_by: everything that determines the bytes (name -> value).
             overwrite: replace an existing file.
-            resume: go on with an interrupted run, if there is one.
+            resume: resume an interrupted run, if there is one.
             every: seconds between two entries of the journal.
-            clock: tells the time in seconds.
+            clock: function that returns the time in seconds.
 
         Raises:
-            OutputError: the target exists and may not be overwritten, the place cannot be written, a file of the
-                name of the part is none, or the interrupted run cannot go on.
+            OutputError: the target exists and may not be overwritten, it cannot be written, another file has the name
+                of the part, or the interrupted run cannot be resumed.
         """
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
@@ -230,16 +231,16 @@ class PartFile:
         try:
             with place_errors(Path(target)):
                 self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
-                like(final, self._part)  # what others may not read there, they may not read here either
+                like(final, self._part)  # same permissions as the file that it replaces
         except BaseException:
             self._journal.close() if self._journal.was_there else self._journal.remove()
             raise
 
     @contextmanager
     def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
-        """The stream to write to, as ``files.atomic.output`` gives it; at its end the file takes its final name.
+        """Opens the stream to write to, like ``files.atomic.output``; at its end the file gets its final name.
 
-        On an error the part stays if it holds something that a later run can go on with.
+        After an error the part is kept if a later run can resume it.
         """
         try:
             with place_errors(Path(self._target)):
@@ -261,14 +262,14 @@ class PartFile:
         sync_folder(final.parent)
 
     def begin(self) -> None:
-        """Says that the documents begin: what was written before is the head of the file, which a part has already."""
+        """Marks the start of the documents: earlier bytes are the head of the file, which a resumed part has."""
         self._stream.begin()
 
     def keep(self, state: Callable[[], Mapping[str, Any]]) -> None:
-        """Notes in the journal that all bytes so far are whole, if the last entry is old enough.
+        """Records in the journal that all bytes so far are complete, if the last entry is old enough.
 
         Args:
-            state: gives what a later run needs to know to go on from here.
+            state: function that returns the state that a later run needs to resume here.
         """
         if self._clock() - self._kept < self._every:
             return
@@ -279,7 +280,7 @@ class PartFile:
 
     @property
     def kept(self) -> Path | None:
-        """The part, if a later run can go on with it."""
+        """Path of the part, if a later run can resume it; else ``None``."""
         return self._part if self.done is not None and self._part.exists() else None
 
     def _leave(self) -> None:
@@ -291,7 +292,7 @@ class PartFile:
 
 
 class _PartStream(io.BufferedIOBase):
-    """Writes behind what is whole; until `begin`, what the part has already is not written again."""
+    """Stream that appends to the complete bytes; a resumed part ignores writes until `begin`."""
 
     def __init__(self, path: Path, *, start: int) -> None:
         self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
@@ -313,7 +314,7 @@ class _PartStream(io.BufferedIOBase):
             self._file.flush()
 
     def safe(self) -> int:
-        """Puts all bytes on the disk; returns how many there are."""
+        """Flushes all bytes to the disk; returns their number."""
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()

@@ -1,4 +1,4 @@
-"""Opening files. Named pipes can be read once, and wait for ever for a writer that does not come."""
+"""Opening of files and named pipes. A pipe can be read only once, and opening it blocks until a writer comes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import BinaryIO, Final
 from fascicle.errors import FormatError, InputError
 
 _DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/[^/]+(?:/task/[^/]+)?)/fd/(\d+)")
-_LINKS: Final = 40  # that may lead to one another
-PATIENCE: Final = 10.0  # seconds for a writer to come
+_LINKS: Final = 40  # most links in a chain
+PATIENCE: Final = 10.0  # seconds to wait for a writer
 
 
 def descriptor_of(path: str | os.PathLike[str]) -> int | None:
-    """The number of the open descriptor that a path names, such as ``/dev/stdout`` and ``/dev/fd/3``; else ``None``.
+    """Returns the number of the open descriptor that a path names, such as ``/dev/fd/3``; else ``None``.
 
-    What such a path leads to, perhaps a file that is appended to, is not the path's to replace.
+    The target of such a path, perhaps a file that is appended to, must not be replaced.
     """
-    place = os.path.abspath(path)  # noqa: PTH100 - a link is followed here, one after the other
+    place = os.path.abspath(path)  # noqa: PTH100 - links are followed here, one by one
     for _ in range(_LINKS):
         if found := _DESCRIPTOR.fullmatch(place):
             return int(found[1])
@@ -34,12 +34,12 @@ def descriptor_of(path: str | os.PathLike[str]) -> int | None:
 
 
 def is_pipe(path: str) -> bool:
-    """Whether a path leads to a pipe."""
+    """True if a path leads to a pipe."""
     return Path(path).is_fifo()
 
 
 def refuse_pipe(path: str, *, formats: str) -> None:
-    """Refuses to look at what a pipe begins with, for that would be lost to the reader.
+    """Raises an error for a pipe, whose first bytes cannot be inspected without losing them for the reader.
 
     Raises:
         FormatError: it is a pipe.
@@ -53,14 +53,14 @@ def refuse_pipe(path: str, *, formats: str) -> None:
 
 
 def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
-    """Opens a file for reading; a pipe as soon as somebody writes into it.
+    """Opens a file for reading; a pipe as soon as a process writes into it.
 
     Args:
-        path: of the file.
-        patience: seconds to wait for that.
+        path: path of the file.
+        patience: seconds to wait for a writer.
 
     Raises:
-        InputError: nobody does, or it is a device such as /dev/zero.
+        InputError: the pipe has no writer, or the file is a device such as /dev/zero.
         OSError: it cannot be opened.
     """
     if not path.is_fifo():
@@ -77,13 +77,13 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         except OSError as error:
             found.append(error)
 
-    # In a thread, for the system neither waits for a writer for a while only, nor says whether there is one.
+    # In a thread, since the system can neither limit the wait for a writer nor report whether there is one.
     waiting = threading.Thread(target=wait, daemon=True)
     waiting.start()
     waiting.join(patience)
     if waiting.is_alive():
         with contextlib.suppress(OSError):
-            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))  # a writer for a moment, so that the thread ends
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))  # acts as a writer, so that the thread ends
         waiting.join()
         for stream in found:
             if not isinstance(stream, OSError):
@@ -96,7 +96,7 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
 
 
 def _is_endless(stream: BinaryIO) -> bool:
-    """Whether a stream is of a device that is neither a terminal nor empty."""
+    """True if a stream is of a device that is neither a terminal nor empty."""
     status = os.fstat(stream.fileno())
     if stat.S_ISBLK(status.st_mode):
         return True
@@ -104,7 +104,7 @@ def _is_endless(stream: BinaryIO) -> bool:
 
 
 def unreadable(path: object, error: OSError) -> InputError:
-    """The error for a file that the system does not let us read."""
+    """Returns the error for a file that the system does not let us read."""
     return InputError(
         f"the file {path} cannot be read: {error.strerror}; check the path", file=str(path), code="unreadable"
     )

@@ -1,7 +1,7 @@
-"""Files and folders that URLs name, such as ``s3://bucket/key``, by fsspec (extra ``remote``).
+"""Files and folders named by URLs, such as ``s3://bucket/key``, through fsspec (extra ``remote``).
 
-A file is copied as a whole in either direction. An object store shows a file under its name when all of it has arrived,
-so nothing needs a temporary name there.
+A file is copied as a whole in either direction. An object store shows a file under its name only when it is complete,
+so no temporary name is needed there.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from fascicle.core.files.temporary import remove_stale, temporary_folder
 from fascicle.errors import FascicleError, InputError, MissingExtraError, OutputError, UsageError
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
-_TOGETHER: Final = 256  # files that are fetched side by side
+_TOGETHER: Final = 256  # files that are fetched in parallel
 _PATTERN: Final = re.compile(r"[*?\[]")
 _MARKS: Final = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated")
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL."""
+    """True if a path is a URL."""
     return _URL.match(path) is not None
 
 
@@ -32,36 +32,36 @@ class RemoteFolder:
     """A folder of an object store.
 
     Attributes:
-        url: of it, without a slash at its end.
+        url: its URL, without a slash at its end.
     """
 
     def __init__(self, url: str) -> None:
-        """Reaches nothing yet.
+        """Finds the file system of the URL; makes no connection.
 
         Raises:
             MissingExtraError: fsspec, or the package for this kind of URL, is not installed.
-            UsageError: a kind of URL that is not known.
+            UsageError: the kind of URL is unknown.
         """
         self.url = url.rstrip("/")
         self._system, self._path = _system_of(self.url)
 
     @property
     def near(self) -> str:
-        """The path of the folder, if the URL is one of this machine."""
+        """Path of the folder if the URL is local to this machine; else empty."""
         return self._path if "file" in self._system.protocol else ""
 
     def make(self) -> None:
-        """Makes the folder, if the URL is one of this machine; an object store needs none."""
+        """Makes the folder if the URL is local to this machine; an object store needs none."""
         if self.near:
             with _reaching(self.url, OutputError):
                 self._system.makedirs(self._path, exist_ok=True)
 
     def at(self, name: str) -> str:
-        """The URL of a file."""
+        """Returns the URL of a file."""
         return f"{self.url}/{name}"
 
     def sizes(self) -> dict[str, int]:
-        """Names and sizes of the files, without those of folders below; none where there is no folder.
+        """Returns names and sizes of the files, without those in subfolders; empty if there is no folder.
 
         Raises:
             OutputError: the store cannot be reached.
@@ -75,10 +75,10 @@ class RemoteFolder:
             return {str(one["name"]).rsplit("/", 1)[-1]: int(one["size"]) for one in found if one["type"] == "file"}
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
-        """The contents of files, in order; they are fetched side by side.
+        """Yields the contents of files, in order; they are fetched in parallel.
 
         Raises:
-            FileNotFoundError: one is not there.
+            FileNotFoundError: a file is missing.
             OutputError: the store cannot be reached.
         """
         paths = [f"{self._path}/{name}" for name in names]
@@ -90,7 +90,7 @@ class RemoteFolder:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BufferedReader]:
-        """Opens a copy of a file."""
+        """Opens a local copy of a file."""
         with fetched(self.at(name)) as near, Path(near).open("rb") as stream:
             yield stream
 
@@ -102,7 +102,7 @@ class RemoteFolder:
 
     @contextmanager
     def written(self, name: str) -> Iterator[BinaryIO]:
-        """A file that is sent when the block ends without an error; one of that name is replaced."""
+        """Opens a file that is uploaded when the block ends without an error; it replaces one of that name."""
         with _copies() as folder:
             near = folder / "copy"
             with near.open("wb") as stream:
@@ -113,7 +113,7 @@ class RemoteFolder:
 
 @contextmanager
 def fetched(path: str) -> Iterator[str]:
-    """A copy of a file for the block; a path that is no URL stays as it is.
+    """Provides a local copy of a file for the block; a path that is no URL is returned unchanged.
 
     Raises:
         InputError: there is no such file, or it cannot be reached.
@@ -133,7 +133,7 @@ def fetched(path: str) -> Iterator[str]:
 
 
 def listed(url: str) -> list[str]:
-    """The files that a URL stands for: itself, those that its ``*`` matches, or the ``*.txt`` files of a folder.
+    """Returns the files that a URL names: itself, matches of its ``*``, or the ``*.txt`` files of a folder.
 
     Raises:
         InputError: there is none, or the store cannot be reached.
@@ -157,7 +157,7 @@ def listed(url: str) -> list[str]:
 
 
 def state_of_url(url: str) -> str:
-    """What tells whether a file is still the same: its size, and its mark or its time.
+    """Returns a text that changes when a file changes: its size, and its entity tag or its time.
 
     Raises:
         InputError: there is no such file, or it cannot be reached.
@@ -182,7 +182,7 @@ def _system_of(url: str) -> tuple[Any, str]:
         raise UsageError(f"{url} needs another package: {error}") from None
     except ValueError as error:
         raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
-    except Exception as error:  # of a client that connects at once
+    except Exception as error:  # from a client that connects at once
         raise InputError(
             f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
             file=url,
@@ -192,7 +192,7 @@ def _system_of(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _copies() -> Iterator[Path]:
-    """A folder for copies, in the place that the system has for such; what a kill left there is removed."""
+    """Makes a folder for copies in the temporary folder of the system; removes leftovers of killed processes."""
     place = Path(tempfile.gettempdir())
     remove_stale(place)
     with temporary_folder(place / "fascicle-copies") as folder:
@@ -201,7 +201,7 @@ def _copies() -> Iterator[Path]:
 
 @contextmanager
 def _reaching(url: str, kind: type[FascicleError], *, passing: type[Exception] = FascicleError) -> Iterator[None]:
-    """Turns whatever a client of a store raises into one sentence, but for errors that pass."""
+    """Converts any error of a storage client into one sentence, except errors of the type ``passing``."""
     try:
         yield
     except (FascicleError, passing):

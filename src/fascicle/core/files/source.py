@@ -1,4 +1,4 @@
-"""Opening what comes from outside: gzip or not, encodings, binary files, lines without end."""
+"""Opening of input files: gzip, encodings, binary files, very long lines."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from fascicle.core.files.pipes import is_pipe, opened, unreadable
 from fascicle.errors import FormatError, UsageError
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
-MAX_FILE: Final = 512 * 2**20  # what is read as a whole: a plain text, a JSON array
+MAX_FILE: Final = 512 * 2**20  # for files read as a whole: a plain text, a JSON array
 STDIN: Final = "-"
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
-_MAX_DIGITS: Final = 18  # of an integer; more than any offset has
-Line = str | FormatError  # its text, or why it has none
+_MAX_DIGITS: Final = 18  # most digits of an integer; more than any offset has
+Line = str | FormatError  # its text, or the error if it has none
 GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
 
 @dataclass(kw_only=True)
 class Meter:
-    """Counts the bytes that are read of files, packed as they are.
+    """Counter of the bytes read from files, compressed as they are.
 
     Attributes:
-        read: bytes so far.
+        read: number of bytes so far.
     """
 
     read: int = 0
 
 
 class _Metered(io.RawIOBase):
-    """A file that counts what is read of it."""
+    """A file that counts the bytes read from it."""
 
     def __init__(self, raw: io.RawIOBase, meter: Meter) -> None:
         self._raw, self._meter = raw, meter
@@ -65,11 +65,12 @@ class Source:
 
     Attributes:
         path: the file; ``"-"`` is standard input.
-        encoding: of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is what the
-            byte order mark says, else UTF-8, else Windows-1252 if `is_western` trusts that and somebody is told.
-        name: what document ids are made from; the file name without its suffixes by default.
-        told: is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
-        meter: counts what is read of the file, if it is one by itself and no standard input.
+        encoding: encoding of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is
+            the encoding of the byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told``
+            is given.
+        name: prefix for document ids; by default the file name without its suffixes.
+        told: function that is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
+        meter: counter of the bytes read, if the path is a regular file.
     """
 
     path: str
@@ -79,10 +80,10 @@ class Source:
     meter: Meter | None = None
 
     def __post_init__(self) -> None:
-        """Checks the encoding, and names the source after its file."""
+        """Checks the encoding, and sets the name from the file."""
         try:
-            "".encode(self.codec)  # codecs.lookup would also find base64 and others that are not of text
-            b"a".decode(self.codec, errors="replace")  # IDNA, for names of hosts, cannot
+            "".encode(self.codec)  # codecs.lookup would also accept base64 and others that are no text encodings
+            b"a".decode(self.codec, errors="replace")  # fails for IDNA, which is for host names
         except (LookupError, UnicodeError):
             raise UsageError(
                 f"the encoding {self.encoding!r} is not known; give one that Python knows, such as utf-8 or latin-1",
@@ -93,37 +94,37 @@ class Source:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether the bytes can be read line by line and decoded after."""
+        """True if the bytes can be split into lines before decoding."""
         return self.codec in ("utf-8", "ascii")
 
     @property
     def codec(self) -> str:
-        """The name that Python has for the encoding; a byte order mark of UTF-8 is looked after elsewhere."""
+        """Python's name of the encoding; a byte order mark of UTF-8 is handled elsewhere."""
         return "utf-8" if self.encoding == AUTO else codecs.lookup(self.encoding).name.removesuffix("-sig")
 
     @property
     def is_bytewise(self) -> bool:
-        """Whether a bad byte spoils no more than its line: UTF-8, and encodings of one byte for each character."""
+        """True if a bad byte affects only its line: UTF-8, and encodings of one byte for each character."""
         if self.is_utf8:
             return True
         decoded = bytes(range(256)).decode(self.codec, errors="replace")
         return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines, see the function `lines`."""
+        """Iterates over numbered lines; see the function `lines`."""
         return lines(self)
 
     def text(self) -> str:
-        """The whole file, see `whole_text`."""
+        """Reads the whole file; see `whole_text`."""
         return whole_text(self)
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes of the file, see `open_bytes`."""
+        """Opens the bytes of the file; see `open_bytes`."""
         return open_bytes(self.path, meter=self.meter)
 
 
 def stem(path: str) -> str:
-    """The name of a file without its folders and its suffix (and without ``.gz``)."""
+    """Returns the name of a file without its folders and its suffix (and without ``.gz``)."""
     if path == STDIN:
         return "stdin"
     name = Path(path).name
@@ -133,13 +134,13 @@ def stem(path: str) -> str:
 
 
 def suffix(path: str) -> str:
-    """The suffix of a file in lower case, without ``.gz``."""
+    """Returns the suffix of a file in lower case, without ``.gz``."""
     name = path.lower().removesuffix(".gz")
     return Path(name).suffix
 
 
 def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Of each file the nearest folder above it that differs among the files of one name; its own where none does."""
+    """Returns for each file the nearest parent folder that distinguishes files of one name; else its own folder."""
     above = [Path(path).resolve().parent.parts[::-1] for path in paths]
     found = []
     for folders, name in zip(above, names, strict=True):
@@ -150,7 +151,7 @@ def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def file_bytes(path: str) -> bytes:
-    """The content of a small file as it is.
+    """Reads the content of a small file unchanged.
 
     Raises:
         InputError: it cannot be read.
@@ -163,7 +164,7 @@ def file_bytes(path: str) -> bytes:
 
 @contextmanager
 def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
-    """Opens a file for reading, unpacked if it is gzip (told by its first bytes, not by its name).
+    """Opens a file for reading, unpacked if it is gzip (detected by its first bytes, not by its name).
 
     Raises:
         InputError: the file cannot be opened.
@@ -187,7 +188,7 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
 
 
 def _opened(path: str, meter: Meter | None) -> BinaryIO:
-    if meter is None or is_pipe(path):  # nobody knows how long a pipe is
+    if meter is None or is_pipe(path):  # the length of a pipe is unknown
         return opened(Path(path))
     return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
 
@@ -206,11 +207,11 @@ def lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
-    """As `lines`, but a line that is too long or cannot be decoded is given out as its error, and the others follow.
+    """Iterates like `lines`, but yields the error of a line that is too long or invalid, and continues.
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: damaged gzip data, or an encoding whose errors leave no place to go on.
+        FormatError: damaged gzip data, or an encoding after whose errors reading cannot continue.
     """
     with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
@@ -218,10 +219,10 @@ def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
 
 
 def text_of(line: Line) -> str:
-    """The text of a line.
+    """Returns the text of a line.
 
     Raises:
-        FormatError: it has none.
+        FormatError: the error of the line.
     """
     if isinstance(line, FormatError):
         raise line
@@ -229,12 +230,12 @@ def text_of(line: Line) -> str:
 
 
 def without_mark(line: Line) -> Line:
-    """The line without a byte order mark, which stands at its beginning where files were joined."""
+    """Removes a byte order mark, which begins a line where files were joined."""
     return line.removeprefix("\ufeff") if isinstance(line, str) else line
 
 
 def whole_text(source: Source) -> str:
-    """Reads a whole file as text; nothing but a byte order mark is left out or changed.
+    """Reads a whole file as text; only a byte order mark is removed.
 
     Raises:
         InputError: the file cannot be opened.
@@ -256,7 +257,7 @@ def whole_text(source: Source) -> str:
 
 
 def is_integer(text: str) -> bool:
-    """Whether a column holds an integer; `int` would also take digits of other scripts, blanks and underscores."""
+    """True if a column holds an integer; `int` would also accept other digits, blanks and underscores."""
     digits = text.removeprefix("-")
     return len(digits) <= _MAX_DIGITS and digits.isascii() and digits.isdigit()
 
@@ -272,7 +273,7 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
                 number, offset = number + 1, offset + lost
                 yield number, too_long(source.path, number, most=MAX_LINE)
                 continue
-        # "\r\r\n" is "\r\n" that went through a program that made "\r\n" of every "\n".
+        # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
         at = offset
         if number == 0 and source.is_utf8 and body.startswith(_BOM):
@@ -312,7 +313,7 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
 
 
 class _Decoder:
-    """Decodes the bytes of a file, part by part, and guesses their encoding when that is asked for and needed."""
+    """Decoder of the bytes of a file, part by part, that guesses the encoding if requested and needed."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -320,12 +321,12 @@ class _Decoder:
         self._may_guess = source.encoding == AUTO and source.told is not None and source.path != STDIN
 
     def decoded(self, data: bytes, *, offset: int, line: int | None = None) -> Line:
-        """The text of some bytes, or why there is none.
+        """Returns the text of some bytes, or the error if they have none.
 
         Args:
             data: some bytes of the file.
-            offset: of them in the file.
-            line: their number, if they are a line.
+            offset: their offset in the file.
+            line: line number, if they are a line.
         """
         path, place = self._source.path, f" (line {line})" if line is not None else ""
         zero = data.find(b"\0")
@@ -349,7 +350,7 @@ class _Decoder:
     def _guess(self) -> bool:
         if not self._may_guess:
             return False
-        self._may_guess = False  # what was guessed holds to the end of the file, and so does what was not
+        self._may_guess = False  # the decision holds to the end of the file, guessed or not
         with open_bytes(self._source.path) as stream:
             if not is_western(iter(partial(stream.readline, MAX_LINE), b"")):
                 return False
@@ -359,7 +360,7 @@ class _Decoder:
 
 
 def _looked_at(stream: BinaryIO, source: Source) -> Source:
-    """The source with the encoding that its byte order mark says; a file that is no text is refused."""
+    """Returns the source with the encoding of its byte order mark; raises an error for a file that is no text."""
     head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
     if kind := binary_kind(head):
         raise FormatError(f"{source.path} is {kind}", file=source.path)
@@ -388,7 +389,7 @@ def _decode_other(data: bytes, source: Source) -> str:
 
 
 def binary(path: str, where: str) -> FormatError:
-    """What to say of a file that has a NUL, and where it has it."""
+    """Returns the error for a file that contains a NUL character."""
     return FormatError(
         f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "
         "(utf-16, for example)",

@@ -1,8 +1,8 @@
-"""Temporary names beside a target: held by the process that writes them, removed when that process is dead.
+"""Temporary names beside a target: locked by the process that writes them, removed when that process is dead.
 
-A temporary file or folder is locked (``flock``) as long as its process lives; the system lets go of the lock when a
-process ends, however it ends. So whoever can lock a temporary knows that nobody is writing it any more. Where a system
-or a file system has no such locks, nothing is ever removed.
+A temporary file or folder is locked (``flock``) as long as its process lives; the system releases the lock when a
+process ends for any reason. So a process that can lock a temporary file knows that no other one is writing it. On
+systems and file systems without such locks, nothing is ever removed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-_TOKEN: Final = 12  # hexadecimal digits, of which a name is made unique
-_CHECK: Final = 8  # hexadecimal digits by which a name is known as one of ours
+_TOKEN: Final = 12  # hexadecimal digits that make a name unique
+_CHECK: Final = 8  # hexadecimal digits of the checksum of a name
 _SHOWN: Final = 40  # characters of the final name: a longer one could pass the limit of the file system
 _TEMPORARY: Final = re.compile(
     rf"(\..{{1,{_SHOWN}}}\.[0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-tmp", re.DOTALL
@@ -31,25 +31,25 @@ _OLD: Final = re.compile(rf"\..{{1,{_SHOWN}}}\.([0-9a-f]{{{_TOKEN}}})([0-9a-f]{{
 
 
 def temporary_name(target: Path) -> Path:
-    """A new name beside a target, which `is_temporary` knows."""
+    """Returns a new name beside a target, which `is_temporary` recognises."""
     start = f".{target.name[:_SHOWN]}.{secrets.token_hex(_TOKEN // 2)}"
     return target.with_name(f"{start}{_sum(start)}.fascicle-tmp")
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a name was made by `temporary_name`: one that merely looks similar lacks the check sum."""
+    """True if `temporary_name` made a name: similar names lack the checksum."""
     found = _TEMPORARY.fullmatch(name)
     return found is not None and _sum(found[1]) == found[2]
 
 
 def old_name(target: Path) -> Path:
-    """A new name for what a target was, while it is being replaced."""
+    """Returns a new name for the old content of a target during its replacement."""
     token = secrets.token_hex(_TOKEN // 2)
     return target.with_name(f".{target.name[:_SHOWN]}.{token}{_sum(target.name + token)}.fascicle-old")
 
 
 def replaced_before(target: Path) -> Iterator[Path]:
-    """What a target was, where a process died while it was replacing it."""
+    """Yields old contents of a target that killed processes left during a replacement."""
     with contextlib.suppress(OSError):
         for path in target.parent.iterdir():
             found = _OLD.fullmatch(path.name)
@@ -65,7 +65,7 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, int]]:
         target: the final name.
 
     Yields:
-        The path of the file, and a descriptor to write it, which the caller closes. The file is held until the block
+        The path of the file, and a descriptor for writing, which the caller closes. The file is locked until the block
         ends, and is removed then, if it still has its temporary name.
     """
     # Mode 0o666 under the umask, as open() does it: mkstemp would leave files that only their owner can read.
@@ -85,7 +85,7 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, int]]:
 
 @contextmanager
 def temporary_folder(target: Path) -> Iterator[Path]:
-    """Makes an empty folder beside a target; held and removed as `temporary_file` does it."""
+    """Makes an empty folder beside a target; locked and removed as by `temporary_file`."""
     while True:
         path = temporary_name(target)
         path.mkdir()
@@ -100,7 +100,7 @@ def temporary_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def held(folder: Path) -> Iterator[bool]:
-    """Holds a folder for the block; gives whether that could be done, or need not be done on this system."""
+    """Locks a folder for the block; yields true if that succeeded, or is not needed on this system."""
     if sys.platform == "win32":
         yield True
         return
@@ -109,7 +109,7 @@ def held(folder: Path) -> Iterator[bool]:
     except FileNotFoundError:
         yield False
         return
-    except OSError:  # a folder that may be written and not read: it cannot be held
+    except OSError:  # a folder that is writable but not readable cannot be locked
         yield True
         return
     with _holding(folder, descriptor) as mine:
@@ -118,12 +118,12 @@ def held(folder: Path) -> Iterator[bool]:
 
 @lru_cache(maxsize=256)
 def remove_stale(folder: Path) -> None:
-    """Removes the temporary files and folders in a folder whose processes are dead.
+    """Removes the temporary files and folders of dead processes in a folder.
 
-    Once for each folder and process: a command may write thousands of files into one folder.
+    It runs once for each folder and process: a command may write thousands of files into one folder.
 
     Args:
-        folder: in which something is about to be written.
+        folder: folder that is about to be written to.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if is_temporary(entry.name)]:
@@ -136,7 +136,7 @@ def remove_stale(folder: Path) -> None:
 
 @contextmanager
 def taken_over(path: Path) -> Iterator[bool]:
-    """Holds what a dead process left; gives False for what a living one holds, or where that cannot be known."""
+    """Locks a file or folder of a dead process; yields false if a living one holds it, or if that is unknown."""
     if sys.platform == "win32":
         yield False
         return
@@ -161,7 +161,7 @@ def taken_over(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def _holding(path: Path, descriptor: int) -> Iterator[bool]:
-    """Locks a descriptor for the block, and closes it; False if another process took the path for a stale one."""
+    """Locks a descriptor for the block, and closes it; yields false if another process claimed the path as stale."""
     if sys.platform == "win32":
         os.close(descriptor)
         yield True
@@ -174,7 +174,7 @@ def _holding(path: Path, descriptor: int) -> Iterator[bool]:
         except BlockingIOError:
             yield False
             return
-        except OSError:  # no locks here: then nobody can take it for a stale one either
+        except OSError:  # without locks no process removes it as stale either
             pass
         yield _is_still(path, descriptor)
     finally:
@@ -182,7 +182,7 @@ def _holding(path: Path, descriptor: int) -> Iterator[bool]:
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
-    """Whether a path still leads to what was opened there."""
+    """True if a path still leads to the opened file."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     except OSError:

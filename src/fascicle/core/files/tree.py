@@ -1,6 +1,6 @@
 """Corpora of many files: a folder, a zip, or a folder inside a zip (``corpus.zip/train``).
 
-A zip is read in place: nothing is unpacked to the disk, and one file at a time is in memory.
+A zip is read without unpacking it to the disk, and one file at a time is in memory.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, binary
 from fascicle.errors import FormatError, InputError, UsageError
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
-_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second one begins an empty archive
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second is the start of an empty archive
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 0x1
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _HIDDEN: Final = "__MACOSX"
-# What zipfile raises for damaged archives; RuntimeError and ValueError have the more special ones below them.
+# Errors of zipfile for damaged archives; RuntimeError and ValueError include more special ones.
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OverflowError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """The files below one place.
+    """Files below one path.
 
     Attributes:
-        path: the place, as given.
-        names: of its files, relative to it, with ``/`` between folders, sorted folder by folder.
-        reader: gives the content of one of them.
+        path: the path, as given.
+        names: names of the files, relative to the path, with ``/`` between folders, sorted folder by folder.
+        reader: function that returns the content of a file by its name.
         unnamed: files whose names are not Unicode, and which cannot be read.
-        others: of a zip, all that it holds.
+        others: all members, if the path is a zip.
     """
 
     path: str
@@ -53,22 +53,22 @@ class Tree:
     others: tuple[str, ...] = ()
 
     def place(self, name: str) -> str:
-        """Where a file is, for messages."""
+        """Returns the path of a file, for messages."""
         return f"{self.path.rstrip('/')}/{name}"
 
     def refusal(self, name: str) -> InputError:
-        """What to say of a file of `unnamed`."""
+        """Returns the error for a file of `unnamed`."""
         return InputError(
             f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be named after it; "
             "rename it"
         )
 
     def read(self, name: str) -> bytes:
-        """The content of a file.
+        """Reads the content of a file.
 
         Raises:
             InputError: it cannot be read.
-            FormatError: it has more than `MAX_MEMBER` bytes, or the archive is damaged there.
+            FormatError: it has more than `MAX_MEMBER` bytes, or it is damaged in the archive.
         """
         data = self.reader(name)
         if len(data) > MAX_MEMBER:
@@ -76,11 +76,11 @@ class Tree:
         return data
 
     def text(self, name: str, source: Source) -> tuple[str, bool]:
-        """The content of a text file, and whether it began with a byte order mark, which is no part of the text.
+        """Reads a text file; also returns whether it began with a byte order mark, which is not part of the text.
 
         Args:
-            name: of the file.
-            source: the place, for its encoding.
+            name: name of the file.
+            source: the source, for its encoding.
 
         Raises:
             InputError: see `read`.
@@ -106,7 +106,7 @@ def _decoded(data: bytes, source: Source) -> str:
         return data.decode(source.codec)
     if marked := by_mark(data[:4]):
         source.told(marked, BY_MARK)
-        return "\ufeff" + data.decode(marked)  # the codec takes the mark away
+        return "\ufeff" + data.decode(marked)  # the codec removes the mark
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -117,7 +117,7 @@ def _decoded(data: bytes, source: Source) -> str:
 
 
 def archive_of(path: str) -> tuple[Path, str] | None:
-    """The zip that a path leads to or into, and the path inside it (empty for its top); ``None`` if there is none."""
+    """Returns the zip on a path, and the path inside it (empty for its top); ``None`` if there is no zip."""
     if path == STDIN:
         return None
     place = Path(path)
@@ -131,7 +131,7 @@ def archive_of(path: str) -> tuple[Path, str] | None:
 
 
 def is_there(path: str) -> bool:
-    """Whether a path leads to a file or folder, or to a zip (that the place inside it exists is not looked up)."""
+    """True if a path leads to a file or folder, or to a zip (the path inside the zip is not checked)."""
     return Path(path).exists() or archive_of(path) is not None
 
 
@@ -142,12 +142,12 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
     Hidden files and folders are left out. Links to files count as files, links to folders are not followed.
 
     Args:
-        path: the place.
-        suffixes: of the files to list, in lower case; the case of those found does not matter.
+        path: the path.
+        suffixes: suffixes of the files to list, in lower case; the case of the files does not matter.
 
     Raises:
         UsageError: standard input.
-        InputError: nothing is there, or it cannot be read.
+        InputError: the path does not exist, or cannot be read.
         FormatError: a file that is no zip, or a zip that is damaged, encrypted, or holds a link, a path that leads out
             of it, or one file twice.
     """
@@ -163,7 +163,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
 
 
 def is_unicode(name: str) -> bool:
-    """Whether a file name is; on some systems a name is any bytes."""
+    """True if a file name is Unicode; on some systems names may be any bytes."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -172,12 +172,12 @@ def is_unicode(name: str) -> bool:
 
 
 def suffix_of(name: str) -> str:
-    """The suffix of a file name in lower case."""
+    """Returns the suffix of a file name in lower case."""
     return PurePosixPath(name).suffix.lower()
 
 
 def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | None = None) -> bool:
-    """Whether a folder holds a visible file with such a suffix, at most ``depth`` folders down (0: its own files)."""
+    """True if a folder holds a visible file with such a suffix, at most ``depth`` levels down (0: directly)."""
     for place, folders, files in os.walk(folder):
         if any(suffix_of(file) in suffixes and _is_visible(file) for file in files):
             return True
@@ -187,7 +187,7 @@ def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | No
 
 
 def tree_sha256(path: str, *, suffixes: Collection[str]) -> str:
-    """Hash of the names and contents of the files that `open_tree` lists."""
+    """Returns a hash of the names and contents of the files that `open_tree` lists."""
     digest = hashlib.sha256()
     with open_tree(path, suffixes=suffixes) as tree:
         if tree.unnamed:
@@ -263,7 +263,7 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:
-    """All members by name, each checked: what leads out of an archive was made to harm."""
+    """Returns all members by name; raises an error for names that lead out of the archive, links and the like."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.replace("\\", "/")  # some programs of Windows write them so
@@ -303,7 +303,7 @@ def _opened(place: Path) -> zipfile.ZipFile:
 
 
 def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names with these suffixes, sorted folder by folder, and those of them that are not Unicode."""
+    """Returns the names with these suffixes, sorted folder by folder, and separately those that are not Unicode."""
     chosen = [name for name in names if suffix_of(name) in suffixes and all(map(_is_visible, name.split("/")))]
     ordered = sorted(chosen, key=lambda name: name.split("/"))
     unnamed = {name for name in ordered if not is_unicode(name)}
@@ -327,7 +327,7 @@ def _is_zip(place: Path) -> bool:
         with place.open("rb") as stream:
             return stream.read(4) in _ZIP
     except OSError:
-        return False  # whoever opens it says why
+        return False  # opening it raises the error
 
 
 def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:

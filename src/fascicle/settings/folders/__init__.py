@@ -1,1 +1,1 @@
-"""What model folders say of themselves, and which folder is meant."""
+"""Description files of model folders, and the choice of the folder that a name means."""

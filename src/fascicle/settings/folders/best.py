@@ -1,7 +1,4 @@
-"""Which folder is meant: a run folder stands for the model that it kept.
-
-Models of other tools: how a Hugging Face checkpoint for token classification is told from what is ours.
-"""
+"""Model folders: of a training run, the folder of the model that it kept; detection of Hugging Face checkpoints."""
 
 from __future__ import annotations
 
@@ -18,35 +15,35 @@ from fascicle.settings.recipes.filter import FILTER
 from fascicle.settings.recipes.typer import TYPER
 
 _DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, TYPER)
-_INSIDE: Final = ("best", "model")  # of the run of a recogniser or a filter, and of a span typer
+_INSIDE: Final = ("best", "model")  # in the run of a recogniser or a filter, and of a span typer
 
 
 def described_by(folder: Path) -> Path:
-    """The file that describes what a folder holds, and has the hashes of its files; of a model if there is none."""
+    """Returns the description file of a folder, which has the hashes of its files; ``model.json`` if there is none."""
     found = next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
     return folder / PACK if not found.is_file() and is_pack(folder) else found
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder is that of a training run which has not ended."""
+    """True if a folder is that of a training run that has not ended."""
     return (folder / "recipe.json").is_file() and not (folder / "scores.json").is_file()
 
 
 def model_folder(folder: Path) -> Path:
-    """The folder of a model itself: of a run folder, that of the model which the run kept.
+    """Returns the folder of the model itself: for a run folder, that of the model that the run kept.
 
     Args:
-        folder: of a model, a filter, a span typer, an ensemble, or a run; any other is given back.
+        folder: folder of a model, a filter, a span typer, an ensemble, or a run; any other is returned unchanged.
     """
     inside = (folder / name for name in ("", *_INSIDE))
     return next((place for place in inside if described_by(place).is_file()), folder)
 
 
-_HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # of an owner and a model
+_HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # owner and model
 
 
 def is_checkpoint(model: str | os.PathLike[str]) -> bool:
-    """Whether a name is a Hugging Face checkpoint: a folder of one, or a name of the hub that is no path."""
+    """True if a name is a Hugging Face checkpoint: a folder of one, or a name on the hub that is no path."""
     place = Path(model).expanduser()
     if not place.is_dir():
         is_path = place.exists() or place.parent.exists()

@@ -1,4 +1,4 @@
-"""The file of JSON by which the folder of a model, a filter, a span typer or an ensemble describes itself."""
+"""JSON description file in the folder of a model, a filter, a span typer or an ensemble."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.base import Settings
 
 CARD = "README.md"
-_MOST: Final = 2**26  # bytes of such a file
+_MOST: Final = 2**26  # most bytes of such a file
 M = TypeVar("M", bound=Settings)
 
 
 class Wording(NamedTuple):
-    """What errors say of such a file.
+    """Parts of error messages about a kind of description file.
 
     Attributes:
-        broken: of one that cannot be read.
-        repair: what to do then.
-        renew: what to do with one of another version.
-        version: what its version is called.
-        error: of the folders of this kind.
+        broken: message for a file that cannot be read.
+        repair: advice for it.
+        renew: advice for a file of another version.
+        version: name of its version.
+        error: class of errors for folders of this kind.
     """
 
     broken: str
@@ -36,13 +36,13 @@ class Wording(NamedTuple):
 
 
 class _Outline(msgspec.Struct):
-    """What tells whether the rest can be read."""
+    """Format version, which determines whether the rest can be read."""
 
     format: int
 
 
 class _Named(_Outline):
-    """What all of them have, but those of linkers."""
+    """Fields of all description files except those of linkers."""
 
     name: str
 
@@ -55,14 +55,15 @@ def read_described(
     format: int,  # noqa: A002
     look: Callable[[bytes], None] = lambda content: None,
 ) -> M:
-    """Reads the file.
+    """Reads a description file.
 
     Args:
-        path: of the file.
-        kind: what it is read as.
-        wording: for errors.
+        path: path of the file.
+        kind: class of its content.
+        wording: parts of error messages.
         format: version that this release reads.
-        look: sees the content of a file of this version before it is read, and may raise an error that says more.
+        look: function that is called with the content of a file of this version before it is decoded, and may raise a
+            more specific error.
 
     Raises:
         ModelError: damaged, or of another format version; packs have an error of their own.
@@ -83,7 +84,7 @@ def read_described(
 
 
 def is_described(path: Path) -> bool:
-    """Whether a file is that of a model, an ensemble or a pack, of any version, and not another one of its name."""
+    """True if a file is the description of a model, an ensemble or a pack, of any version."""
     try:
         msgspec.json.decode(_bounded(path), type=_Named)
     except (msgspec.MsgspecError, ValueError, OSError, RecursionError):
@@ -100,18 +101,18 @@ def _bounded(path: Path) -> bytes:
 
 
 def write_described(path: Path, described: M) -> M:
-    """Writes the file; returns what it was given."""
+    """Writes a description file; returns ``described``."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(described)) + b"\n")
     return described
 
 
 def write_hashed(path: Path, described: M, names: Iterable[str] | None = None) -> M:
-    """Writes the file with the hashes of other files of its folder; returns what it holds.
+    """Writes a description file with the hashes of other files of its folder; returns its content.
 
     Args:
-        path: of the file.
-        described: its ``files`` are made anew.
-        names: of the files; by default all, cards and what is hidden left out.
+        path: path of the file.
+        described: content of the file; its ``files`` are replaced.
+        names: names of the files to hash; by default all except cards and hidden files.
     """
     if names is None:
         names = (p.name for p in path.parent.iterdir() if p.name not in (path.name, CARD) and p.name[0] != ".")
@@ -120,6 +121,6 @@ def write_hashed(path: Path, described: M, names: Iterable[str] | None = None) -
 
 
 def file_sha256(path: Path) -> str:
-    """Hash of a file's content."""
+    """Computes the SHA-256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

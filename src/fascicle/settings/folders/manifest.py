@@ -1,4 +1,4 @@
-"""What a model folder says of itself, ``model.json``: everything that inference needs beside the weights."""
+"""Description of a model folder, ``model.json``: everything that inference needs except the weights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FILES = {
     "onnx": frozenset({"model.onnx", "tokenizer.json"}),
     "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
 }
-_OTHERS = {  # what folders of the other kinds hold in place of a model.json
+_OTHERS = {  # description files of the other kinds of folders, and advice
     "filter.json": "it is a filter over the mentions of other systems, which fascicle combine meta uses",
     "typer.json": "it is a span typer, which fascicle typer predict uses",
     "ensemble.json": "it is an ensemble, and a single model is needed",
@@ -145,13 +145,13 @@ class Manifest(Settings, frozen=True, kw_only=True):
     decision: Decision
     encoder: str = ""
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
-    corpora: dict[str, Learnt] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    corpora: dict[str, Learnt] | UnsetType = UNSET  # not written if unset, as before this table existed
     inputs: InputFacts | UnsetType = UNSET  # the same
     types_graph: TypesGraph | UnsetType = UNSET  # the same
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses an answer that no head gives, and a name that no model may have."""
+        """Refuses an unknown answering head, and a name that no model may have."""
         check_model_name(self.name)
         if self.decision.answer not in self.heads:
             raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
@@ -178,7 +178,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     @property
     def answering(self) -> AnyHead:
-        """Settings of the head that answers, with the decoding that was decided."""
+        """Settings of the head that answers, with the chosen decoding."""
         return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
 
 
@@ -195,7 +195,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_families(content: bytes) -> None:
-    """Names a family that this release does not know, of which reading the rest would say less."""
+    """Raises an error for an unknown family of heads, which is clearer than that of decoding the rest."""
     outline = msgspec.json.decode(content, type=_Outline)
     if unknown := sorted({head.family for head in outline.heads.values()} - HEADS.keys()):
         raise ModelError(
@@ -204,7 +204,7 @@ def _check_families(content: bytes) -> None:
 
 
 def _advice(folder: Path) -> str:
-    """What a folder without a model is, if that can be told, and what to do."""
+    """Returns advice about a folder without a model, by its kind if that is known."""
     if is_pack(folder):
         return "it is a term pack, and a model is needed"
     return next((what for name, what in _OTHERS.items() if (folder / name).is_file()), "give a model folder")
@@ -220,26 +220,26 @@ class _HeadOutline(msgspec.Struct):
 
 
 class Inventory(Protocol):
-    """What a folder should hold."""
+    """Description of the files that a folder should contain."""
 
     @property
     def runtime(self) -> Literal["torch", "onnx"]:
-        """What runs it."""
+        """Runtime of the model."""
         ...
 
     @property
     def files(self) -> Mapping[str, str]:
-        """Sha256 of each file."""
+        """SHA-256 of each file."""
         ...
 
 
 def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> None:
-    """Compares hashes: a truncated or exchanged file is found before it gives wrong mentions.
+    """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
 
     Args:
-        folder: of a model.
-        manifest: read from it.
-        name: of the file that this was read from.
+        folder: folder of a model.
+        manifest: its description.
+        name: name of the description file.
 
     Raises:
         ModelError: a file that is missing, changed, or not listed with its hash.
@@ -263,7 +263,7 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
 
 
 def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:
-    """Refuses types apart that are none of a model, and a model that would give out nothing.
+    """Raises an error for types kept apart that the model does not have, or if all its types are kept apart.
 
     Raises:
         ValueError: such types.
@@ -275,10 +275,10 @@ def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:
 
 
 def check_open_types(folder: Path, manifest: Manifest) -> None:
-    """Refuses other types for a model whose types are part of its weights, or that cannot read.
+    """Raises an error for a model that cannot be used with other types than its own.
 
     Raises:
-        UsageError: it is such a one.
+        UsageError: the model cannot use other types.
     """
     if fixed := manifest.answering.needs.fixed:
         reason = fixed
@@ -297,11 +297,11 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
 
 
 def write_manifest(folder: Path, manifest: Manifest, *, names: Iterable[str] | None = None) -> Manifest:
-    """Writes ``model.json`` with the hashes of the other files of the folder; returns it as written.
+    """Writes ``model.json`` with the hashes of the other files of the folder; returns its content.
 
     Args:
-        folder: of the model.
-        manifest: its ``files`` are made anew.
-        names: of the files; by default all, cards and what is hidden left out.
+        folder: folder of the model.
+        manifest: content of the file; its ``files`` are replaced.
+        names: names of the files to hash; by default all except cards and hidden files.
     """
     return write_hashed(folder / MANIFEST, manifest, names)

@@ -1,4 +1,4 @@
-"""How dictionaries, term packs and linkers are told from models; what is in them is the business of ``knowledge``."""
+"""Detection of dictionaries, term packs and linkers; their contents are read by ``knowledge``."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Final
 
 import msgspec
 
-PACK: Final = "manifest.json"  # of a term pack; it has the hashes of all other files
-LINKER: Final = "linker.json"  # of a linker
+PACK: Final = "manifest.json"  # description file of a term pack, with the hashes of all other files
+LINKER: Final = "linker.json"  # description file of a linker
 DEFAULT_LINKER: Final = "basic"  # its pack has the same name
-AUTO: Final = "auto"  # in place of a linker: the default one, where it covers a type
+AUTO: Final = "auto"  # instead of a linker: the default one, if it covers a type
 _OF_PACKS: Final = ("tokens.table", "names.concept.u4")
 _DICTIONARIES: Final = (".tsv", ".txt")
 
 
 def is_dictionary(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a file that is called ``.tsv`` or ``.txt``, packed or not."""
+    """True if a path is a file with the suffix ``.tsv`` or ``.txt``, compressed or not."""
     place = Path(path).expanduser()
     return place.is_file() and place.name.lower().removesuffix(".gz").endswith(_DICTIONARIES)
 
 
 def is_pack(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a term pack, perhaps a damaged one: other folders may hold a ``manifest.json`` too.
+    """True if a path is a term pack, perhaps a damaged one; other folders may contain a ``manifest.json`` too.
 
     Args:
         path: see `find_pack`.
@@ -34,12 +34,12 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
 
 
 def shipped_packs() -> tuple[str, ...]:
-    """Names of the packs inside the package, each with its version, e.g. ``"basic@1"``."""
+    """Returns the names of the packs inside the package, each with its version, e.g. ``"basic@1"``."""
     return _shipped("packs", PACK)
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
-    """The folder of a pack: a shipped pack of that name, else the path.
+    """Returns the folder of a pack: a shipped pack of that name, else the path.
 
     Args:
         pack: the name of a shipped pack, with or without version (the newest is taken), or a folder. ``./NAME``, and
@@ -49,23 +49,23 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
 
 
 class _Types(msgspec.Struct):
-    """What `pack_types` reads of a manifest."""
+    """Fields of a manifest that `pack_types` reads."""
 
     types: tuple[str, ...]
 
 
 def pack_types(folder: Path) -> tuple[str, ...]:
-    """The types of a shipped pack, of which nothing else is read."""
+    """Returns the types of a shipped pack, without reading the rest."""
     return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
 
 
 def shipped_linkers() -> tuple[str, ...]:
-    """Names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@1"``."""
+    """Returns the names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@1"``."""
     return _shipped("linkers", LINKER)
 
 
 def find_linker(linker: str | os.PathLike[str]) -> Path:
-    """The folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
+    """Returns the folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
     return _found(linker, "linkers", shipped_linkers())
 
 
@@ -81,10 +81,10 @@ def _found(given: str | os.PathLike[str], folder: str, names: tuple[str, ...]) -
 
 
 def demo_pipeline() -> Path:
-    """The folder of the pipeline that is shown to those who try a service."""
+    """Returns the folder of the demonstration pipeline for services."""
     return assets() / "pipelines" / "demo"
 
 
 def assets() -> Path:
-    """The folder of the package with what is shipped in it."""
+    """Returns the folder of the package with the shipped files."""
     return Path(str(resources.files("fascicle"))) / "assets"

@@ -1,1 +1,1 @@
-"""Recipes of everything that trains, and the strict reader of TOML."""
+"""Recipes of everything that is trained, and the strict reader of TOML."""

@@ -1,4 +1,4 @@
-"""Recipes of every kind: which one a file holds, how it is read, and what is changed in it on a command line."""
+"""Recipes of every kind: detection of the kind, reading, and changes from the command line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
 )
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
-_BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text that needs no quotes
+_BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text without need of quotes
 
 
 def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> AnyRecipe:
@@ -45,8 +45,8 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
     the recipe; those of ``changes`` from the current folder. Dictionaries may be shipped packs, by their names.
 
     Args:
-        path: of a TOML file.
-        changes: settings in place of those of the file, each ``"KEY=VALUE"``; see ``changed``.
+        path: path of a TOML file.
+        changes: settings that replace those of the file, each ``"KEY=VALUE"``; see ``changed``.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
@@ -67,10 +67,10 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
 
 
 def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
-    """Turns plain values into the recipe of the kind that they describe.
+    """Converts plain values to a recipe of the kind that they describe.
 
     Args:
-        values: what a TOML file holds.
+        values: values of a TOML file.
         origin: name of the file, for messages.
 
     Raises:
@@ -84,7 +84,7 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
-    """What a recipe with these tables trains: ``"recogniser"``, or another key of the kinds above."""
+    """Returns the kind of a recipe by its tables: ``"recogniser"``, or another key of the kinds above."""
     if "members" in values:
         return "filter"
     if "teacher" in values:
@@ -95,11 +95,11 @@ def kind_of(values: Mapping[str, Any]) -> str:
 
 
 def resolve_paths(recipe: AnyRecipe, recipe_path: Path) -> AnyRecipe:
-    """Makes the paths of a recipe absolute, as ``read_recipe`` says.
+    """Makes the paths of a recipe absolute, as described for ``read_recipe``.
 
     Args:
-        recipe: with the paths as they are written.
-        recipe_path: the file that they are written in.
+        recipe: recipe with the paths as written.
+        recipe_path: path of the recipe file.
 
     Raises:
         RecipeError: an environment variable that is not set.
@@ -108,7 +108,7 @@ def resolve_paths(recipe: AnyRecipe, recipe_path: Path) -> AnyRecipe:
 
 
 def changed(changes: Sequence[str]) -> dict[str, Any]:
-    """The tables that changes make.
+    """Parses changes of settings into tables.
 
     Args:
         changes: each ``"KEY=VALUE"``, with a value in TOML; text needs no quotes where it is one word.
@@ -152,7 +152,7 @@ def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
 
 
 def _shipped(given: str, key: str) -> str:
-    """The folder of a pack of the package, where a key may name a pack, else nothing."""
+    """Returns the folder of a shipped pack, if the key may name a pack; else an empty text."""
     if not key.startswith(_OF_PACKS):
         return ""
     found = find_pack(given)
@@ -160,7 +160,7 @@ def _shipped(given: str, key: str) -> str:
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
-    """A structure with one path exchanged; the settings of a head are named like those of their table."""
+    """Returns a structure with one path replaced; settings of a head have the keys of their table."""
     if not parts:
         return path
     first, *rest = parts
@@ -175,10 +175,10 @@ def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
-    """Turns plain values into a ``Recipe``.
+    """Converts plain values to a ``Recipe``.
 
     Args:
-        values: what a TOML file holds.
+        values: values of a TOML file.
         origin: name of the file, for messages.
 
     Raises:
@@ -194,7 +194,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
         raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
 
 
-# The tables in which the settings of a head stand beside others, and the classes of these.
+# Tables that contain settings of a head among others, and the classes of the others.
 _WITH_HEAD: Mapping[str, type[Settings]] = MappingProxyType({"model": ModelSettings, "bundle": BundleSettings})
 _DEFAULT = "softmax"
 # Tables of the other recipes.
@@ -214,7 +214,7 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
 
 
 def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
-    """The family of a head, on which the other keys of its table depend."""
+    """Returns the family of a head, which determines the other keys of its table."""
     given = values.get(table)
     family = given.get("family", _DEFAULT) if isinstance(given, Mapping) else _DEFAULT
     if not isinstance(family, str) or family not in HEADS:
@@ -230,7 +230,7 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
 
 
 def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
-    """What may stand in a table, with its types: the settings of a head stand beside the others."""
+    """Returns the allowed keys of a table with their types; settings of a head are beside the others."""
     hints = hints_of(schema)
     for table, kind in _WITH_HEAD.items():
         if kind is schema:
@@ -253,7 +253,7 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
 
 
 def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
-    """The several corpora of a recipe, each converted for itself, so that an error names it."""
+    """Converts the corpora of a recipe one by one, so that an error names the corpus."""
     if not isinstance(given, Mapping):
         return {}
     found = {}
@@ -266,7 +266,7 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
 
 
 def _advise(key: str, table: str, families: Mapping[str, str]) -> str:
-    """About what only a recipe of a model has: settings of families, two heads of a bundle, tables of other recipes."""
+    """Returns advice about an unknown key: settings of other families, two heads of a bundle, other recipes."""
     if not key:
         return "a bundle has two heads, that of [model] and that of [bundle]" if table == "bundle" else ""
     if not table and key in _OTHERS:

@@ -1,6 +1,6 @@
-"""Where annotated documents are, how they are read, and which of their gold is used: one corpus, or several.
+"""Settings of corpora: paths of annotated documents, their reading, and the use of their gold; one corpus or several.
 
-Raw text in a recipe: which files, which documents of them, and how they are cut into windows.
+Settings of raw text: files, selection of documents, and their windows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
             raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
 
     def keeps(self, label: str) -> bool:
-        """Whether the mentions of a label are gold."""
+        """True if the mentions of a label are gold."""
         return label not in self.drop and (not self.keep or label in self.keep)
 
 
@@ -75,18 +75,18 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
     shape: Name = "auto"
     fields: tuple[str, ...] = ()
     encoding: Name = "utf-8"
-    labels: Name | UnsetType = UNSET  # unset, these are in no file, as before there were such keys
+    labels: Name | UnsetType = UNSET  # not written if unset, as before these keys existed
     bare_tags: bool | UnsetType = UNSET
     exclude: Name | UnsetType = UNSET
     types: CorpusTypes | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Takes the default in the place of a value that says the same."""
+        """Normalises values that mean the default."""
         if self.bare_tags is False:
             msgspec.structs.force_setattr(self, "bare_tags", UNSET)
 
     def read_beside(self) -> dict[str, str]:
-        """The paths of files that are read beside the documents, by their keys."""
+        """Returns the paths of additional files that are read with the documents, by their keys."""
         found = {"exclude": self.exclude or ""}
         if self.labels and self.labels.lower().endswith(".json"):
             found["labels"] = self.labels
@@ -107,7 +107,7 @@ class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     test: str = ""
 
     def files(self) -> dict[str, str]:
-        """The paths of its data, each by the key that names it in a recipe, e.g. ``"corpus.train"``."""
+        """Returns the paths of its data, each by its key in a recipe, e.g. ``"corpus.train"``."""
         found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
         found |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
         return {key: path for key, path in found.items() if path}
@@ -128,14 +128,14 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     """
 
     train: Files
-    weak_labels: Name | UnsetType = UNSET  # unset, it is in no file, as of other tables above
+    weak_labels: Name | UnsetType = UNSET  # not written if unset, see above
     soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
     annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
-        """As of every corpus, and refuses what is named twice, and probabilities of no teacher."""
+        """Checks the settings of a corpus; refuses duplicates, and probabilities without a teacher."""
         super().__post_init__()
         if self.soft is False:
             msgspec.structs.force_setattr(self, "soft", UNSET)
@@ -146,19 +146,19 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     @property
     def trains(self) -> tuple[str, ...]:
-        """The files of train."""
+        """Paths of the training files."""
         return (self.train,) if isinstance(self.train, str) else self.train
 
     @property
     def label_file(self) -> str:
-        """The file of labels; empty for a part with gold."""
+        """Path of the file of labels; empty for a part with gold."""
         return self.weak_labels or ""
 
     def files(self, place: str) -> dict[str, str]:
-        """The paths of its data, each by the key that names it in a recipe, e.g. ``"parts.NAME.train"``.
+        """Returns the paths of its data, each by its key in a recipe, e.g. ``"parts.NAME.train"``.
 
         Args:
-            place: of its table.
+            place: key of its table.
         """
         trains = {f"{place}.train.{number}": path for number, path in enumerate(self.trains)}
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else trains
@@ -222,13 +222,13 @@ class TextSettings(Settings, frozen=True, kw_only=True):
     held_out_pieces: Positive = 50_000
 
     def __post_init__(self) -> None:
-        """Refuses a file that is named twice, and a fact without a value."""
+        """Refuses duplicate files, and a fact without a value."""
         refuse_twice(self.files, "files")
         bare = [name for name, values in self.keep.items() if not values]
         if bare:
             raise ValueError(f"keep.{bare[0]} allows no value: give one, or leave it out")
 
     def paths(self) -> dict[str, str]:
-        """The paths of its data, each by the key that names it in a recipe, e.g. ``"text.files.0"``."""
+        """Returns the paths of its data, each by its key in a recipe, e.g. ``"text.files.0"``."""
         found = {f"text.files.{at}": path for at, path in enumerate(self.files)}
         return found | ({"text.exclude": self.exclude} if self.exclude else {})

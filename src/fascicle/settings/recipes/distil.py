@@ -1,4 +1,4 @@
-"""Settings of distillation: a small network learns what a large one computes, layer by layer or answer by answer.
+"""Settings of distillation: a small network is trained to match a large one, layer by layer or in its predictions.
 
 The two stages of *tinybern2-kazu* §4 and of TinyBERT are recipes of their own: one with ``[layers]`` alone over raw
 text (general) or over the texts of the task (intermediate), then one with ``[prediction]``.
@@ -141,7 +141,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
 
     teacher: TeacherSettings
     student: StudentSettings = StudentSettings()
-    head: AnyHead | UnsetType = UNSET  # of the student; that of the teacher by default
+    head: AnyHead | UnsetType = UNSET  # head of the student; by default that of the teacher
     corpus: CorpusSettings | UnsetType = UNSET
     parts: dict[PartName, PartSettings] | UnsetType = UNSET
     mixture: MixtureSettings | UnsetType = UNSET
@@ -154,7 +154,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
-        """Refuses nothing to learn, and settings without what they need."""
+        """Refuses a recipe without a training objective, and settings without their requirements."""
         super().__post_init__()
         if self.layers is UNSET and self.prediction is UNSET:
             raise ValueError("nothing is imitated: give a table [layers], a table [prediction], or both")
@@ -166,16 +166,18 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
         self._check_sources()
 
     def _check_sources(self) -> None:
-        """Refuses no text to read, and texts of two kinds."""
+        """Refuses a recipe without text, and texts of two kinds."""
         if sum(one is not UNSET for one in (self.corpus, self.parts, self.text)) != 1:
             raise ValueError("give one of [corpus], [parts.NAME] for several corpora, and [text], raw text")
         if self.text is not UNSET:
             self._check_text()
         else:
-            self.recogniser(self.head or MultiLabelSettings(), encoder="student")  # refuses what does not go together
+            self.recogniser(
+                self.head or MultiLabelSettings(), encoder="student"
+            )  # raises an error for invalid combinations
 
     def _check_text(self) -> None:
-        """Refuses what raw text cannot give."""
+        """Refuses settings that raw text does not support."""
         if self.prediction is not UNSET:
             raise ValueError(
                 "[prediction] needs a corpus, whose words are labelled; fascicle label writes the answers of a teacher "
@@ -185,23 +187,23 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             raise ValueError("[reading] and training.hidden_pieces have no effect on [text]: leave them out")
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it, e.g. ``"teacher.model"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"teacher.model"``."""
         unread = () if self.prediction else ("corpus.test",)
         return {key: path for key, path in self.places().items() if key not in unread}
 
     def places(self) -> dict[str, str]:
-        """See ``RecipeBase``: with the test part, which layers alone do not read."""
+        """Returns all paths (see ``RecipeBase``), with the test part, which layers alone do not read."""
         found = {"teacher.model": self.teacher.model} if self.teacher.model else {}
         if self.text:
             return found | self.text.paths()
         return found | self.recogniser(MultiLabelSettings(), encoder="student").files()
 
     def recogniser(self, head: AnyHead, *, encoder: str) -> Recipe:
-        """The recipe of the student as a recogniser that is trained on gold.
+        """Returns the recipe of the student as a recogniser that is trained on gold.
 
         Args:
-            head: of the student.
-            encoder: what it is called.
+            head: settings of the head of the student.
+            encoder: name of its encoder.
         """
         return Recipe(
             name=self.name,

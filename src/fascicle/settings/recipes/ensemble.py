@@ -1,4 +1,4 @@
-"""What an ensemble folder says of itself, ``ensemble.json``; its members and its filter are folders inside it."""
+"""Description of an ensemble folder, ``ensemble.json``; its members and its filter are folders inside it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
 
 
 def is_ensemble(folder: Path) -> bool:
-    """Whether a folder is that of an ensemble."""
+    """True if a folder is that of an ensemble."""
     return (folder / ENSEMBLE).is_file()
 
 

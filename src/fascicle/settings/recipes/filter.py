@@ -1,4 +1,4 @@
-"""Settings of the learned filter over the mentions of several systems, and what its folder says of itself.
+"""Settings of the learned filter over the mentions of several systems, and the description of its folder.
 
 The filter is called Meta in *comparing-and-combining* §4.6 to §4.8.
 """
@@ -75,7 +75,7 @@ class FilterModelSettings(Settings, frozen=True, kw_only=True):
     end_marker: Marker = "</e>"
 
     def __post_init__(self) -> None:
-        """Refuses two markers that are one."""
+        """Refuses two equal markers."""
         if self.start_marker == self.end_marker:
             raise ValueError(f"start_marker and end_marker are both {self.start_marker!r}: give two")
 
@@ -144,7 +144,7 @@ class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
     training: TrainingSettings = TrainingSettings()
 
     def __post_init__(self) -> None:
-        """Refuses what a filter does not have."""
+        """Refuses settings that a filter does not have."""
         super().__post_init__()
         if self.training.hidden_pieces:
             raise ValueError("training.hidden_pieces is for recognisers: a filter reads every piece; leave it out")
@@ -155,7 +155,7 @@ class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
                 )
 
     def files(self) -> dict[str, str]:
-        """The paths of all data, each by the key that names it, e.g. ``"members.dev.0"``."""
+        """Returns the paths of all data, each by its key in the recipe, e.g. ``"members.dev.0"``."""
         found = self.corpus.files()
         for part in ("dev", "train"):
             found |= {f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))}
@@ -228,5 +228,5 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
 def write_filter_manifest(
     folder: Path, manifest: FilterManifest, *, names: Iterable[str] | None = None
 ) -> FilterManifest:
-    """Writes ``filter.json`` as `fascicle.settings.folders.manifest.write_manifest` writes ``model.json``."""
+    """Writes ``filter.json`` in the way `fascicle.settings.folders.manifest.write_manifest` writes ``model.json``."""
     return write_hashed(folder / FILTER, manifest, names)

@@ -1,4 +1,4 @@
-"""Recipes of masked language modelling: an encoder learns from raw text before any recogniser is trained on it."""
+"""Recipes of masked language modelling: training of an encoder on raw text before a recogniser is trained on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class VocabularySettings(Settings, frozen=True, kw_only=True):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the vocabulary is not that of the encoder."""
+        """True if the vocabulary differs from that of the encoder."""
         return self.prune or self.add_words > 0
 
 
@@ -66,7 +66,7 @@ class MaskingSettings(Settings, frozen=True, kw_only=True):
     random: Share = 0.1
 
     def __post_init__(self) -> None:
-        """Refuses shares that are more than all."""
+        """Refuses shares whose sum exceeds 1."""
         if self.masked + self.random > 1.0 + 1e-9:
             raise ValueError(f"masked = {self.masked:g} and random = {self.random:g} are together more than 1")
 
@@ -102,7 +102,7 @@ class PretrainingSettings(Settings, frozen=True, kw_only=True):
     checkpoint_minutes: NotNegative = 10.0
 
     def as_training(self) -> TrainingSettings:
-        """The same in the words of the training loop."""
+        """Returns the same settings as those of the training loop."""
         same = ("epochs", "batch_size", "accumulation", "learning_rate", "head_learning_rate", "weight_decay", "warmup")
         return TrainingSettings(
             **{name: getattr(self, name) for name in (*same, "clip", "precision")},
@@ -121,5 +121,5 @@ class PretrainingRecipe(RecipeBase, frozen=True, kw_only=True):
     training: PretrainingSettings = PretrainingSettings()
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it, e.g. ``"text.files.0"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"text.files.0"``."""
         return self.text.paths()

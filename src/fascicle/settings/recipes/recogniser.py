@@ -1,4 +1,4 @@
-"""Every setting of a recipe and of a model, as frozen keyword-only structures that check themselves.
+"""Settings of a recogniser recipe and of a model, as frozen keyword-only structures that check themselves.
 
 Names and rules of settings are defined only here; ``reader.py`` turns a TOML file into a ``Recipe``. The
 settings page of the documentation is made from these docstrings.
@@ -78,7 +78,7 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
     context_sentences: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses an overlap that leaves no progress from window to window, and context without effect."""
+        """Refuses an overlap without progress from window to window, and context without effect."""
         self._check_context()
         if self.overlap > self.max_length // 2:
             raise ValueError(
@@ -113,11 +113,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     encoder: str = ""
     revision: str = ""
-    start: Name | UnsetType = UNSET  # unset, it is in no file, as before there was such a key
+    start: Name | UnsetType = UNSET  # not written if unset, as before this key existed
     head: AnyHead = SoftmaxSettings()
 
     def __post_init__(self) -> None:
-        """Refuses no encoder, and two."""
+        """Refuses a table without an encoder, or with two."""
         if bool(self.encoder) == bool(self.start):
             both = "encoder and start exclude each other: give one of the two"
             raise ValueError(both if self.start else "encoder is missing: name an encoder, or a trained model as start")
@@ -126,7 +126,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def origin(self) -> str:
-        """Where the encoder comes from, for sentences."""
+        """Origin of the encoder, for messages."""
         return self.start or self.encoder
 
 
@@ -255,9 +255,9 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
     """The recipe of a recogniser; see ``RecipeBase``. It has either one ``corpus`` or several ``parts``."""
 
     corpus: CorpusSettings | UnsetType = UNSET
-    parts: dict[PartName, PartSettings] | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    parts: dict[PartName, PartSettings] | UnsetType = UNSET  # not written if unset, as before this table existed
     mixture: MixtureSettings | UnsetType = UNSET  # the same
-    distant: DistantSettings | UnsetType = UNSET  # unset, it is in no file, as before there was such a table
+    distant: DistantSettings | UnsetType = UNSET  # not written if unset, as before this table existed
     inputs: InputSettings | UnsetType = UNSET  # the same
     vocabulary: PieceSettings | UnsetType = UNSET  # the same
     reading: ReadingSettings = ReadingSettings()
@@ -267,7 +267,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
     decision: DecisionSettings = DecisionSettings()
 
     def __post_init__(self) -> None:
-        """Refuses what does not go together."""
+        """Refuses invalid combinations of settings."""
         super().__post_init__()
         if self.bundle is not None:
             _check_bundle(self.model.head, self.bundle)
@@ -279,7 +279,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
             )
 
     def _check_corpora(self) -> None:
-        """Refuses no corpus, a corpus beside parts, tables that mean nothing without parts, and parts without dev."""
+        """Refuses no corpus, a corpus beside parts, tables without effect without parts, and parts without dev."""
         if not self.parts:
             if not self.corpus:
                 raise ValueError(
@@ -300,22 +300,22 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
                 raise ValueError(_cannot_be_soft(head.family, soft[0]))
 
     def corpora(self) -> dict[str, PartSettings]:
-        """The parts by name, sorted, for their order in a file decides nothing; none of a recipe with one corpus."""
+        """Returns the parts by name, sorted, since their order in a file has no effect; empty for a single corpus."""
         return dict(sorted((self.parts or {}).items()))
 
     def types(self) -> tuple[str, ...]:
-        """The types that the parts annotate together, sorted; of one corpus, its train tells."""
+        """Returns the types that any part annotates, sorted; empty for a single corpus."""
         return tuple(sorted({name for part in self.corpora().values() for name in part.annotates}))
 
     def masks(self) -> dict[str, tuple[str, ...]]:
-        """Name of each part that lacks types -> these types, where nothing is taught of them."""
+        """Returns the missing types of each part with such types; the part gives no training signal for them."""
         if self.mixture and self.mixture.unannotated == "absent":
             return {}
         lacking = {n: tuple(t for t in self.types() if t not in p.annotates) for n, p in self.corpora().items()}
         return {name: types for name, types in lacking.items() if types}
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it, e.g. ``"corpus.train"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"corpus.train"``."""
         found = self.corpus.files() if self.corpus else {}
         for name, part in self.corpora().items():
             found |= part.files(f"parts.{name}")
@@ -329,20 +329,20 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         return {key: path for key, path in found.items() if path}
 
     def heads(self) -> dict[str, AnyHead]:
-        """The heads by name, the model's own first."""
+        """Returns the heads by name, the model's own first."""
         own = self.model.head
         return {own.family: own} | (
             {self.bundle.name or self.bundle.head.family: self.bundle.head} if self.bundle else {}
         )
 
     def weights(self) -> dict[str, float]:
-        """The weight of each head's loss; their sum is 1."""
+        """Returns the weight of each head's loss; their sum is 1."""
         if self.bundle is None:
             return {self.model.head.family: 1.0}
         return dict(zip(self.heads(), (1.0 - self.bundle.weight, self.bundle.weight), strict=True))
 
     def answer(self) -> str:
-        """Name of the head whose model becomes ``best``."""
+        """Returns the name of the head whose model becomes ``best``."""
         return (self.bundle.answer if self.bundle else "") or self.model.head.family
 
 

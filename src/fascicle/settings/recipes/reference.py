@@ -1,4 +1,4 @@
-"""Every key of every recipe with its default and its meaning, taken from the structures of settings themselves."""
+"""Reference of every key of every recipe, with its default and meaning, taken from the structures of settings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
 
 
 def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
-    """The tables of a kind of recipe, by their names in a file, without those that other kinds have too."""
+    """Returns the tables of a kind of recipe by their names, without those that other kinds share."""
     others = tuple(kind for of_one in known for kind in of_one.values())
 
     def walk(outer: str, kind: Struct) -> Iterator[tuple[str, Struct]]:
@@ -111,7 +111,7 @@ class Table:
 
 
 def tables() -> Iterator[Table]:
-    """The tables of all recipes, those of the families of heads after those of a recogniser."""
+    """Yields the tables of all recipes, those of the families of heads after those of a recogniser."""
     yield from _tables("recogniser", RECOGNISER)
     for family, kind in HEADS.items():
         yield Table(recipe="recogniser", name="model", family=family, about=about(kind), keys=tuple(keys_of(kind)))
@@ -127,12 +127,12 @@ def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
 
 
 def about(kind: Struct) -> str:
-    """What the docstring says before its attributes."""
+    """Returns the part of a docstring before its attributes."""
     return inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes:")[0].strip()
 
 
 def keys_of(kind: Struct) -> Iterator[Key]:
-    """The keys of a structure, without the tables in it: its own, then those that it shares with others."""
+    """Yields the keys of a structure, without nested tables: its own, then those that it shares with others."""
     meanings = meanings_of(kind)
     owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
     for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
@@ -147,7 +147,7 @@ def keys_of(kind: Struct) -> Iterator[Key]:
 
 
 def _bare(kind: kinds.Type) -> kinds.Type:
-    """A type without the alternative that it is absent."""
+    """Returns a type without its alternative of being unset."""
     if isinstance(kind, kinds.UnionType):
         kept = [t for t in kind.types if not isinstance(t, kinds.NoneType)]
         return kept[0] if len(kept) == 1 else kind
@@ -155,7 +155,7 @@ def _bare(kind: kinds.Type) -> kinds.Type:
 
 
 def value_of(kind: kinds.Type) -> str:
-    """What a value may be, in words."""
+    """Describes the allowed values in words."""
     kind = _bare(kind)
     match kind:
         case kinds.LiteralType():
@@ -185,7 +185,7 @@ def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
 
 
 def default_of(field: kinds.Field) -> str:
-    """The default of a key, as it would be written in a recipe."""
+    """Returns the default of a key, as it would be written in a recipe."""
     if field.required:
         return "required"
     if field.default in (None, msgspec.NODEFAULT):

@@ -18,20 +18,20 @@ from fascicle.settings.base import Settings, place_of
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.plain import toml_values
 
-Keys = Callable[[type[Settings]], Mapping[str, Any]]  # what may stand in a table, with its types
-_PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")  # of a key: a name, or a place in a list
+Keys = Callable[[type[Settings]], Mapping[str, Any]]  # allowed keys of a table, with their types
+_PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")  # part of a key: a name, or an index of a list
 S = TypeVar("S", bound=Settings)
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 
 
 @cache
 def hints_of(schema: type[msgspec.Struct]) -> Mapping[str, Any]:
-    """The fields of a table with their types. They are kept, for evaluating annotations takes a millisecond."""
+    """Returns the fields of a table with their types; cached, since evaluating annotations takes a millisecond."""
     return MappingProxyType(get_type_hints(schema))
 
 
 def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
-    """The values of a file.
+    """Reads the values of a TOML file.
 
     Raises:
         RecipeError: no such file, a folder, or not TOML.
@@ -40,7 +40,7 @@ def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
 
 
 def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
-    """Puts tables over tables, key by key at every level; what is no table is replaced."""
+    """Merges tables, key by key at every level; values that are no tables are replaced."""
     result = dict(base)
     for overlay in overlays:
         for key, value in overlay.items():
@@ -51,12 +51,12 @@ def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, A
 
 
 def resolved(given: str, recipe_path: Path, *, key: str) -> str:
-    """One path of a recipe made absolute.
+    """Makes one path of a recipe absolute.
 
     Args:
-        given: as it is written.
-        recipe_path: the file that it is written in.
-        key: of the recipe, for messages.
+        given: the path as written.
+        recipe_path: path of the recipe file.
+        key: key in the recipe, for messages.
 
     Raises:
         RecipeError: an environment variable that is not set.
@@ -73,13 +73,13 @@ def resolved(given: str, recipe_path: Path, *, key: str) -> str:
 
 
 def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place: str = "") -> S:
-    """Turns plain values into settings.
+    """Converts plain values to settings.
 
     Args:
-        values: what a TOML file holds.
-        schema: the settings.
+        values: values of a TOML file.
+        schema: class of the settings.
         origin: name of the file, for messages.
-        place: of the values in the file, e.g. ``"parts.bc2gm"``; empty for all of it.
+        place: key of the values in the file, e.g. ``"parts.bc2gm"``; empty for the whole file.
 
     Raises:
         RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
@@ -106,12 +106,12 @@ def refuse_unknown(
     """Refuses keys that no table has, and lists in the place of a table.
 
     Args:
-        values: what a TOML file holds.
-        schema: the settings.
+        values: values of a TOML file.
+        schema: class of the settings.
         origin: name of the file, for messages.
-        keys: of each table.
-        advise: key and table -> what to do about an unknown key, or about a list; empty for the usual advice.
-        place: of the values in the file; empty for all of it.
+        keys: function from a table to its keys.
+        advise: function from key and table to advice about an unknown key, or about a list; empty for the usual advice.
+        place: key of the values in the file; empty for the whole file.
 
     Raises:
         RecipeError: see above.
@@ -121,7 +121,7 @@ def refuse_unknown(
     tables |= {f"{outer}{name}.": table for name, hint in hints_of(schema).items() if (table := table_of(hint))}
 
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
-        """The valid key that is most like an unknown one: of any table if the name is the same, else of its own."""
+        """Returns the most similar valid key: of any table if the name is the same, else of its own table."""
         places = [f"{table}{key}" for table, of in tables.items() if key in keys(of)]
         near = difflib.get_close_matches(key, allowed, n=1)
         if places:
@@ -149,16 +149,16 @@ def refuse_unknown(
 def explained(
     error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: Keys = hints_of
 ) -> str:
-    """What is wrong with which value, and what is allowed.
+    """Returns a message about a wrong value: which one, and what is allowed.
 
     Args:
-        error: of the conversion.
-        values: that were converted, as they are written.
-        schema: the settings.
-        keys: of each table.
+        error: error of the conversion.
+        values: the converted values, as written.
+        schema: class of the settings.
+        keys: function from a table to its keys.
     """
     what, key = place_of(error)
-    key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # the settings of a head are written beside those of their table
+    key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # settings of a head are written in its table
     given: Any = values
     hint: Any = schema
     for name, number in _PART.findall(key):
@@ -176,7 +176,7 @@ def explained(
 
 
 def table_of(hint: object) -> type[Settings] | None:
-    """The class of a table, also of one that may be left out; ``None`` for a list of tables."""
+    """Returns the class of a table, also of an optional one; ``None`` for a list of tables."""
     if get_origin(hint) is tuple:
         return None
     for kind in (hint, *get_args(hint)):

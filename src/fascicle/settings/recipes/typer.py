@@ -85,11 +85,11 @@ class TyperRecipe(RecipeBase, frozen=True, kw_only=True):
     typer: SpanTyperSettings = SpanTyperSettings()
 
     def files(self) -> dict[str, str]:
-        """The paths of all data that decide a run, each by the key that names it, e.g. ``"vectors.path"``."""
+        """Returns the paths of all data that determine a run, by their keys in the recipe, e.g. ``"vectors.path"``."""
         return self.corpus.files() | {"vectors.path": self.vectors.path}
 
     def places(self) -> dict[str, str]:
-        """See ``RecipeBase``: with the folder for the mapped copy of the vectors."""
+        """Returns all paths (see ``RecipeBase``), with the folder for the mapped copy of the vectors."""
         cache = self.vectors.cache
         return self.files() | ({"vectors.cache": cache} if cache not in ("", "none") else {})
 
@@ -144,5 +144,5 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
 
 
 def write_typer_manifest(folder: Path, manifest: TyperManifest) -> TyperManifest:
-    """Writes ``typer.json`` with the hashes of the other files; returns it as written."""
+    """Writes ``typer.json`` with the hashes of the other files; returns its content."""
     return write_hashed(folder / TYPER, manifest, (WEIGHTS, WORDS))

@@ -1,1 +1,1 @@
-"""Static word vectors: one row for each word, whatever stands around it. Reading, memory-mapping, GloVe."""
+"""Static word vectors, one for each word independent of its context: reading, memory mapping, GloVe."""

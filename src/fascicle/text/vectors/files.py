@@ -1,7 +1,7 @@
-"""Files of vectors: the text forms of GloVe and word2vec, and a form that is mapped into memory after the first read.
+"""Files of word vectors: the text formats of GloVe and word2vec, and a copy that later reads map into memory.
 
-GloVe writes one row for each word, the word and its numbers separated by blanks; word2vec writes the same under a line
-with the number of rows and the dimension. A word may hold blanks itself, as in GloVe's largest files.
+GloVe writes one row for each word, the word and its numbers separated by blanks; word2vec writes the same below a line
+with the number of rows and the dimension. A word may contain blanks itself, as in the largest files of GloVe.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from fascicle.core.files.source import GZIP
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 
-_UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # as tools write the row of unknown words
+_UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # names that tools give to the row of unknown words
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorReport:
-    """What was met while a file of vectors was read.
+    """Counts of rows read and left out while reading a file of vectors.
 
     Attributes:
         rows: words with a vector.
-        duplicates: rows left out because their word was there before.
+        duplicates: rows left out because an earlier row has their word.
         not_utf8: rows left out because their word is no UTF-8.
-        first_duplicate: line of the first one, from 1; 0 for none.
-        first_not_utf8: the same.
-        announced: rows that the first line says, where it says another number than there are; else 0.
+        first_duplicate: line number of the first duplicate, from 1; 0 for none.
+        first_not_utf8: line number of the first such row, from 1; 0 for none.
+        announced: number of rows in the first line, if it differs from the rows of the file; else 0.
     """
 
     rows: int
@@ -52,7 +52,7 @@ class VectorReport:
     announced: int = 0
 
     def sentences(self) -> list[str]:
-        """What a user should know, if anything."""
+        """Returns messages for the user; empty if all rows were read."""
         found = []
         if self.duplicates:
             found.append(
@@ -78,9 +78,9 @@ class StaticVectors:
     """Words and their vectors.
 
     Attributes:
-        words: all different.
-        matrix: of each word its vector, ``[n, d]``; may be mapped from a file.
-        report: of reading.
+        words: words, all different.
+        matrix: vector of each word, ``[n, d]``; may be mapped from a file.
+        report: report of the reading.
     """
 
     words: Sequence[str]
@@ -88,10 +88,10 @@ class StaticVectors:
     report: VectorReport = field(default_factory=lambda: VectorReport(rows=0))
 
     def __post_init__(self) -> None:
-        """Refuses a table that is none.
+        """Checks the shape of the table.
 
         Raises:
-            InputError: no word, or not one row for each.
+            InputError: there is no word, or not one row for each word.
         """
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
@@ -101,40 +101,40 @@ class StaticVectors:
 
     @property
     def dimension(self) -> int:
-        """Size of a vector."""
+        """Number of components of a vector."""
         return int(self.matrix.shape[1])
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Word -> row."""
+        """Row of each word."""
         return {word: row for row, word in enumerate(self.words)}
 
     @cached_property
     def unknown_word(self) -> str:
-        """The word whose row stands for unknown words; empty if there is none and their mean does."""
+        """Word whose row is used for unknown words; empty if there is none, and their mean is used."""
         return next((word for word in _UNKNOWN_WORDS if word in self.index), "")
 
     @cached_property
     def unknown(self) -> Floats32:
-        """What stands for a word without a row, ``[d]``: the row of ``unknown_word``, else the mean of all rows."""
+        """Vector of a word without a row, ``[d]``: the row of ``unknown_word``, else the mean of all rows."""
         if self.unknown_word:
             return np.array(self.matrix[self.index[self.unknown_word]], dtype=np.float32)
         return np.asarray(self.matrix.mean(axis=0, dtype=np.float64), dtype=np.float32)
 
     def rows(self, words: Iterable[str]) -> Ints:
-        """The row of each word, -1 for one that has none."""
+        """Returns the row of each word, -1 for a word without one."""
         index = self.index
         return np.fromiter((index.get(word, -1) for word in words), dtype=np.int64)
 
     def vectors(self, words: Iterable[str]) -> Floats32:
-        """The vector of each word, ``[m, d]``; that of unknown words where it has none."""
+        """Returns the vector of each word, ``[m, d]``; that of unknown words for a word without a row."""
         rows = self.rows(words)
         found = np.array(self.matrix[np.maximum(rows, 0)], dtype=np.float32)
         found[rows < 0] = self.unknown
         return found
 
     def nearest(self, word: str, *, count: int = 10) -> list[tuple[str, float]]:
-        """The words with the most similar vectors, with their cosines, the most similar first.
+        """Returns the words with the most similar vectors and their cosines, the most similar first.
 
         Raises:
             InputError: the word has no vector.
@@ -158,7 +158,7 @@ _LONGEST_ROW: Final = 1 << 20  # bytes
 
 
 class _Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a mapped copy was made from."""
+    """Facts about the source file of a mapped copy."""
 
     format: int
     size: int
@@ -171,11 +171,11 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path | None = None) -> StaticVectors:
     """Reads the vectors of a GloVe or word2vec text file, gzip or not.
 
-    A row whose word was there before, or is no UTF-8, is left out and counted.
+    A row with the word of an earlier row, or with a word that is not UTF-8, is left out and counted.
 
     Args:
         path: the file.
-        dimension: what the vectors must have; any by default.
+        dimension: required dimension of the vectors; any by default.
         cache: folder for a copy that later calls map into memory in place of reading the text again; none by default.
             `cache_beside` names one beside the file. A copy counts as long as the file has its size and its time of
             change, or else its hash.
@@ -183,7 +183,7 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
     Raises:
         InputError: no such file, or no row in it.
         FormatError: a row without a word, with too few or too many numbers, or with something else than finite numbers;
-            another dimension than was asked for.
+            another dimension than ``dimension``.
         OutputError: the copy cannot be written there, or other files lie there.
     """
     path = Path(path)
@@ -211,12 +211,12 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
 
 
 def cache_beside(path: str | Path) -> Path:
-    """The folder for a mapped copy beside a file of vectors."""
+    """Returns the folder for a mapped copy beside a file of vectors."""
     return Path(f"{path}{_CACHE_SUFFIX}")
 
 
 def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool = False) -> None:
-    """Writes vectors as GloVe does, with six significant digits; ``.gz`` at the end of the name packs the file.
+    """Writes vectors in the format of GloVe, with six significant digits; a name ending in ``.gz`` is compressed.
 
     Raises:
         InputError: a word with white space, which the file could not keep apart from numbers, or a byte order mark at
@@ -273,7 +273,7 @@ def _count(counts: dict[str, int], what: str, line: int) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines without their ends; blank ones are left out."""
+    """Yields numbered lines without their ends; blank ones are left out."""
     with path.open("rb") as raw:
         packed = raw.read(len(GZIP)) == GZIP
         raw.seek(0)
@@ -295,7 +295,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats32]:
-    """The word and the numbers of a row."""
+    """Parses a row; returns its word and its numbers."""
     if dimension < 1:
         raise FormatError(
             "a row without numbers, or with other marks than blanks between them; a row is a word and its "
@@ -337,7 +337,7 @@ def _is_number(text: bytes) -> bool:
 
 
 def _mapped(path: Path, cache: Path) -> StaticVectors | None:
-    """The mapped copy, if it is there, whole, and of this file."""
+    """Opens the mapped copy, if it exists, is complete, and is of this file; else returns ``None``."""
     try:
         facts = msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
         if not _is_of(path, facts) or facts.files.keys() != {_MATRIX, _WORDS} or first_changed(cache, facts.files):
@@ -348,7 +348,7 @@ def _mapped(path: Path, cache: Path) -> StaticVectors | None:
             return None
         return StaticVectors(words=tuple(words), matrix=matrix, report=facts.report)
     except (OSError, ValueError, EOFError, msgspec.MsgspecError, InputError):
-        return None  # none, or a damaged one: it is made again
+        return None  # missing or damaged: the copy is made again
 
 
 def _is_of(path: Path, facts: _Facts) -> bool:
@@ -359,7 +359,7 @@ def _is_of(path: Path, facts: _Facts) -> bool:
 
 
 def _adopt(cache: Path) -> None:
-    """Takes a copy with facts of ours for ours, be it damaged or of an older release without a record."""
+    """Marks a copy with valid facts as own, even if it is damaged or of an older release without a record."""
     try:
         msgspec.json.decode((cache / _FACTS).read_bytes(), type=_Facts)
     except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,9 +1,8 @@
-"""GloVe (Pennington et al. 2014): vectors whose products are the logarithms of how often words stand together.
+"""Training of GloVe (Pennington et al. 2014): vectors whose products approximate the logarithms of cooccurrence counts.
 
 The loss is ``J = 1/2 Σ f(X_ij) (w_i·c_j + a_i + b_j - log X_ij)²`` with ``f(x) = min(1, x / x_max)^alpha`` (Eq. 8
-and 9), and the vector of a word is ``w + c`` (§4.2). AdaGrad takes its steps for blocks of rows in place of single
-cells, so that the work is three products of matrices; every second pass the two sides change places, for the table is
-symmetric.
+and 9), and the vector of a word is ``w + c`` (§4.2). AdaGrad makes its steps for blocks of rows instead of single
+cells, so that the work is three matrix products; every second pass swaps the two sides, since the table is symmetric.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _Doubles = Floats
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cooccurrence:
-    """A symmetric table of weighted counts, its zeros left out.
+    """Sparse symmetric table of weighted cooccurrence counts.
 
     Attributes:
-        words: by falling frequency, equal ones in the order of their characters.
-        rows: word of each cell, sorted, ``[m]``.
-        columns: the word near it, sorted within a row, ``[m]``.
-        values: Σ 1/distance over all places where the two stand within the window, ``[m]``.
-        left_out: words that occur too seldom.
+        words: words by falling frequency, ties in alphabetical order.
+        rows: index of the word of each cell, sorted, ``[m]``.
+        columns: index of the word near it, sorted within a row, ``[m]``.
+        values: Σ 1/distance over all positions where both are within the window, ``[m]``.
+        left_out: number of words left out because they are too rare.
     """
 
     words: tuple[str, ...]
@@ -46,19 +45,19 @@ class Cooccurrence:
 def count_cooccurrence(
     sequences: Iterable[Sequence[str]], *, window: int = 15, least: int = 1, most: int = 0
 ) -> Cooccurrence:
-    """Counts, as GloVe does (Pennington et al. 2014, §4.2): two words ``d`` words apart add ``1/d`` to each other.
+    """Counts as GloVe does (Pennington et al. 2014, §4.2): two words at the distance ``d`` add ``1/d`` to each other.
 
-    Words that occur too seldom are left out first, and those on their two sides move together, as in the authors'
-    program. Sequences, which may be sentences or documents, know nothing of each other.
+    Rare words are left out first, so that their neighbours become adjacent, as in the authors' program. Sequences,
+    which may be sentences or documents, are independent of each other.
 
     Args:
-        sequences: of words.
-        window: words to each side.
-        least: occurrences that a word needs.
-        most: words to keep, the most frequent ones; 0 for all.
+        sequences: sequences of words.
+        window: number of words on each side.
+        least: least number of occurrences of a word.
+        most: number of words to keep, the most frequent ones; 0 for all.
 
     Raises:
-        InputError: no two words stand together.
+        InputError: no two words are within a window.
     """
     texts = [list(sequence) for sequence in sequences]
     counts = Counter(word for text in texts for word in text)
@@ -78,7 +77,7 @@ def count_cooccurrence(
 
 
 def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Doubles]:
-    """Cells ``row * size + column`` with their values, sorted."""
+    """Returns cells ``row * size + column`` with their values, sorted."""
     keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]
@@ -91,25 +90,27 @@ def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Dou
     return cells, sums
 
 
-_RARE: Final = 100  # words whose mean stands for unknown ones, as in the authors' program
+_RARE: Final = 100  # number of words whose mean is used for unknown words, as in the authors' program
 UNKNOWN: Final = "<unk>"
 Weights = Floats32 | Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class GloveSettings:
-    """How vectors are trained; the weighting is the published one, made for texts of billions of words.
+    """Hyperparameters of GloVe; the default weighting is the published one, for texts of billions of words.
 
-    With 100, counts of a text of a million words have next to no weight; the authors' script for small texts takes 10.
+    With ``x_max`` = 100, counts of a text of a million words have nearly no weight; the authors' script for small texts
+    uses 10.
 
     Attributes:
-        dimension: of the vectors.
-        passes: over the table.
-        learning_rate: of AdaGrad. The authors' program takes 0.05 for steps of single cells, of which there are more.
-        x_max: count from which on cells have full weight.
-        alpha: exponent of the weight below it.
-        block: rows whose gradients are taken together.
-        seed: of the first vectors and of the order of rows.
+        dimension: dimension of the vectors.
+        passes: number of passes over the table.
+        learning_rate: learning rate of AdaGrad. The authors' program uses 0.05 for its more frequent steps of single
+            cells.
+        x_max: count from which cells have full weight.
+        alpha: exponent of the weight below ``x_max``.
+        block: number of rows in one step.
+        seed: seed of the initial vectors and of the order of rows.
     """
 
     dimension: Positive = 300
@@ -125,8 +126,8 @@ class Side(NamedTuple):
     """One side of the factorisation.
 
     Attributes:
-        vectors: of each word, ``[n, d]``.
-        biases: of each word, ``[n]``.
+        vectors: vector of each word, ``[n, d]``.
+        biases: bias of each word, ``[n]``.
     """
 
     vectors: Weights
@@ -134,13 +135,13 @@ class Side(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Cells of the table, by places in the two sides.
+    """Cells of the table, by indices in the two sides.
 
     Attributes:
-        rows: place in the first side, ``[m]``.
-        columns: place in the second side, ``[m]``.
-        logs: of their values, ``[m]``.
-        weights: of their squared errors, ``[m]``.
+        rows: index in the first side, ``[m]``.
+        columns: index in the second side, ``[m]``.
+        logs: logarithms of the values, ``[m]``.
+        weights: weights of the squared errors, ``[m]``.
     """
 
     rows: Ints
@@ -150,18 +151,18 @@ class Cells(NamedTuple):
 
 
 def weight_of(values: Floats, settings: GloveSettings) -> Floats:
-    """``f`` of Eq. 9."""
+    """Computes ``f`` of Eq. 9."""
     found: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
     return found
 
 
 def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side]:
-    """The loss of some cells, and its gradients with respect to both sides, in closed form.
+    """Computes the loss of some cells, and its gradients with respect to both sides, in closed form.
 
     Args:
-        first: what ``cells.rows`` points to.
-        second: what ``cells.columns`` points to.
-        cells: no cell twice.
+        first: side that ``cells.rows`` indexes.
+        second: side that ``cells.columns`` indexes.
+        cells: cells, none twice.
     """
     table = first.vectors @ second.vectors.T
     rows, columns = cells.rows, cells.columns
@@ -177,12 +178,13 @@ def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side
 def train_glove(
     table: Cooccurrence, settings: GloveSettings, *, tell: Callable[[int, float], None] | None = None
 ) -> StaticVectors:
-    """Trains vectors, and adds a row ``<unk>`` for unknown words: the mean of the rarest.
+    """Trains vectors, and adds a row ``<unk>`` for unknown words: the mean of the rarest words.
 
     Args:
-        table: of the corpus.
-        settings: of the training.
-        tell: is told after each pass its number, from 1, and the mean loss of a cell, each before the step it is in.
+        table: cooccurrence counts of the corpus.
+        settings: hyperparameters.
+        tell: function that is called after each pass with its number, from 1, and the mean loss of a cell, each
+            computed before its step.
     """
     chance = np.random.default_rng(settings.seed)
     size, width = len(table.words), settings.dimension
@@ -209,7 +211,7 @@ def train_glove(
 
 
 def _blocks(table: Cooccurrence, order: Ints, size: int) -> Iterator[tuple[Ints, Ints]]:
-    """Some rows, sorted, and the places of their cells, until all rows have had their turn."""
+    """Yields blocks of rows, sorted, and the indices of their cells, until all rows are used."""
     bounds = np.searchsorted(table.rows, np.arange(len(order) + 1))
     for start in range(0, len(order), size):
         rows = np.sort(order[start : start + size])
@@ -226,7 +228,7 @@ def _fresh(chance: np.random.Generator, size: int, width: int) -> Side:
 
 
 def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None:
-    """One step of AdaGrad on some rows."""
+    """Makes one step of AdaGrad on some rows."""
     for values, squares, change in zip(side, sums, slope, strict=True):
         total = squares[at] + change * change
         squares[at] = total
