@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
+from fascicle.core.mention import Link
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
@@ -56,6 +57,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     ends: Ends | None = None,
     only: Sequence[str] = (),
     min_score: Share = 0.0,
+    variants: bool = False,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
@@ -71,11 +73,9 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             Or the name of a predictor of another package, see `fascicle.plugins`.
         threads: CPU threads of the network; all usable cores by default. The tokenizer uses all cores, unless the
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
-        types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
-            was trained on; for a model of the family ``binder``, in a folder of a training run.
-        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
-            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
-            GPU where there is one, and the processor for everything that is not of torch.
+        types: a TOML file of the types to look for (``settings/types.py``), for a training run of a ``binder``.
+        device: of what runs in torch (a training run, a checkpoint of another tool, or such a member of an ensemble):
+            ``"cpu"`` (the default), another device, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
@@ -84,6 +84,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
         min_score: mentions with a lower score are left out; those without a score stay.
+        variants: also find sequence variants, by rules.
 
     Returns:
         A predictor with ``annotate(texts)`` and ``predict(documents)``.
@@ -97,13 +98,24 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         RecipeError: the file of types cannot be read, or the model cannot read what it says.
         InputError: a dictionary that cannot be read, or holds no name.
     """
-    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
-    predictor = given_out(opened, ends=ends, only=only, min_score=min_score)
-    if link is None and not ontology:
-        return predictor
-    from fascicle.runtime.linked import linked
+    predictor = load_whole(model, threads=threads, types=types, device=device, recognition=recognition)
+    predictor = given_out(predictor, ends=ends, only=only, min_score=min_score)
+    if link is not None or ontology:
+        from fascicle.runtime.linked import linked
 
-    return linked(predictor, link, ontology=ontology)
+        predictor = linked(predictor, link, ontology=ontology)
+    return with_variants(predictor) if variants else predictor
+
+
+def with_variants(
+    predictor: Annotator, keep: Callable[[tuple[Link, ...]], tuple[Link, ...]] | None = None
+) -> Annotator:
+    """A predictor that finds sequence variants too; see `runtime.beside.Beside`."""
+    from fascicle.runtime.beside import Beside
+    from fascicle.runtime.linked import all_of
+    from fascicle.terms.variants.recogniser import VariantRecogniser
+
+    return Beside(predictor, VariantRecogniser(), keep=keep or all_of)
 
 
 def given_out(

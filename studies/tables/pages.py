@@ -48,6 +48,7 @@ from studies.tables.best import best_recipes
 from studies.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from studies.tables.grids import dev_table, grid_table
 from studies.tables.within import by_seed, by_type
+from studies.variants import tables as variant_tables
 
 DOCS = ROOT / "docs"
 PAGES = (
@@ -171,6 +172,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
     "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
     "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
+    "variants-mentions": lambda: variant_tables.mentions(RESULTS),
+    "variants-identifiers": lambda: variant_tables.identifiers(RESULTS),
+    "variants-open": lambda: variant_tables.read_one_by_one(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),

@@ -4,8 +4,8 @@ usage: FASCICLE_DATA=... python -m studies.variants.measure train | dev | test |
 
 ``train`` and ``dev`` print scores, errors, and identifiers that are not met. ``test`` writes ``results/variants.json``
 with the scores of all three parts. ``draw`` writes the mentions that are found in the paragraphs of eLife to
-``judged.tsv``, with an empty first column for the judgement: ``right`` or ``false``. ``open`` reads the judgements, and
-writes ``results/variants-open.json``.
+``judged.tsv``, with an empty first column for the judgement: ``right``, ``misnamed`` (a variant, with a wrong name) or
+``false``. ``open`` reads the judgements, and writes ``results/variants-open.json``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,11 @@ PARTS: Mapping[str, str] = {"train": "Train.PubTator.gz", "dev": "Dev.PubTator",
 NAME, OPEN = "variants", "variants-open"
 JUDGED = Path(__file__).with_name("judged.tsv")
 ELIFE, PARAGRAPHS, SEED = "text-elife/elife-02.jsonl.gz", 1_000, 1
+WRONG = ("false", "misnamed")
 CONTEXT = 60  # characters on both sides of a mention that is judged
-CODES = dict(
-    zip(
-        "ARNDCQEGHILKMFPSTWYVX*",
-        "Ala Arg Asn Asp Cys Gln Glu Gly His Ile Leu Lys Met Phe Pro Ser Thr Trp Tyr Val Ter Ter".split(),
-        strict=True,
-    )
-)
+_ONE = "ARNDCQEGHILKMFPSTWYVX*"
+_THREE = "AlaArgAsnAspCysGlnGluGlyHisIleLeuLysMetPheProSerThrTrpTyrValTerTer"
+CODES = {letter: _THREE[3 * at : 3 * at + 3] for at, letter in enumerate(_ONE)}
 _SUBSTITUTION = re.compile(r"([pc])\|S[UY]B\|([A-Z*])\|([^|]+)\|([A-Z*])")
 
 
@@ -140,7 +137,8 @@ def errors(part: str) -> Iterator[str]:
         for spans in sorted(gold.keys() ^ ours.keys()):
             start, end = spans[0]
             what = "wrong" if spans in ours else "missed"
-            yield f"{what} {one.id}: {one.text[max(0, start - 40) : start]!r} [{one.text[start:end]}] {one.text[end : end + 30]!r}"
+            before, behind = one.text[max(0, start - 40) : start], one.text[end : end + 30]
+            yield f"{what} {one.id}: {before!r} [{one.text[start:end]}] {behind!r}"
     for kind, (_, _, missed) in met(documents, found).items():
         yield from (f"not met {kind}: {name}" for name in missed)
 
@@ -149,7 +147,7 @@ def paragraphs() -> list[str]:
     """The paragraphs that are read."""
     with gzip.open(Path(os.environ["FASCICLE_DATA"]) / ELIFE, "rt", encoding="utf-8") as stream:
         every = [paragraph for line in stream for paragraph in json.loads(line)["paragraphs"]]
-    return random.Random(SEED).sample(every, PARAGRAPHS)  # noqa: S311 - a sample, no secret
+    return random.Random(SEED).sample(every, PARAGRAPHS)
 
 
 def drawn() -> Iterator[list[str]]:
@@ -164,10 +162,10 @@ def judged() -> dict[str, object]:
     """The share of false mentions."""
     with JUDGED.open(encoding="utf-8", newline="") as stream:
         said = [row[0] for row in csv.reader(stream, delimiter="\t")]
-    if odd := sorted(set(said) - {"right", "false"}):
-        raise SystemExit(f"{JUDGED.name} has the judgement {odd[0]!r}; write right or false")
-    false = said.count("false")
-    return {"paragraphs": PARAGRAPHS, "mentions": len(said), "false": false, "interval": wilson(false, len(said))}
+    if odd := sorted(set(said) - {"right", "misnamed", "false"}):
+        raise SystemExit(f"{JUDGED.name} has the judgement {odd[0]!r}; write right, misnamed or false")
+    counts = {what: {"mentions": said.count(what), "interval": wilson(said.count(what), len(said))} for what in WRONG}
+    return {"paragraphs": PARAGRAPHS, "mentions": len(said), **counts}
 
 
 def main() -> None:

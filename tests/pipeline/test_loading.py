@@ -247,6 +247,17 @@ def test_abbreviations_are_a_step(folder: Path) -> None:
     assert (text[slice(*short)], text[slice(*long)]) == ("TNF", "Tumour necrosis factor")
 
 
+def test_variants_are_a_step(folder: Path) -> None:
+    more(folder, '[[steps]]\nkind = "variants"\n[[steps]]\nkind = "variants"\nname = "again"\n')
+    (document,) = open_pipeline(folder).stream(["BRAF V600E caused pain."])
+    assert found(document) == {
+        ("variants", "SequenceVariant", "V600E"),
+        ("again", "SequenceVariant", "V600E"),
+        ("first", "Disease", "pain"),
+    }
+    assert {link.curie for one in document.layer("again") for link in one.links} == {"HGVS:p.Val600Glu"}
+
+
 def test_links_are_a_step(folder: Path) -> None:
     """The step says what the verb says, and its linker and packs may be named from the folder of the pipeline."""
     build_linking_pack(folder / "pack")

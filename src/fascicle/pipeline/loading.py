@@ -28,6 +28,7 @@ from fascicle.settings.steps import (
     RulesStep,
     StepSettings,
     TyperStep,
+    VariantsStep,
 )
 
 
@@ -97,6 +98,14 @@ def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> A
     from fascicle.terms.abbreviations.finder import AbbreviationFinder
 
     return Own(AbbreviationFinder(), name=settings.name)
+
+
+def _variants(settings: VariantsStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.steps import LINKED, Recognise
+    from fascicle.terms.variants.recogniser import VariantRecogniser
+
+    predictor = VariantRecogniser(settings.name)
+    return Recognise(name=settings.name, predictor=predictor, gives=LINKED, fingerprint=predictor.fingerprint)
 
 
 def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
@@ -191,6 +200,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "recogniser": _recogniser,
         "dictionary": _dictionary,
         "abbreviations": _abbreviations,
+        "variants": _variants,
         "link": _link,
         "combine": _combine,
         "filter": _filter,

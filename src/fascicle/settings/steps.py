@@ -81,6 +81,10 @@ class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
     """Notes where a document defines short forms."""
 
 
+class VariantsStep(StepSettings, frozen=True, kw_only=True):
+    """Sequence variants such as ``c.1799T>A``, ``Val600Glu`` and ``rs113488022``, with their names in HGVS as links."""
+
+
 class LinkStep(StepSettings, frozen=True, kw_only=True):
     """Concepts for the mentions of all layers that have no links; long forms lend evidence to their short forms.
 
@@ -271,6 +275,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "recogniser": RecogniserStep,
         "dictionary": DictionaryStep,
         "abbreviations": AbbreviationsStep,
+        "variants": VariantsStep,
         "link": LinkStep,
         "combine": CombineStep,
         "filter": FilterStep,

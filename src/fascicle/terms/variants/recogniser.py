@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
@@ -59,16 +60,20 @@ class VariantRecogniser(Annotator):
     """Finds sequence variants by how they are written: ``c.1799T>A``, ``Val600Glu``, ``rs113488022``, ``delta F508``.
 
     A mention is linked to its name in HGVS, where it states one, or to its rs number. Of ``V600E`` the name is
-    ``p.Val600Glu``: it has a reference sequence only where the text gives one, as in ``NM_004333.4:c.1799T>A``. A variant
-    beside its rs number, as in ``N221D (rs6232)``, has it as another name (`Link.same`) in the whole document.
+    ``p.Val600Glu``: it has a reference sequence only where the text gives one, as in ``NM_004333.4:c.1799T>A``. A
+    variant beside its rs number, as in ``N221D (rs6232)``, has it as another name (`Link.same`) in the whole document.
     """
 
     gives = frozenset({"mentions", "links"})
 
+    def __init__(self, name: str = NAME) -> None:
+        """Sets the source of the mentions."""
+        self._name = name
+
     @property
     def name(self) -> str:
         """Source of the mentions."""
-        return NAME
+        return self._name
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -96,7 +101,7 @@ class VariantRecogniser(Annotator):
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
         for one in found:
-            yield Mention(((one.start, one.end),), TYPE, source=NAME, links=_links(one.name, numbers))
+            yield Mention(((one.start, one.end),), TYPE, source=self._name, links=_links(one.name, numbers))
 
 
 def _matches(text: str) -> Iterator[_Found]:
@@ -165,8 +170,8 @@ def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
             place, *letters = (part for part in (parts[2], parts[4], parts[1], parts[3], parts[5], parts[6]) if part)
             known.setdefault(place, (one.name, set()))[1].update(LETTERS.get(letter, letter) for letter in letters)
     for allele in _ALLELE.finditer(text) if known else ():
-        name, letters = known.get(allele[1], ("", set[str]()))
-        if {*filter(None, allele.groups()[1:])} <= letters:
+        name, stated = known.get(allele[1], ("", set[str]()))
+        if {*filter(None, allele.groups()[1:])} <= stated:
             start, end = allele.span()
             if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
                 yield _Found(start, end, name)
@@ -174,7 +179,7 @@ def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
 
 def _numbered(text: str, found: Sequence[_Found]) -> Iterator[tuple[str, str]]:
     """Yields names and the rs numbers that stand beside them."""
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (first.name, second.name):
             one, other = sorted((first.name, second.name), key=lambda name: name.startswith("rs"))
             if other.startswith("rs") and not one.startswith("rs"):
@@ -187,4 +192,4 @@ def _links(name: str, numbers: dict[str, str]) -> tuple[Link, ...]:
     if name.startswith("rs"):
         return (Link(id=name, ontology=DBSNP, curie=f"{DBSNP}:{name}"),)
     same = (f"{DBSNP}:{numbers[name]}",) if name in numbers else ()
-    return (Link(id=name, ontology=HGVS, same=same),)
+    return (Link(id=name, ontology=HGVS, curie=f"{HGVS}:{name}", same=same),)

@@ -26,7 +26,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, Resolved, WriteRequest, notes_on, resolved
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.verbs.tasks.paths import Paths, listed
@@ -64,6 +64,7 @@ class AnnotateRequest:
         writing: place and format of the result; standard output by default.
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
+        variants: also find sequence variants.
         link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         also_read: other files that must not be overwritten.
@@ -75,6 +76,7 @@ class AnnotateRequest:
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
+    variants: bool = False
     link: str | tuple[str, ...] | None = None
     ontology: str = ""
     also_read: tuple[str, ...] = ()
@@ -91,6 +93,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     resume: bool = False,
     link: Paths | None = "auto",
     ontology: str = "",
+    variants: bool = False,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -104,6 +107,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where it covers a type of
             the model and the format holds links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
+        variants: also find sequence variants, as `fascicle.load` does.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -116,6 +120,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
         link=link if link in (None, AUTO) else listed(link, name="link"),
         ontology=ontology,
+        variants=variants,
     )
     return annotate_files(request, partial(load, listed(model, name="model")))
 
@@ -158,13 +163,21 @@ def annotate_files(
         request=request,
         given=given,
         to=to,
-        predictor=_linked(open_predictor(), request, format_named(to.format)),
+        predictor=_whole(open_predictor(), request, format_named(to.format)),
         account=Account() if account is None else account,
         listener=listener,
     )
     work.write()
     work.account.check()
     return work.account
+
+
+def _whole(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
+    """Returns the predictor with all that was asked for; of variants the links that the format holds, if any."""
+    predictor = _linked(predictor, request, form)
+    if not request.variants:
+        return predictor
+    return with_variants(predictor, form.writer.holds.links if request.link else lambda links: ())
 
 
 def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
