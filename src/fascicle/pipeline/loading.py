@@ -18,6 +18,7 @@ from fascicle.settings.steps import (
     AbbreviationsStep,
     ChoiceStep,
     CombineStep,
+    CoordinationStep,
     DictionaryStep,
     DropStep,
     FilterStep,
@@ -114,6 +115,15 @@ def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
     return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
 
 
+def _coordination(settings: CoordinationStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.linking.coordination import Coordination
+    from fascicle.linking.opening import find
+    from fascicle.pipeline.steps import fingerprint_of
+
+    linker, mark = find(settings.linker, settings.packs).opened(), _told(settings, fingerprint_of)
+    return Coordination(settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark)
+
+
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.steps import Combine, fingerprint_of
     from fascicle.runtime.combination.rules import RuleRequest
@@ -202,6 +212,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "abbreviations": _abbreviations,
         "variants": _variants,
         "link": _link,
+        "coordination": _coordination,
         "combine": _combine,
         "filter": _filter,
         "typer": _typer,
