@@ -27,7 +27,7 @@ from studies.common import write_result
 from studies.packs.gold import CORPORA, craft, renamed
 from studies.variants.measure import wilson
 
-SOURCE = "given"
+SOURCE, ALONE = "given", "linker alone"
 DEV, TEST = "coordination.dev", "coordination"
 RULES: Sequence[KnownNames] = get_args(KnownNames)
 FILES: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -131,12 +131,15 @@ def _is_coordinated(text: str, spans: Fragments) -> bool:
 def measured(part: str, rules: Sequence[KnownNames]) -> dict[str, Any]:
     """All numbers of a part, for some rules and without the step."""
     linker = find(DEFAULT_LINKER).opened()
-    steps = {rule: Coordination("coordination", linker, sources=[SOURCE], known=rule) for rule in rules}
+    steps: dict[str, Coordination] = {
+        rule: Coordination("coordination", linker, sources=[SOURCE], known=rule) for rule in rules
+    }
+    arms: dict[str, Coordination | None] = {ALONE: None, **steps}
     documents = {corpus: list(gold(corpus, part)) for corpus in FILES}
     articles = [*craft("train"), *craft("dev")] if part == "dev" else craft("test")
     return {
         "concepts": {
-            corpus: {name: concepts(own, linker, step) for name, step in {"linker alone": None, **steps}.items()}
+            corpus: {name: concepts(own, linker, step) for name, step in arms.items()}
             for corpus, own in documents.items()
         },
         "places": {name: places(articles, step) for name, step in steps.items()},

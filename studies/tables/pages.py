@@ -26,6 +26,7 @@ from studies.bundling import tables as bundling_tables
 from studies.combining import tables as combining_tables
 from studies.common import GRIDS, HERE, RESULTS, ROOT
 from studies.concepts import tables as concept_tables
+from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
 from studies.families import tables as family_tables
 from studies.families.reports import ATTRIBUTES, PAPER
@@ -172,6 +173,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
     "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
     "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
+    "coordination-concepts": lambda: coordination_tables.concepts(RESULTS),
+    "coordination-places": lambda: coordination_tables.places(RESULTS),
     "variants-mentions": lambda: variant_tables.mentions(RESULTS),
     "variants-identifiers": lambda: variant_tables.identifiers(RESULTS),
     "variants-open": lambda: variant_tables.read_one_by_one(RESULTS),

@@ -125,7 +125,7 @@ def wilson(right: int, all_of: int) -> list[float]:
     z, n = 1.96, max(all_of, 1)
     share = right / n
     middle, half = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return [round((middle - half) / (1 + z * z / n), 4), round((middle + half) / (1 + z * z / n), 4)]
+    return [round(max(0.0, one) / (1 + z * z / n), 4) for one in (middle - half, middle + half)]
 
 
 def errors(part: str) -> Iterator[str]:
