@@ -186,6 +186,8 @@ def _dna_forms() -> Iterator[Form]:
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
     yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", dna, left=_SIGNED)
     yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", dna)
+    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", dna_event)
     signed = r"(?P<start>\(?[-−–+]\s?\d{2,5}\)?)"
     yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", dna)
     yield _form(rf"(?P<ref>{_BASE}) (?P<start>\d{{3,6}})\s?(?P<alt>{_BASE})", dna)
