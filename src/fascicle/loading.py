@@ -16,6 +16,7 @@ import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
+from fascicle.core.mention import Link
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
@@ -61,6 +62,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     ends: Ends | None = None,
     only: Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
+    variants: bool = False,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
@@ -86,6 +88,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some types.
+        variants: also find sequence variants, by rules.
 
     Returns:
         A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict`` documents.
@@ -102,11 +105,22 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
     names = own_names(also, case=case, links=not recognition or recognition.links)
     predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
-    if link is None and not ontology:
-        return predictor
-    from fascicle.runtime.linked import linked
+    if link is not None or ontology:
+        from fascicle.runtime.linked import linked
 
-    return linked(predictor, link, ontology=ontology)
+        predictor = linked(predictor, link, ontology=ontology)
+    return with_variants(predictor) if variants else predictor
+
+
+def with_variants(
+    predictor: Annotator, keep: Callable[[tuple[Link, ...]], tuple[Link, ...]] | None = None
+) -> Annotator:
+    """A predictor that finds sequence variants too; see `runtime.beside.Beside`."""
+    from fascicle.runtime.beside import Beside
+    from fascicle.runtime.linked import all_of
+    from fascicle.terms.variants.recogniser import VariantRecogniser
+
+    return Beside(predictor, VariantRecogniser(), keep=keep or all_of)
 
 
 def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:

@@ -26,6 +26,7 @@ from studies.bundling import tables as bundling_tables
 from studies.combining import tables as combining_tables
 from studies.common import GRIDS, HERE, RESULTS, ROOT
 from studies.concepts import tables as concept_tables
+from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
 from studies.families import tables as family_tables
 from studies.families.reports import ATTRIBUTES, PAPER
@@ -48,6 +49,7 @@ from studies.tables.best import best_recipes
 from studies.tables.costs import folder_output, head_cost, inputs_cost, int8_heads, linking_speed, span_speed
 from studies.tables.grids import dev_table, grid_table
 from studies.tables.within import by_seed, by_type
+from studies.variants import tables as variant_tables
 
 DOCS = ROOT / "docs"
 PAGES = (
@@ -171,6 +173,11 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
     "abbreviation-rules": lambda: abbreviation_tables.rules(RESULTS),
     "abbreviation-ablation": lambda: abbreviation_tables.ablation(RESULTS),
+    "coordination-concepts": lambda: coordination_tables.concepts(RESULTS),
+    "coordination-places": lambda: coordination_tables.places(RESULTS),
+    "variants-mentions": lambda: variant_tables.mentions(RESULTS),
+    "variants-identifiers": lambda: variant_tables.identifiers(RESULTS),
+    "variants-open": lambda: variant_tables.read_one_by_one(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),

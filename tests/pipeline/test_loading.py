@@ -247,6 +247,36 @@ def test_abbreviations_are_a_step(folder: Path) -> None:
     assert (text[slice(*short)], text[slice(*long)]) == ("TNF", "Tumour necrosis factor")
 
 
+def test_variants_are_a_step(folder: Path) -> None:
+    more(folder, '[[steps]]\nkind = "variants"\n[[steps]]\nkind = "variants"\nname = "again"\n')
+    (document,) = open_pipeline(folder).stream(["BRAF V600E caused pain."])
+    assert found(document) == {
+        ("variants", "SequenceVariant", "V600E"),
+        ("again", "SequenceVariant", "V600E"),
+        ("first", "Disease", "pain"),
+    }
+    assert {link.curie for one in document.layer("again") for link in one.links} == {"HGVS:p.Val600Glu"}
+
+
+def test_coordinated_names_are_a_step(folder: Path) -> None:
+    build_linking_pack(folder / "pack")
+    fit_folder(folder / "pack", folder / "linker")
+    (folder / "first.tsv").write_text("Disease\tovarian cancer\n", encoding="utf-8")
+    of_linker = 'linker = "linker"\npacks = ["pack"]\n'
+    steps = f'[[steps]]\nkind = "coordination"\nsources = ["first"]\n{of_linker}[[steps]]\nkind = "link"\n{of_linker}'
+    more(folder, steps)
+    with open_pipeline(folder) as pipeline:
+        (document,) = pipeline.stream(["Breast or ovarian cancer."])
+        assert {(one.spans, one.links[0].curie) for one in document.layer("first")} == {
+            (((0, 6), (18, 24)), "MESH:D1"),
+            (((10, 24),), "MESH:D2"),
+        }
+        before = pipeline.made_by()["step 'coordination'"]
+    text = (folder / "pipeline.toml").read_text(encoding="utf-8")
+    (folder / "pipeline.toml").write_text(text.replace(of_linker, f'{of_linker}known = "all"\n', 1), encoding="utf-8")
+    assert open_pipeline(folder).made_by()["step 'coordination'"] != before
+
+
 def test_links_are_a_step(folder: Path) -> None:
     """The step says what the verb says, and its linker and packs may be named from the folder of the pipeline."""
     build_linking_pack(folder / "pack")

@@ -387,3 +387,25 @@ def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path:
         refused(*asked, "--threshold", wrong)
     assert "no such file" in refused("annotate", "--text", "x", "--also", tmp_path / "none.tsv")
     assert "would be lost" in refused(*asked, "-o", own, "--overwrite")
+
+
+def test_variants_beside_what_the_model_finds(cli: Cli, model: Path, texts: Path, tmp_path: Path) -> None:
+    (texts / "two.txt").write_text("V600E caused pain", encoding="utf-8")
+    result = cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl")
+    assert result.code == 0
+    one, two = documents((tmp_path / "new.jsonl").read_text(encoding="utf-8"))
+    assert (found(one), one.layer("variants")) == (FOUND, ())
+    assert ("Disease", "pain") in found(two)
+    assert [link.curie for mention in two.layer("variants") for link in mention.links] == ["HGVS:p.Val600Glu"]
+    assert cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl").code == 2  # it is there
+
+
+@pytest.mark.parametrize(("options", "links"), [((), True), (("--no-link",), False), (("--format", "conll"), False)])
+def test_links_of_variants_are_those_that_were_asked_for(
+    cli: Cli, model: Path, options: tuple[str, ...], links: bool
+) -> None:
+    result = cli("annotate", "--model", model, "--variants", *options, "--text", "V600E")
+    assert result.code == 0
+    assert "loss links" not in result.err
+    assert ("p.Val600Glu" in result.out) == links
+    assert "SequenceVariant" in result.out

@@ -10,15 +10,16 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
+from fascicle.core.spans import Fragments
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 from fascicle.terms.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 _OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
-_MOST_PARTS: Final = 8
+MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
-_LONGEST: Final = 200  # characters of a mention that is read as several
+LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
 _ENDING: Final = re.compile(r"-?(?:\d{1,2}|[A-Za-z])")
@@ -111,11 +112,26 @@ def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         for at, mention in enumerate(own):
-            surface, kind = " ".join(mention.text_in(document.text).split()), mention.type
+            surface, kind = " ".join(joined(document.text, mention.spans).split()), mention.type
             pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
             question = query_of(surface, kind) if pair is None else question_of_pair(pair, kind)
             found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
+
+
+def joined(text: str, spans: Fragments) -> str:
+    """Returns the name of a mention: its fragments with a blank between them, but for one cut out of a word.
+
+    Args:
+        text: of the document.
+        spans: of the fragments, as those of ``alpha-`` and ``thalassemia`` in ``alpha- and beta-thalassemia``.
+    """
+    name = ""
+    for at, (start, end) in enumerate(spans):
+        last = spans[at - 1][1]
+        in_word = at and ("-" in (text[last - 1], text[start]) or text[last].isalnum())
+        name += text[start:end] if in_word or not at else f" {text[start:end]}"
+    return name
 
 
 @lru_cache(maxsize=1 << 13)
@@ -200,8 +216,8 @@ def readings(surface: str) -> tuple[tuple[str, ...], ...]:
     Returns:
         For each reading the parts; none for a mention that names one thing.
     """
-    parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= _LONGEST else []
-    if not 2 <= len(parts) <= _MOST_PARTS:
+    parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= LONGEST else []
+    if not 2 <= len(parts) <= MOST_PARTS:
         return ()
     found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts)]
     return tuple(dict.fromkeys(reading for reading in found if reading))

@@ -193,8 +193,7 @@ class CandidateGenerator:
     def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
         read = [(number, reading) for number in numbers for reading in units[number].question.readings]
         pairs = list(dict.fromkeys((part.name, units[number].type) for number, reading in read for part in reading))
-        found = self.finder.find([one for one, _ in pairs], [kind for _, kind in pairs])
-        known = {pairs[place] for place in found.places.tolist()}
+        known = self.known(pairs)
         split: dict[int, tuple[Unit, ...]] = {}
         for number, reading in read:
             unit = units[number]
@@ -202,6 +201,11 @@ class CandidateGenerator:
                 parts = (unit._replace(part=at, surface=part.name, question=part) for at, part in enumerate(reading))
                 split.setdefault(number, tuple(parts))
         return split
+
+    def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Returns those pairs of a name and a type of which the pack has a concept with this name."""
+        found = self.finder.find([name for name, _ in pairs], [kind for _, kind in pairs])
+        return {pairs[place] for place in found.places.tolist()}
 
     def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""

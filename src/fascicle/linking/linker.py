@@ -188,6 +188,12 @@ class Linker(LinkStep):
         """True if the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
         return self._type(kind) in self.pack.types
 
+    def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Returns those pairs of a name and a type of which the pack has a concept with this name."""
+        typed = [(name, kind if kind in self.pack.types else self._type(kind)) for name, kind in pairs]
+        there = self._gatherer.known(typed)
+        return {pair for pair, one in zip(pairs, typed, strict=True) if one in there}
+
     @classmethod
     def open(cls, folder: Path, pack: Pack, *, ontology: str = "") -> Self:
         """Opens a linker that `fitting.fit_linker` wrote.

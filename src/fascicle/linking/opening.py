@@ -200,6 +200,10 @@ class Linkers(LinkStep):
         """True if a pack has concepts of a type."""
         return any(part.covers(kind) for part in self.parts)
 
+    def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Returns those pairs of a name and a type of which a pack has a concept with this name."""
+        return {pair for part in self.parts for pair in part.known(pairs)}
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links those mentions of each document that have no links; see `Linker.predict`."""
         found: list[Links] = [{} for _ in documents]

@@ -18,6 +18,7 @@ from fascicle.settings.steps import (
     AbbreviationsStep,
     ChoiceStep,
     CombineStep,
+    CoordinationStep,
     DictionaryStep,
     DropStep,
     FilterStep,
@@ -28,6 +29,7 @@ from fascicle.settings.steps import (
     RulesStep,
     StepSettings,
     TyperStep,
+    VariantsStep,
 )
 
 
@@ -101,10 +103,27 @@ def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> A
     return Own(AbbreviationFinder(), name=settings.name)
 
 
+def _variants(settings: VariantsStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.steps import LINKED, Recognise
+    from fascicle.terms.variants.recogniser import VariantRecogniser
+
+    predictor = VariantRecogniser(settings.name)
+    return Recognise(name=settings.name, predictor=predictor, gives=LINKED, fingerprint=predictor.fingerprint)
+
+
 def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
     from fascicle.linking.opening import find
 
     return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
+
+
+def _coordination(settings: CoordinationStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.linking.coordination import Coordination
+    from fascicle.linking.opening import find
+    from fascicle.pipeline.steps import fingerprint_of
+
+    linker, mark = find(settings.linker, settings.packs).opened(), _told(settings, fingerprint_of)
+    return Coordination(settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark)
 
 
 def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
@@ -193,7 +212,9 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "recogniser": _recogniser,
         "dictionary": _dictionary,
         "abbreviations": _abbreviations,
+        "variants": _variants,
         "link": _link,
+        "coordination": _coordination,
         "combine": _combine,
         "filter": _filter,
         "typer": _typer,

@@ -1,4 +1,4 @@
-"""A user's own names beside a model: where the two overlap, the names answer."""
+"""A predictor with another one beside it: what both find, or, of a user's own names, the names first."""
 
 from __future__ import annotations
 
@@ -8,69 +8,81 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Patch, canonical, overlapping_mentions
 from fascicle.core.wording import counted
+from fascicle.runtime.linked import Keep, all_of
 from fascicle.runtime.wrapped import Wrapped
 from fascicle.text.annotator import Annotator, TagSpace
 
 
 class Beside(Wrapped):
-    """Predictor with names beside it.
+    """Mentions of two predictors; each mention keeps its source."""
 
-    Every name that stands in a text is a mention. Mentions of the predictor that overlap one give way; an event counts
-    those that said something else.
-    """
-
-    def __init__(self, predictor: Annotator, names: Annotator) -> None:
-        """Takes the predictor, and the names: a list or term packs."""
+    def __init__(self, predictor: Annotator, other: Annotator, *, keep: Keep = all_of) -> None:
+        """Takes the predictor, which gives the name, the one beside it, and what is kept of the links of that one."""
         super().__init__(predictor)
-        self._names = names
+        self._other, self._keep = other, keep
+        self.gives = predictor.gives | other.gives
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources of the predictor, and of the names."""
-        return tuple(dict.fromkeys((*self._predictor.sources, *self._names.sources)))
+        """Sources of both."""
+        return tuple(dict.fromkeys((*self._predictor.sources, *self._other.sources)))
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Types of the predictor, and then those that the names alone have."""
-        return tuple(dict.fromkeys((*self._predictor.types, *self._names.types)))
+        """Types of the predictor, and then those that the other one alone has."""
+        return tuple(dict.fromkeys((*self._predictor.types, *self._other.types)))
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Types that the predictor keeps apart, but for those of the names."""
-        return tuple(kind for kind in self._predictor.apart if kind not in self._names.types)
+        """Types that the predictor keeps apart, but for those of the other one."""
+        return tuple(kind for kind in self._predictor.apart if kind not in self._other.types)
 
     @property
     def kind(self) -> str:
-        """Kind of the predictor, and what is beside it."""
-        return f"{self._predictor.kind}, beside the names of {', '.join(self._names.sources)}"
+        """Kind of the predictor, and the sources of the other one."""
+        return f"{self._predictor.kind}, beside {', '.join(self._other.sources)}"
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprints of the predictor and of the names."""
-        return f"{self._predictor.fingerprint} also {self._names.fingerprint}"
+        """Fingerprints of both."""
+        return f"{self._predictor.fingerprint} also {self._other.fingerprint}"
 
     @property
     def tag_space(self) -> TagSpace:
-        """The scores of mentions: names have no probabilities of tags."""
+        """The scores of mentions: the other one has no probabilities of tags."""
         return TagSpace()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
-        """Mentions and events for each document; see `Annotator.predict`."""
+        """Mentions and events of both for each document; see `Annotator.predict`."""
         documents = list(documents)
-        answers = zip(self._predictor.predict(documents), self._names.predict(documents), strict=True)
-        return [self._joined(patch, own) for patch, own in answers]
+        pairs = zip(self._predictor.predict(documents), self._other.predict(documents), strict=True)
+        return [self.joined(first, second) for first, second in pairs]
 
-    def _joined(self, patch: Patch, own: Patch) -> Patch:
-        mine = {mention.key for mention in own.add}
-        said = {(mention.type, mention.spans) for mention in own.add}
-        rest = {mention.key: mention for mention in patch.add if mention.key not in mine}
+    def joined(self, first: Patch, second: Patch) -> Patch:
+        """Joins what the predictor and the other one found in a document."""
+        added = (msgspec.structs.replace(one, links=self._keep(one.links)) for one in second.add)
+        return msgspec.structs.replace(first, add=(*first.add, *added), events=(*first.events, *second.events))
+
+
+class OwnNames(Beside):
+    """Predictor with a user's own names beside it: a list or term packs.
+
+    Every name that a text contains is a mention. Mentions of the predictor that overlap one are left out; an event
+    counts those with another type or other ends.
+    """
+
+    def joined(self, first: Patch, second: Patch) -> Patch:
+        """Joins what the predictor found with the names in a document."""
+        mine = {mention.key for mention in second.add}
+        named = {(mention.type, mention.spans) for mention in second.add}
+        rest = {mention.key: mention for mention in first.add if mention.key not in mine}
         gone = set()
-        for (_, one), (_, other) in overlapping_mentions(canonical((*own.add, *rest.values()))):
+        for (_, one), (_, other) in overlapping_mentions(canonical((*second.add, *rest.values()))):
             if (one.key in mine) != (other.key in mine):
                 gone.add(other.key if one.key in mine else one.key)
         kept = tuple(mention for key, mention in rest.items() if key not in gone)
-        events = (*patch.events, *own.events)
-        if others := [key for key in gone if (rest[key].type, rest[key].spans) not in said]:
+        events = (*first.events, *second.events)
+        if others := [key for key in gone if (rest[key].type, rest[key].spans) not in named]:
             message = f"left out: {counted(len(others), 'mention')} of {self.name} that names of the list overlap"
-            events += (Event(step=self._names.name, kind="note", code="overlap", message=message),)
-        return msgspec.structs.replace(patch, add=(*own.add, *kept), events=events)
+            events += (Event(step=self._other.name, kind="note", code="overlap", message=message),)
+        return msgspec.structs.replace(first, add=(*second.add, *kept), events=events)

@@ -13,7 +13,7 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.runtime.beside import Beside
+from fascicle.runtime.beside import OwnNames
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import Wrapped
 from fascicle.settings.decision import Ends
@@ -34,7 +34,7 @@ def answering(
 
     Args:
         predictor: finds the mentions.
-        also: names that answer before it, see `Beside`; of several the first.
+        also: names that answer before it, see `OwnNames`; of several the first.
         ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
         threshold: see `Chosen`.
@@ -42,7 +42,7 @@ def answering(
     Raises:
         UsageError: see `with_ends` and `Chosen`.
     """
-    predictor = reduce(Beside, reversed(also), with_ends(predictor, ends))
+    predictor = reduce(OwnNames, reversed(also), with_ends(predictor, ends))
     apart = frozenset(predictor.apart)
     if apart and not only and ends != "corpus":
         only = tuple(kind for kind in predictor.types if kind not in apart)

@@ -13,6 +13,7 @@ from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.settings.recognition import Case
 
+KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
@@ -86,6 +87,10 @@ class AbbreviationsStep(StepSettings, frozen=True, kw_only=True):
     """Notes where a document defines short forms."""
 
 
+class VariantsStep(StepSettings, frozen=True, kw_only=True):
+    """Sequence variants such as ``c.1799T>A``, ``Val600Glu`` and ``rs113488022``, with their names in HGVS as links."""
+
+
 class LinkStep(StepSettings, frozen=True, kw_only=True):
     """Concepts for the mentions of all layers that have no links; long forms lend evidence to their short forms.
 
@@ -98,6 +103,23 @@ class LinkStep(StepSettings, frozen=True, kw_only=True):
     linker: Name = DEFAULT_LINKER
     packs: tuple[Name, ...] = ()
     ontology: str = ""
+
+
+class CoordinationStep(StepSettings, frozen=True, kw_only=True):
+    """Mentions of coordinated names become one for each name, discontinuous where words are shared.
+
+    Attributes:
+        sources: of the layers whose mentions are read; what replaces them is in the same layer.
+        known: which of the names within a mention the packs must have: ``"any"``: one; ``"all"``. Those that begin or
+            end outside of a mention must all be known.
+        linker: whose packs have the names: a folder of ``fascicle linker fit``, or the name of a shipped linker.
+        packs: of the linker, where it does not find them by itself.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    known: KnownNames = "any"
+    linker: Name = DEFAULT_LINKER
+    packs: tuple[Name, ...] = ()
 
 
 class CombineStep(StepSettings, frozen=True, kw_only=True):
@@ -276,7 +298,9 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "recogniser": RecogniserStep,
         "dictionary": DictionaryStep,
         "abbreviations": AbbreviationsStep,
+        "variants": VariantsStep,
         "link": LinkStep,
+        "coordination": CoordinationStep,
         "combine": CombineStep,
         "filter": FilterStep,
         "typer": TyperStep,

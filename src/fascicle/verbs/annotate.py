@@ -81,6 +81,7 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
         json: print the documents as JSON.
         segments: also give the sentences and words that the text is cut into.
         abbreviations: also give where a text defines short forms; of the formats, jsonl and text hold them.
+        variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with their names in HGVS.
         no_link: no links.
         ontology: give links in this vocabulary of the pack alone.
     """
@@ -101,6 +102,7 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     json: bool = option("--json")
     segments: bool = option("--segments")
     abbreviations: bool = option("--abbreviations")
+    variants: bool = option("--variants")
     link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
     no_link: bool = option("--no-link")
     ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")

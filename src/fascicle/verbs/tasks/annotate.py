@@ -27,7 +27,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, Resolved, WriteRequest, notes_on, resolved
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
@@ -66,6 +66,7 @@ class AnnotateRequest:
         writing: place and format of the result; standard output by default.
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
+        variants: also find sequence variants.
         link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         also_read: other files that must not be overwritten.
@@ -77,6 +78,7 @@ class AnnotateRequest:
     writing: WriteRequest = field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
+    variants: bool = False
     link: str | tuple[str, ...] | None = None
     ontology: str = ""
     also_read: tuple[str, ...] = ()
@@ -96,6 +98,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     link: Paths | None = "auto",
     ontology: str = "",
     progress: bool = False,
+    variants: bool = False,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -112,6 +115,7 @@ def annotate(  # noqa: PLR0913 - as users say it
             the model and the format holds links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
+        variants: also find sequence variants, as `fascicle.load` does.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -124,6 +128,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
         link=link if link in (None, AUTO) else listed(link, name="link"),
         ontology=ontology,
+        variants=variants,
     )
     names = None if also is None else listed(also, name="also")
     opening = partial(load, listed(model, name="model"), also=names, case=case)
@@ -174,13 +179,21 @@ def annotate_files(
         request=request,
         given=given,
         to=to,
-        predictor=_linked(open_predictor(), request, format_named(to.format)),
+        predictor=_whole(open_predictor(), request, format_named(to.format)),
         account=Account() if account is None else account,
         listener=listener,
     )
     work.write()
     work.account.check()
     return work.account
+
+
+def _whole(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
+    """Returns the predictor with all that was asked for; of variants the links that the format holds, if any."""
+    predictor = _linked(predictor, request, form)
+    if not request.variants:
+        return predictor
+    return with_variants(predictor, form.writer.holds.links if request.link else lambda links: ())
 
 
 def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:

@@ -1,0 +1,202 @@
+"""Coordinated names as mentions of their own: of ``skin, lung and breast cancer`` three, two of them discontinuous."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.spans import Fragments, Span
+from fascicle.linking.asking import LONGEST, MOST_PARTS, joined
+from fascicle.linking.opening import Linking
+from fascicle.settings.steps import KnownNames
+
+Reading = tuple[Fragments, ...]
+_BEFORE: Final = 80  # characters before a mention in which it may begin
+_WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells and embryoid bodies"
+_LAST: Final = r"(?:\s*,?\s+(?:and/or|and|or)\s+|/)"
+_LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
+_NUMBER: Final = r"(?:\d{1,2}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
+_RIGHT: Final = re.compile(rf"(?:\s*,\s*-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×])")
+_FIRST: Final = re.compile(rf"(.*[^\W\d_](?=\d)|.*[^\W_][-\s]){_NUMBER}")  # BRCA1, ZO-1, vitamin A
+_OTHER: Final = re.compile(rf"-?{_NUMBER}")
+_BETWEEN: Final = re.compile(r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and/or|and|or|as well as)\s+|\s*/\s*")
+_CONJUNCTION: Final = re.compile(r"\b(?:and|or)\b")
+_WORDS: Final = re.compile(r"\S+")
+
+
+def readings(text: str, start: int, end: int) -> Iterator[Reading]:
+    """Yields the ways to read a range as several names, each a tuple of fragments, the likeliest first.
+
+    Args:
+        text: of the document.
+        start: first character.
+        end: one past the last.
+    """
+    parts = list(_parts(text, start, end)) if end - start <= LONGEST else []
+    if not 2 <= len(parts) <= MOST_PARTS:
+        return
+    yield from _counted(text, parts)
+    yield from _with_shared_word(text, parts)
+    yield from _with_shared_end(text, parts)
+    yield from _with_shared_start(text, parts)
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[Span]:
+    for between in (*_BETWEEN.finditer(text, start, end), None):
+        if (last := between.start() if between else end) > start:
+            yield start, last
+        start = between.end() if between else end
+
+
+def _counted(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+    """``BRCA1/2``, ``interleukin-1 and -2``."""
+    (start, end), *others = parts
+    first = _FIRST.fullmatch(text, start, end)
+    if first and all(_OTHER.fullmatch(text, *part) for part in others):
+        hyphen, blank = (start + len(first[1].rstrip(signs)) for signs in ("- ", " "))
+        yield ((start, end),), *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others)
+
+
+def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+    """``alpha- and beta-thalassemia``."""
+    *others, (start, end) = parts
+    hyphen = text.find("-", start, end)
+    if 0 <= hyphen < end - 1 and all(text[last - 1] == "-" for _, last in others):
+        yield *((part, (hyphen + 1, end)) for part in others), ((start, end),)
+
+
+def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+    """``breast and ovarian cancer``."""
+    *others, (start, end) = parts
+    for word in list(_WORDS.finditer(text, start, end))[1:]:
+        yield *((part, (word.start(), end)) for part in others), ((start, end),)
+
+
+def _with_shared_start(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+    """``cancer of the breast and ovary``."""
+    (start, end), *others = parts
+    for word in reversed(list(_WORDS.finditer(text, start, end))[:-1]):
+        yield ((start, end),), *(((start, word.end()), part) for part in others)
+
+
+class _Question(NamedTuple):
+    """Mention with the ranges that it may be part of.
+
+    Attributes:
+        mention: as it was found.
+        ways: readings of each range, in the order in which they are tried.
+    """
+
+    mention: Mention
+    ways: tuple[Reading, ...]
+
+
+class Coordination:
+    """Step that replaces mentions of coordinated names by one for each name, with the same source, type and score.
+
+    A mention may be all of ``skin, lung and breast cancer`` or its end alone, ``breast cancer``; and all or the start
+    of ``interleukin-1 and -2``. It is read as several names if the packs of a linker have them, and do not have all of
+    it as one name (``head and neck cancer``). The new mentions have no links; a step behind it gives each its own.
+    """
+
+    needs: frozenset[str] = frozenset({"mentions"})
+    gives: frozenset[str] = frozenset({"mentions"})
+
+    def __init__(
+        self,
+        name: str,
+        linker: Linking,
+        *,
+        sources: Sequence[str],
+        known: KnownNames = "any",
+        fingerprint: str = "",
+    ) -> None:
+        """Sets the parts of the step.
+
+        Args:
+            name: of the step.
+            linker: whose packs have the names.
+            sources: of the mentions that are read.
+            known: how many of the names within a mention the packs must have, see
+                `fascicle.settings.steps.CoordinationStep`.
+            fingerprint: decides, with that of the linker, what the step does.
+        """
+        self.name, self.linker, self.known = name, linker, known
+        self.sources = self.drops = frozenset(sources)
+        self.fingerprint = f"{linker.fingerprint} {fingerprint}"
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns one patch for each document."""
+        asked = [list(self._questions(document)) for document in documents]
+        pairs = {
+            (joined(document.text, name), one.mention.type)
+            for document, several in zip(documents, asked, strict=True)
+            for one in several
+            for reading in (*one.ways, (one.mention.spans,))
+            for name in reading
+        }
+        known = self.linker.known(sorted(pairs))
+        return [self._patch(*pair, known) for pair in zip(documents, asked, strict=True)]
+
+    def _questions(self, document: Document) -> Iterator[_Question]:
+        own = [one for one in document.mentions if one.source in self.sources]
+        for mention in own:
+            if len(mention.spans) == 1 and (ways := tuple(_ways(document.text, mention, own))):
+                yield _Question(mention, ways)
+
+    def _patch(self, document: Document, asked: Sequence[_Question], known: set[tuple[str, str]]) -> Patch:
+        added: dict[tuple[str, str, Fragments], Mention] = {}
+        dropped = []
+        there = {one.key for one in document.mentions}
+        for mention, ways in asked:
+            reading = self._chosen(document.text, mention, ways, known)
+            if reading:
+                names = [msgspec.structs.replace(mention, spans=name, links=()) for name in reading]
+                added |= {one.key: one for one in names if one.key not in there}
+                if mention.spans not in reading:
+                    dropped.append(mention.key)
+        return Patch(add=tuple(added.values()), drop=tuple(dropped))
+
+    def _chosen(
+        self, text: str, mention: Mention, ways: Sequence[Reading], known: set[tuple[str, str]]
+    ) -> Reading | None:
+        def is_known(name: Fragments) -> bool:
+            return (joined(text, name), mention.type) in known
+
+        inside = [one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)]
+        for reading in (one for one in ways if one not in inside):
+            if (any if text[reading[-1][-1][0]] == "-" else all)(
+                name == mention.spans or is_known(name) for name in reading
+            ):
+                return reading
+        if is_known(mention.spans):
+            return None
+        every = (one for one in inside if all(map(is_known, one)))
+        return next(every, self._half_known(text, mention, inside, is_known))
+
+    def _half_known(
+        self, text: str, mention: Mention, ways: Sequence[Reading], is_known: Callable[[Fragments], bool]
+    ) -> Reading | None:
+        """Returns the first reading with a name that is known, where this is enough and a word coordinates them."""
+        if self.known == "all" or not _CONJUNCTION.search(text, mention.start, mention.end):
+            return None
+        return next((one for one in ways if any(map(is_known, one))), None)
+
+
+def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[Reading]:
+    """Yields the readings of ranges around a mention, the widest first, and of the mention itself."""
+    before = max(0, mention.start - _BEFORE)
+    starts, ends = [], []
+    if left := _LEFT.search(text, before, mention.start):
+        starts = [start for start, _ in _parts(text, left.start(), mention.start)]
+    if right := _RIGHT.match(text, mention.end):
+        ends = [right.end()]
+    outside = [(start, mention.start) for start in starts] + [(mention.end, end) for end in ends]
+    for start, end in outside:
+        if not any(one.type == mention.type and start < one.end and one.start < end for one in own):
+            yield from readings(text, min(start, mention.start), max(end, mention.end))
+    yield from readings(text, mention.start, mention.end)

@@ -1,0 +1,1 @@
+"""Sequence variants in texts: how they are written, and their names in HGVS."""

@@ -1,0 +1,253 @@
+"""How variants are written: patterns over texts, and the HGVS name of what each matches.
+
+A form that is right only now and then is *weak*: it counts where words beside it speak of variants, see
+`fascicle.terms.variants.recogniser`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from fascicle.terms.variants.letters import BASE_NAME, BASES, LETTER, NAME, SHORT, SHORT_NAMES, STOP
+
+Groups = Mapping[str, str]
+
+_ARROW: Final = r"(?:\s?(?:[-−–]{0,3}>|=+>|→|⟶|/|\\)\s?|\sto\s|-to-)"
+_SIGN: Final = r"[-+−–*]"
+_INTRON: Final = r"(?:IVS|ivs)\s?\d+\s?[-+−–]\s?\d+"
+_PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|{_SIGN}?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
+_LEFT: Final = r"(?<![A-Za-z0-9_.])"
+_SIGNED: Final = rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
+_JOINED: Final = r"(?<![A-Z0-9_.])"  # KrasG12D
+_RIGHT: Final = r"(?![A-Za-z0-9_])"
+_AA: Final = rf"(?:{SHORT}|{SHORT.upper()}|{LETTER})"
+_AA3: Final = rf"(?:{SHORT}|{SHORT.upper()})"
+_BESIDE: Final = r"(?: residue)?(?: \((?:[A-Z]|[A-Z][a-z]{2}|[ACGTU]{3})\))?"  # valine (Val), stop (TGA)
+_FULL: Final = rf"(?:(?i:{NAME}|(?:premature )?(?:stop|termination)(?: codon)?)|{_AA3}){_BESIDE}"
+_CHANGE: Final = r"(?i:substitution|mutation|transition|transversion|change|exchange|replacement)"
+_AT: Final = (
+    r"(?i:,? (?:at|in|of|was identified at)(?: the)?(?: amino[ -]acid| nucleotide)?"
+    r"(?: residue| position| codon| nucleotide| amino[ -]acid| base| nt| bp)?(?: number)?)"
+)
+_EVENT_NAME: Final = "insertion/deletion|deletion/insertion|deletion|insertion|duplication"
+_EVENT: Final = r"(?:delins|del|dup|ins|inv)"
+_BASE: Final = "[ACGTU]"
+_LEVEL: Final = r"(?P<level>[cgmnr])\.\s?"
+_PLACES: Final = rf"(?P<start>{_PLACE})(?:(?:\s?_\s?|-)(?P<end>{_PLACE}))?"
+
+
+class Form(NamedTuple):
+    """One way to write variants.
+
+    Attributes:
+        pattern: that finds them.
+        name: the HGVS name of what its groups hold; empty for none.
+        weak: whether it needs words beside it that speak of variants.
+        letters: whether it has letters that can be bases and amino acids.
+    """
+
+    pattern: re.Pattern[str]
+    name: Callable[[Groups], str]
+    weak: bool = False
+    letters: bool = False
+
+
+def no_name(groups: Groups) -> str:
+    """Of a form that states too little for a name."""
+    return ""
+
+
+def dna(groups: Groups) -> str:
+    """The name of a change of bases; ``c`` is taken where no level is written."""
+    start, end = _places(groups)
+    ref, alt = (BASES.get(groups[name].lower(), groups[name]) for name in ("ref", "alt"))
+    if not start:
+        return ""
+    if len(ref) > 1:
+        end = end or _moved(start, len(ref) - 1)
+    what = "=" if ref == alt else f"{ref}>{alt}" if len(ref) == len(alt) == 1 else f"delins{alt}"
+    return _dna_name(groups, start, end, what)
+
+
+def dna_event(groups: Groups) -> str:
+    """The name of a deletion, a duplication or an insertion of bases."""
+    start, end = _places(groups)
+    event, added = groups["event"], groups.get("seq") or ""
+    if not start or ("ins" in event and not added.isalpha()):
+        return ""
+    size = int(digits[0]) if (digits := re.match(r"\d+", added)) else len(added)
+    if event == "ins":
+        end = end or _moved(start, 1)
+    elif event != "delins":
+        end, added = end or _moved(start, max(size, 1) - 1), ""
+    return _dna_name(groups, start, end, f"{event}{added}")
+
+
+def _dna_name(groups: Groups, start: str, end: str, what: str) -> str:
+    level = groups.get("level") or "c"
+    return f"{level}.{_range(start, end)}{what.lower() if level == 'r' else what}"
+
+
+def protein(groups: Groups) -> str:
+    """The name of the change of an amino acid."""
+    ref, alt = (SHORT_NAMES.get(_plain(groups[name]), "=") for name in ("ref", "alt"))
+    return f"p.{ref}{groups['start']}{'=' if ref == alt else alt}"
+
+
+def frame_shift(groups: Groups) -> str:
+    """The name of a shift of the reading frame."""
+    alt, length = groups["alt"], groups["length"]
+    tail = f"Ter{length}" if length and alt else ""
+    return f"p.{_place(groups['ref'], groups['start'])}{SHORT_NAMES[alt.lower()] if alt else ''}fs{tail}"
+
+
+def protein_event(groups: Groups) -> str:
+    """The name of a deletion, a duplication or an insertion of amino acids."""
+    start, event, added = _place(groups["ref"], groups["start"]), groups.get("event") or "del", ""
+    end = _place(groups["last"], groups["end"]) if groups.get("end") else ""
+    if "ins" in event:
+        seq = groups["seq"]
+        added = "".join(SHORT_NAMES[one.lower()] for one in re.findall(_AA3, seq) or seq)
+        if not added or (event == "ins" and not end):
+            return ""
+    return f"p.{_range(start, end)}{event}{added}"
+
+
+def deleted_run(groups: Groups) -> str:
+    """The name of a deletion that states its amino acids."""
+    seq, start = groups["seq"], int(groups["start"])
+    first, last = (
+        f"{SHORT_NAMES[one.lower()]}{place}" for one, place in ((seq[0], start), (seq[-1], start + len(seq) - 1))
+    )
+    return f"p.{_range(first, last)}del"
+
+
+def _plain(name: str) -> str:
+    """An amino acid in lower case, without what stands around it."""
+    bare = re.sub(r"(?i)premature | residue| \(.*", "", name).lower()
+    return "x" if re.fullmatch("(?:stop|termination)(?: codon)?", bare) else bare
+
+
+def _place(ref: str, start: str) -> str:
+    return f"{SHORT_NAMES[ref.lower()]}{start}"
+
+
+def _places(groups: Groups) -> tuple[str, str]:
+    """First and last place; the last is empty if there is one place, both are if it is none of HGVS."""
+    start, end = (_number(groups.get(name) or "") for name in ("start", "end"))
+    if not end and (both := re.fullmatch(r"(\d+)-(\d+)", start)) and int(both[2]) > int(both[1]):
+        return both[1], both[2]  # 118-119insA; a place in an intron (118-19) seldom has the greater number behind
+    return start, end
+
+
+def _number(place: str) -> str:
+    plain = re.sub(r"[\s()]", "", place).replace("−", "-").replace("–", "-").removeprefix("+")
+    return "" if plain.startswith("Ex") else plain.replace("ivs", "IVS")
+
+
+def _moved(start: str, steps: int) -> str:
+    """The place some steps behind another one; there is no place 0."""
+    head, sign, digits = re.fullmatch(r"(.*?)([-+]?)(\d+)", start).groups()  # type: ignore[union-attr]
+    if sign != "-":
+        return f"{head}{sign}{int(digits) + steps}"
+    moved = steps - int(digits)
+    if moved < 0:
+        return f"{head}{moved}"
+    return (head if moved == 0 else "") if head else str(moved + 1)
+
+
+def _range(start: str, end: str) -> str:
+    return f"{start}_{end}" if end and end != start else start
+
+
+def _form(
+    pattern: str,
+    name: Callable[[Groups], str] = no_name,
+    *,
+    weak: bool = False,
+    left: str = _LEFT,
+    letters: bool = False,
+) -> Form:
+    return Form(re.compile(f"{left}(?:{pattern}){_RIGHT}"), name, weak, letters)
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """All forms, compiled once."""
+    numbers = _form(r"(?:[Rr]s|RS)\s?#?(?P<rs>[1-9]\d{2,11})", lambda groups: f"rs{groups['rs']}")
+    return (numbers, *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
+
+
+def _dna_forms() -> Iterator[Form]:
+    place = rf"(?P<start>{_PLACE})"
+    change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
+    yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", dna, left=_SIGNED)
+    yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", dna)
+    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", dna_event)
+    signed = r"(?P<start>\(?[-−–+]\s?\d{2,5}\)?)"
+    yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?P<ref>{_BASE}) (?P<start>\d{{3,6}})\s?(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{5,6}})(?P<alt>{_BASE})", dna)
+    yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
+    yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
+
+
+def _dna_events() -> Iterator[Form]:
+    seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
+    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT})\s?{seq}", dna_event, left=_SIGNED)
+    yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", dna_event)
+    yield _form(r"(?:dup|del|ins)\d+bp")
+    yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", dna_event)
+    yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
+    yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
+    yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})")
+    yield _form(r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left="")
+    yield _form(r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+", weak=True)
+
+
+def _protein_forms() -> Iterator[Form]:
+    prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
+    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}(?:{_ARROW}|[\s-])?(?P<alt>{_AA3}|{STOP})\)?", protein)
+    yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
+    one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
+    yield _form(one, protein, left=_JOINED, letters=True)
+    yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
+    yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
+    yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{STOP})", protein)
+    yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
+    yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
+
+
+def _protein_events() -> Iterator[Form]:
+    prefix, place = r"(?:p\.\s?\(?)?", rf"(?P<ref>{_AA})(?P<start>[1-9]\d*)"
+    shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+)?|\w{{0,8}})"
+    yield _form(rf"{prefix}{place}{shift}\)?", frame_shift)
+    last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
+    added = rf"(?P<seq>(?:{_AA3})+|{LETTER}+)?"
+    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}){added}\)?", protein_event)
+    delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
+    yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", protein_event)
+    yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", protein_event)
+    yield _form(rf"(?:{_AA}\d+_)+{_AA}\d+ deletion")
+    yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", deleted_run)
+    yield _form(rf"{LETTER}{{2,5}}\s?\d+-\d+\s?(?:ins|del|{_EVENT_NAME})")
+
+
+def _spoken_forms() -> Iterator[Form]:
+    """Variants in words."""
+    to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?-{1,3}>\s?)"
+    place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"
+    yield _form(rf"(?P<ref>{_FULL}){to}(?P<alt>{_FULL})(?: {_CHANGE})?{place}", protein)
+    yield _form(rf"(?P<ref>{_FULL}){place}{to}(?P<alt>{_FULL})", protein)
+    yield _form(rf"(?P<ref>{_FULL})[\s-]?(?P<start>\d+){to}(?P<alt>{_FULL})", protein)
+    yield _form(rf"(?P<ref>(?i:{NAME}))[\s-](?P<start>\d+)[\s-](?P<alt>(?i:{NAME}))", protein)
+    yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
+    base = rf"(?:{_BASE}|(?i:{BASE_NAME}))"
+    yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", dna)
+    yield _form(rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein)
+    yield _form(r"(?:[ACGT]|\([A-Z]\)) allele (?:at|for) (?:the )?(?:codon |position )?[-−]?\d+")

@@ -1,0 +1,195 @@
+"""Recogniser of sequence variants, with their HGVS names or rs numbers as links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Document, Patch
+from fascicle.core.mention import Link, Mention
+from fascicle.terms.variants.forms import Form, forms
+from fascicle.terms.variants.letters import LETTERS
+from fascicle.text.annotator import Annotator, TagSpace
+
+NAME: Final = "variants"
+TYPE: Final = "SequenceVariant"
+HGVS: Final = "HGVS"
+DBSNP: Final = "dbsnp"  # as the Bioregistry spells it
+_NEAR: Final = 40  # characters in which a word makes a weak form a variant
+_AROUND: Final = 200  # characters whose words tell whether letters are bases or amino acids
+_SPEAKS: Final = re.compile(
+    r"(?i)mutation|mutant|variant|polymorphi|\bSNPs?\b|allel|genotype|substitut|transition|transversion|haplotyp|zygo"
+    r"|carrier|codon|conversion|exchange|deletion|\brs\d"
+)
+_OF_BASES: Final = re.compile(
+    r"(?i)\bSNPs?\b|polymorphi|nucleotide|genotyp|allel|promoter|intron|exon|transition|transversion|UTR|cDNA|haplotyp"
+)
+_OF_PROTEINS: Final = re.compile(
+    r"(?i)residue|amino|mutants?\b|protein|domain|kinase|recept|missense|enzym|bind|alanine|cysteine|active site"
+)
+_OTHERS: Final = re.compile(r"T1D|T2D|T47D|T98G|C3H|[AC][1-5][AB]|[PH]2[ABXY]|D[1-5]R")  # diseases, cells, genes
+_ONE_BASE: Final = re.compile(r"p\.(Ala|Cys|Gly|Thr)(\d+)(Ala|Cys|Gly|Thr|=)")
+_SUBSTITUTION: Final = re.compile(r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])")
+_ALLELE: Final = re.compile(r"(?<![\w.+-])(\d{2,6})\s?([A-Z])([A-Z])?(?!\w)")
+_REFERENCE: Final = re.compile(
+    r"(?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?=:\s?\Z)"
+)
+_REFERENCE_SIZE: Final = 30  # characters of the longest
+_THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
+
+
+class _Found(NamedTuple):
+    """A match.
+
+    Attributes:
+        start: first character.
+        end: one past the last.
+        name: in HGVS, or an rs number; empty for none.
+        form: that matched.
+    """
+
+    start: int
+    end: int
+    name: str
+    form: Form | None = None
+
+
+class VariantRecogniser(Annotator):
+    """Finds sequence variants by how they are written: ``c.1799T>A``, ``Val600Glu``, ``rs113488022``, ``delta F508``.
+
+    A mention is linked to its name in HGVS, where it states one, or to its rs number. Of ``V600E`` the name is
+    ``p.Val600Glu``: it has a reference sequence only where the text gives one, as in ``NM_004333.4:c.1799T>A``. A
+    variant beside its rs number, as in ``N221D (rs6232)``, has it as another name (`Link.same`) in the whole document.
+    """
+
+    gives = frozenset({"mentions", "links"})
+
+    def __init__(self, name: str = NAME) -> None:
+        """Sets the source of the mentions."""
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Source of the mentions."""
+        return self._name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The only type."""
+        return (TYPE,)
+
+    @property
+    def kind(self) -> str:
+        """How it works."""
+        return "rules for sequence variants"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """Tags without probabilities."""
+        return TagSpace(meaning="none")
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns the variants of each document, in the order of the text, without scores."""
+        return [Patch(add=tuple(self._mentions(document.text))) for document in documents]
+
+    def _mentions(self, text: str) -> Iterator[Mention]:
+        found = _chosen(_counted(text, list(_matches(text))))
+        found = [one._replace(name=_meant(one, text, found)) for one in found]
+        found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
+        found = [one._replace(name=_with_reference(one, text)) for one in found]
+        numbers = dict(_numbered(text, found))
+        for one in found:
+            yield Mention(((one.start, one.end),), TYPE, source=self._name, links=_links(one.name, numbers))
+
+
+def _matches(text: str) -> Iterator[_Found]:
+    """Yields the matches of all forms, some of which overlap."""
+    for form in forms():
+        for found in form.pattern.finditer(text):
+            start, end = found.span()
+            words = found[0]
+            if words.endswith(")") and words.count(")") > words.count("("):
+                end -= 1
+            end = start + len(text[start:end].rstrip())
+            if not _OTHERS.fullmatch(text, start, end):
+                name = form.name({key: value or "" for key, value in found.groupdict().items()})
+                yield _Found(start, end, name, form)
+
+
+def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:
+    """Returns the matches without those of weak forms of which the text nowhere speaks as of variants."""
+    spoken = {text[one.start : one.end] for one in found if _spoken_of(text, one.start, one.end)}
+    return [one for one in found if not (one.form and one.form.weak) or text[one.start : one.end] in spoken]
+
+
+def _spoken_of(text: str, start: int, end: int) -> bool:
+    return bool(_SPEAKS.search(text[max(0, start - _NEAR) : start]) or _SPEAKS.search(text[end : end + _NEAR]))
+
+
+def _chosen(found: list[_Found]) -> list[_Found]:
+    """Returns the longest matches, of equal ones those with a name, without overlaps."""
+    taken: list[_Found] = []
+    free = [True] * max((one.end for one in found), default=0)
+    for one in sorted(found, key=lambda one: (one.start - one.end, not one.name, one.start)):
+        if all(free[one.start : one.end]):
+            taken.append(one)
+            free[one.start : one.end] = [False] * (one.end - one.start)
+    return sorted(taken, key=lambda one: one.start)
+
+
+def _meant(one: _Found, text: str, found: Sequence[_Found]) -> str:
+    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of."""
+    letters = _ONE_BASE.fullmatch(one.name) if one.form and one.form.letters else None
+    if letters is None:
+        return one.name
+    around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
+    sure = [other for other in found if other.form and other.form.letters and not _ONE_BASE.fullmatch(other.name)]
+    bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * bool(sure)
+    if bases < 0:
+        return one.name
+    ref, place, alt = letters.groups()
+    return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
+
+
+def _with_reference(one: _Found, text: str) -> str:
+    """Returns the name with the reference sequence that stands before it: ``NM_004333.4:c.1799T>A``."""
+    sequence = _REFERENCE.search(text[max(0, one.start - _REFERENCE_SIZE) : one.start])
+    if not sequence or one.name[1:2] != ".":
+        return one.name
+    of_genome = sequence[0].startswith("chr") and one.name.startswith("c.")
+    return f"{sequence[0]}:{'g' + one.name[1:] if of_genome else one.name}"
+
+
+def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
+    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``."""
+    known: dict[str, tuple[str, set[str]]] = {}
+    for one in found:
+        if parts := _SUBSTITUTION.fullmatch(one.name):
+            place, *letters = (part for part in (parts[2], parts[4], parts[1], parts[3], parts[5], parts[6]) if part)
+            known.setdefault(place, (one.name, set()))[1].update(LETTERS.get(letter, letter) for letter in letters)
+    for allele in _ALLELE.finditer(text) if known else ():
+        name, stated = known.get(allele[1], ("", set[str]()))
+        if {*filter(None, allele.groups()[1:])} <= stated:
+            start, end = allele.span()
+            if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
+                yield _Found(start, end, name)
+
+
+def _numbered(text: str, found: Sequence[_Found]) -> Iterator[tuple[str, str]]:
+    """Yields names and the rs numbers that stand beside them."""
+    for first, second in pairwise(found):
+        if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (first.name, second.name):
+            one, other = sorted((first.name, second.name), key=lambda name: name.startswith("rs"))
+            if other.startswith("rs") and not one.startswith("rs"):
+                yield one, other
+
+
+def _links(name: str, numbers: dict[str, str]) -> tuple[Link, ...]:
+    if not name:
+        return ()
+    if name.startswith("rs"):
+        return (Link(id=name, ontology=DBSNP, curie=f"{DBSNP}:{name}"),)
+    same = (f"{DBSNP}:{numbers[name]}",) if name in numbers else ()
+    return (Link(id=name, ontology=HGVS, curie=f"{HGVS}:{name}", same=same),)

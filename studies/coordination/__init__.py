@@ -1,0 +1,1 @@
+"""The study of coordinated names: their concepts, and their places."""

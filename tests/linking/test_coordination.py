@@ -1,0 +1,108 @@
+"""Coordinated names: one mention for each, with its own fragments."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.linking import build_pack
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.patches import apply
+from fascicle.linking.asking import joined
+from fascicle.linking.coordination import Coordination, readings
+from fascicle.linking.linker import Linker
+
+WORDS = ("breast", "ovarian", "cancer", "and", "or", ",", "/", "STAT3", "-5", "5", "of the", "alpha-", "beta-AT", "x")
+
+
+@pytest.fixture(scope="session")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    return Linker(build_pack(tmp_path_factory.mktemp("packs") / "pack"))
+
+
+def mention(text: str, words: str, kind: str = "Disease") -> Mention:
+    start = text.index(words)
+    return Mention(((start, start + len(words)),), kind, score=0.5, source="given")
+
+
+def split(linker: Linker, text: str, *mentions: Mention, known: str = "any") -> set[str]:
+    """The names of the document after the step."""
+    step = Coordination("coordination", linker, sources=["given"], known=known)  # type: ignore[arg-type]
+    document = Document(id="1", text=text, mentions=mentions)
+    (patch,) = step.run([document])
+    after = apply(document, patch, step=step.name, drops=step.drops)
+    assert all((one.source, one.score) == ("given", 0.5) for one in after.mentions)
+    return {joined(text, one.spans) for one in after.mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "kind", "names"),
+    [
+        ("breast and ovarian cancer rose", "breast and ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
+        ("in breast or ovarian cancer", "ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
+        ("in breast/ovarian cancer", "ovarian cancer", "Disease", {"breast cancer", "ovarian cancer"}),
+        ("STAT3 and 5 rose", "STAT3 and 5", "Gene", {"STAT3", "STAT5"}),
+        ("STAT3/5 rose", "STAT3", "Gene", {"STAT3", "STAT5"}),
+        ("STAT-3 and -5 rose", "STAT-3", "Gene", {"STAT-3", "STAT-5"}),
+        ("fever and ovarian cancer", "ovarian cancer", "Disease", {"ovarian cancer"}),
+        ("STAT3 and 7 rose", "STAT3", "Gene", {"STAT3"}),
+        ("STAT3 and 5.5 mM", "STAT3", "Gene", {"STAT3"}),
+        ("mice and ovarian cancer", "ovarian cancer", "Disease", {"ovarian cancer"}),
+        ("nothing here", "nothing", "Disease", {"nothing"}),
+    ],
+)
+def test_names(linker: Linker, text: str, words: str, kind: str, names: set[str]) -> None:
+    assert split(linker, text, mention(text, words, kind)) == names
+
+
+def test_fragments_are_places_of_the_words(linker: Linker) -> None:
+    text = "breast and ovarian cancer"
+    step = Coordination("coordination", linker, sources=["given"])
+    (patch,) = step.run([Document(id="1", text=text, mentions=(mention(text, text),))])
+    assert {one.spans for one in patch.add} == {((0, 6), (19, 25)), ((11, 25),)}
+    linked = linker.run([Document(id="1", text=text, mentions=patch.add)])[0]
+    assert {key[2]: [link.curie for link in links] for key, links in linked.links} == {
+        ((0, 6), (19, 25)): ["MESH:D1"],
+        ((11, 25),): ["MESH:D2"],
+    }
+
+
+def test_one_name_that_is_known_is_enough_within_a_mention(linker: Linker) -> None:
+    text = "renal and ovarian cancer"
+    assert split(linker, text, mention(text, text)) == {"renal cancer", "ovarian cancer"}
+    assert split(linker, text, mention(text, text), known="all") == {text}
+    assert split(linker, text, mention(text, "ovarian cancer")) == {"ovarian cancer"}
+
+
+def test_a_name_of_its_own_stays(linker: Linker) -> None:
+    """It is one concept in the pack, whatever its parts are."""
+    text = "breast cancer and ovarian cancer"
+    both = mention(text, "breast cancer"), mention(text, "ovarian cancer")
+    assert split(linker, text, *both) == {"breast cancer", "ovarian cancer"}
+
+
+def test_other_layers_stay_as_they_are(linker: Linker) -> None:
+    text = "breast and ovarian cancer"
+    step = Coordination("coordination", linker, sources=["other"])
+    (patch,) = step.run([Document(id="1", text=text, mentions=(mention(text, text),))])
+    assert (patch.add, patch.drop) == ((), ())
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), st.integers(0, 8))
+def test_fragments_are_sorted_and_within(text: str, start: int) -> None:
+    start = min(start, len(text))
+    for reading in readings(text, start, len(text)):
+        assert len(reading) > 1
+        for spans in reading:
+            ends = start
+            for first, last in spans:
+                assert ends <= first < last <= len(text)
+                ends = last
+            assert joined(text, spans).replace(" ", "") == "".join(text[a:b] for a, b in spans).replace(" ", "")
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join))
+def test_the_step_gives_sound_patches(linker: Linker, text: str) -> None:
+    given_one = Mention(((0, len(text)),), "Disease", score=0.5, source="given")
+    split(linker, text, given_one)

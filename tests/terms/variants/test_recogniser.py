@@ -1,0 +1,184 @@
+"""Sequence variants: where they are, and what they are called in HGVS."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document
+from fascicle.core.mention import Link, is_curie
+from fascicle.terms.variants.recogniser import VariantRecogniser
+
+RECOGNISER = VariantRecogniser()
+CODES = {  # one letter and three, as IUPAC has them
+    **{"A": "Ala", "R": "Arg", "N": "Asn", "D": "Asp", "C": "Cys", "Q": "Gln", "E": "Glu", "G": "Gly", "H": "His"},
+    **{"I": "Ile", "L": "Leu", "K": "Lys", "M": "Met", "F": "Phe", "P": "Pro", "S": "Ser", "T": "Thr", "W": "Trp"},
+    **{"Y": "Tyr", "V": "Val"},
+}
+NAMES = {"Val": "valine", "Glu": "glutamic acid", "Arg": "arginine", "Trp": "tryptophan", "Ser": "serine"}
+OF_PROTEINS = "DEFHIKLMNPQRSVWY"  # letters that are no bases
+BASES = st.sampled_from("ACGT")
+PARTS = (
+    *(
+        "c.",
+        "p.",
+        "g.",
+        "r.",
+        "Val",
+        "Glu",
+        "600",
+        "1",
+        "-",
+        "+",
+        "_",
+        "*",
+        "A",
+        "C",
+        "G",
+        "T",
+        "U",
+        "V",
+        "X",
+        "(",
+        ")",
+    ),
+    *(" ", ">", "->", "to", "del", "ins", "dup", "delins", "fs", "Ter", "stop", "rs", "123", "IVS3", "Ex2", "/", "Δ"),
+    *(
+        "valine",
+        "codon",
+        " at position ",
+        "with",
+        "adenine",
+        "=",
+        "?",
+        "chr1:",
+        "NM_1.2:",
+        "mutation ",
+        "99999999",
+        "−",
+    ),
+)
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """Words and name of each mention."""
+    (patch,) = RECOGNISER.predict([Document(id="1", text=text)])
+    return [(one.text_in(text), one.links[0].id if one.links else "") for one in patch.add]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "name"),
+    [
+        ("(c.1799T>A)", "c.1799T>A", "c.1799T>A"),
+        ("c.G1714C", "c.G1714C", "c.1714G>C"),
+        ("the -521 C/T allele", "-521 C/T", "c.-521C>T"),
+        ("IL1B-31T/C", "-31T/C", "c.-31T>C"),
+        ("IVS3 + 18C > T", "IVS3 + 18C > T", "c.IVS3+18C>T"),
+        ("m.3243A>G in mtDNA", "m.3243A>G", "m.3243A>G"),
+        ("r.76a>u", "r.76a>u", "r.76a>u"),
+        ("r.76_78del", "r.76_78del", "r.76_78del"),
+        ("r.76_77insacg", "r.76_77insacg", "r.76_77insacg"),
+        ("c.609+28_610-16del", "c.609+28_610-16del", "c.609+28_610-16del"),
+        ("c.474delA", "c.474delA", "c.474del"),
+        ("1494del6", "1494del6", "c.1494_1499del"),
+        ("5382insC", "5382insC", "c.5382_5383insC"),
+        ("c.-1_1insA", "c.-1_1insA", "c.-1_1insA"),
+        ("-1insA", "-1insA", "c.-1_1insA"),
+        ("118-119insA", "118-119insA", "c.118_119insA"),
+        ("c.463-6T>G", "c.463-6T>G", "c.463-6T>G"),
+        ("c.899dupC", "c.899dupC", "c.899dup"),
+        ("Val600Glu", "Val600Glu", "p.Val600Glu"),
+        ("p.(Val600Glu)", "p.(Val600Glu)", "p.Val600Glu"),
+        ("(p.Arg34X)", "p.Arg34X", "p.Arg34Ter"),
+        ("Glu873Stop", "Glu873Stop", "p.Glu873Ter"),
+        ("p.Met326=", "p.Met326=", "p.Met326="),
+        ("S429S", "S429S", "p.Ser429="),
+        ("KrasQ61R", "Q61R", "p.Gln61Arg"),
+        ("p.G204VfsX28", "p.G204VfsX28", "p.Gly204ValfsTer28"),
+        ("p.Arg58fs", "p.Arg58fs", "p.Arg58fs"),
+        ("F508del", "F508del", "p.Phe508del"),
+        ("delta F508", "delta F508", "p.Phe508del"),
+        ("ΔF508", "ΔF508", "p.Phe508del"),
+        ("157delMTTTVP", "157delMTTTVP", "p.Met157_Pro162del"),
+        ("p.Asp46_Gln48delinsGlu", "p.Asp46_Gln48delinsGlu", "p.Asp46_Gln48delinsGlu"),
+        (
+            "a valine to alanine substitution at amino acid 16",
+            "valine to alanine substitution at amino acid 16",
+            "p.Val16Ala",
+        ),
+        ("arginine 124-to-cysteine", "arginine 124-to-cysteine", "p.Arg124Cys"),
+        ("G to A at nucleotide position 1359", "G to A at nucleotide position 1359", "c.1359G>A"),
+        ("rs113488022", "rs113488022", "rs113488022"),
+        ("NM_004333.4:c.1799T>A", "c.1799T>A", "NM_004333.4:c.1799T>A"),
+        ("chr14:58915212G>A", "58915212G>A", "chr14:g.58915212G>A"),
+    ],
+)
+def test_names(text: str, words: str, name: str) -> None:
+    assert found(text) == [(words, name)]
+
+
+@pytest.mark.parametrize(
+    "text", ["type 2 diabetes (T2D)", "T47D and T98G cells", "C3H mice", "histone H2A", "A/T-rich", "0.5 mg"]
+)
+def test_what_looks_like_one(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_weak_form_needs_words_that_speak_of_variants() -> None:
+    assert found("We measured S5A by mass.") == []
+    assert found("We measured the S5A mutant.") == [("S5A", "p.Ser5Ala")]
+    assert [words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")] == ["S5A", "S5A"]
+
+
+def test_letters_of_both_are_what_the_text_speaks_of() -> None:
+    assert found("the promoter polymorphism G472A and its genotype") == [("G472A", "c.472G>A")]
+    assert found("the catalytic cysteine residue; its C314A mutant protein binds")[0][1] == "p.Cys314Ala"
+
+
+def test_alleles_follow_their_variant() -> None:
+    assert found("D302H was typed. Carriers of the 302H allele.") == [("D302H", "p.Asp302His"), ("302H", "p.Asp302His")]
+    assert found("D302H was typed. Carriers of the 302K allele.") == [("D302H", "p.Asp302His")]
+
+
+def test_an_rs_number_beside_a_variant_is_another_name() -> None:
+    (patch,) = RECOGNISER.predict([Document(id="1", text="N221D (rs6232) is common; N221D is benign, R221D not.")])
+    links = [one.links[0] for one in patch.add]
+    assert (
+        links[0]
+        == links[2]
+        == Link(id="p.Asn221Asp", ontology="HGVS", curie="HGVS:p.Asn221Asp", same=("dbsnp:rs6232",))
+    )
+    assert links[1].curie == "dbsnp:rs6232"
+    assert links[3].same == ()
+
+
+@given(ref=st.sampled_from(OF_PROTEINS), place=st.integers(10, 9999), alt=st.sampled_from(sorted(CODES)))
+def test_every_way_to_write_a_substitution_has_one_name(ref: str, place: int, alt: str) -> None:
+    name = f"p.{CODES[ref]}{place}{'=' if ref == alt else CODES[alt]}"
+    if f"{ref}{place}{alt}" in ("T47D", "T98G"):
+        return
+    for written in (f"{ref}{place}{alt}", f"p.{ref}{place}{alt}", f"{CODES[ref]}{place}{CODES[alt]}"):
+        assert found(f"Here {written}, they say.") == [(written, name)]
+
+
+@given(place=st.integers(100, 99999), ref=BASES, alt=BASES, level=st.sampled_from("cgmn"))
+def test_every_way_to_write_a_change_of_bases(place: int, ref: str, alt: str, level: str) -> None:
+    what = "=" if ref == alt else f"{ref}>{alt}"
+    for written in (f"{level}.{place}{ref}>{alt}", f"{level}.{ref}{place}{alt}"):
+        assert found(f"Here {written}, they say.") == [(written, f"{level}.{place}{what}")]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join))
+def test_mentions_are_sound(text: str) -> None:
+    (patch,) = RECOGNISER.predict([Document(id="1", text=text)])
+    ends = 0
+    for one in patch.add:
+        assert ends <= one.start < one.end <= len(text)
+        assert one.text_in(text).strip() == one.text_in(text)
+        ends = one.end
+        for link in one.links:
+            assert is_curie(link.curie)
+            assert re.fullmatch(r"rs\d+|(?:[\w.]+:)?[cgmnrp]\.\S+", link.id)
