@@ -72,20 +72,19 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             model that the run kept (extra ``train``). Or a dictionary: a ``.tsv`` or ``.txt`` file (also ``.gz``) with
             a type, a TAB and a name in each row. Or one or several term packs of ``fascicle index build``. Or the name
             or folder of a checkpoint of Hugging Face (extra ``train``), or a predictor of another package (plug-in).
-        also: your own names beside the model: a dictionary, a term pack, or several. Each place of a name is a
-            mention, and takes the place of mentions of the model that overlap it; of several lists the first answers.
+        also: own names: a dictionary, a term pack, or several. Each name in a text is a mention, and mentions of the
+            model that overlap it are left out; of several lists the first answers.
         case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
             it is written; ``"exact"``: only as it is written; ``"any"``: any, also of names of term packs.
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
-        types: a TOML file of types to look for, in place of those that a model of the family ``binder`` was trained on.
+        types: a TOML file of types to look for, in place of those that a ``binder`` was trained on.
         device: of what runs in torch (a training run, a checkpoint, such members of an ensemble): ``"cpu"`` (the
             default), another one, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
         ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
-        ends: of a model with a decision of documents: ``"bare"`` cuts what only some guidelines count to a name, as
-            ``" gene"``; ``"corpus"`` leaves it, and gives out the types that the model keeps apart too.
+        ends: ``"bare"`` cuts off what few guidelines count to a name (``" gene"``); ``"corpus"`` keeps it, and types apart.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some types.
         variants: also find sequence variants, by rules.
