@@ -84,7 +84,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
         ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
-        ends: ``"bare"`` cuts off what few guidelines count to a name (``" gene"``); ``"corpus"`` keeps it, and types apart.
+        ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and the types apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some types.
         variants: also find sequence variants, by rules.
