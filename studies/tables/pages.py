@@ -32,6 +32,8 @@ from studies.families.reports import ATTRIBUTES, PAPER
 from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.packs import tables as pack_tables
+from studies.papers import PAPERS
+from studies.papers.row import table as paper_table
 from studies.parts import cells as parts_cells
 from studies.parts import vote as teachers_vote
 from studies.pretraining import record as pretraining
@@ -118,6 +120,7 @@ def _binder(number: int) -> Callable[[], str]:
 
 BEST_OF = ("span-heads", "bundling")  # beside `first`; their plans have both corpora sentence by sentence
 TABLES: Mapping[str, Callable[[], str]] = {
+    **{f"papers-{name}": lambda make=make: paper_table(make()) for name, make in PAPERS.items()},
     "training": front.training,
     "tried": front.tried,
     "shipped": front.shipped,

@@ -151,7 +151,7 @@ def source_sha256(path: str) -> str:
         return file_sha256(model)
     if tables := tables_in(place):
         return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
-    if archive_of(path) is not None or _holds_annotation(place):
+    if archive_of(path) is not None or _holds_annotation(place) or _has_texts_below(place):
         return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)
@@ -195,6 +195,11 @@ def _holds_annotation(place: Path) -> bool:
     """True if a place is an annotation file, or a folder with such files anywhere below it."""
     annotations = (*ANNOTATIONS, *_MARKED)
     return has_suffix_below(place, annotations) if place.is_dir() else suffix_of(place.name) in annotations
+
+
+def _has_texts_below(place: Path) -> bool:
+    """True if the texts of a folder are all in folders below it, as those of a table of offsets may be."""
+    return not has_suffix_below(place, (TEXT,), depth=0) and has_suffix_below(place, (TEXT,))
 
 
 def _suffixes_in(path: str) -> tuple[str, ...]:
