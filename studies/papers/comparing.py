@@ -54,8 +54,7 @@ def _licensed() -> list[PaperRow]:
     living = PaperRow(
         what="Table 1, LivingNER, all rows",
         said=NOT_AT_HAND,
-        remark="On a re-split of free parts, with an encoder that has read English, the vote of three is above the "
-        "best single system.",
+        remark="The table is of a re-split of free parts, with an encoder that has read English.",
         needs="`$FASCICLE_DATA/livingner/training/text-files` and the other parts, with their tables",
         table=f"{PAGE}#livingner-the-free-re-split",
         commands=(

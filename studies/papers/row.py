@@ -51,7 +51,7 @@ class PaperRow:
             "; ".join(map(told, self.found)),
             self.remark + missing,
             f"[table]({self.table})" if self.table else "none",
-            ", ".join(f"`{command}`" for command in self.commands) or "none",
+            ", ".join(map(_linked, self.commands)) or "none",
             ", ".join(f"[{name}](../results/{name})" for name in self.results) or "none",
             self.cost(),
         ]
@@ -60,6 +60,14 @@ class PaperRow:
         """Minutes of training behind the comparisons."""
         spent = sum(one.minutes for one in self.found if isinstance(one, Compared))
         return f"{spent:,.0f} min of training" if spent else "no training of its own" if self.found else "none"
+
+
+def _linked(command: str) -> str:
+    """A command with the file that it runs, from the page; a verb of Fascicle has none."""
+    if " " in command:
+        return f"`{command}`"
+    file = command if command.endswith(".toml") else f"{command.replace('.', '/')}.py"
+    return f"[`{command}`](../../{file})"
 
 
 def told(one: Evidence) -> str:

@@ -225,6 +225,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-leads": lambda: binder_leads.leads(RESULTS),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
+    "binder-token-rule": lambda: binder_measured.token_rule(RESULTS),
     "binder-windows": lambda: binder_tables.windows(_grid("binder")),
     "binder-table4": _binder(4),
     "binder-table5": _binder(5),
