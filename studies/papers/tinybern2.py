@@ -190,9 +190,8 @@ def _student() -> PaperRow:
 def _throughput() -> PaperRow:
     models = read_result(RESULTS, "six-dial")
     models = models.get("models", {}) | models.get("earlier", {}) if models else {}
-    rates = next(
-        (models[name]["sentences_per_second"] for name in ("4x312", SYSTEMS["TinyBERN2"]) if name in models), {}
-    )
+    known = [models[name] for name in ("4x312", SYSTEMS["TinyBERN2"]) if name in models]
+    rates: Mapping[str, float] = known[0]["sentences_per_second"] if known else {}
     found = [
         Compared(what=f"sentences a second, {how}", paper=paper, here=rates[size], unit="level", margin=0.1 * paper)
         for size, (how, paper) in RATES.items()

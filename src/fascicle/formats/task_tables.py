@@ -6,7 +6,7 @@ fragment. Offsets are half-open and count code points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
@@ -40,6 +40,12 @@ _SOCIALDISNER: Final = {
     "type": "type",
     "extraction": "text",
 }
+
+
+def our_names(names: Sequence[str]) -> list[str]:
+    """Returns the names of columns of a table, those of a task under our names."""
+    task = next((one for one in (_LIVINGNER, _SOCIALDISNER) if tuple(one) == tuple(names)), {})
+    return [task.get(name, name) for name in names]
 
 
 class _Rows:
