@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.training.experiments.results import read_result
+from studies.binder import token_labels
 from studies.binder.paper import ALL, BREAKDOWN, SPEED
 from studies.tables.grids import NOT_RUN, markdown
 
@@ -79,6 +80,25 @@ def _turns(of: Mapping[str, Any]) -> list[str]:
     low, high = of["ratio_quartiles"]
     times = [f"{of[f'{side}_ms']:,.0f} ms" for side in ("fascicle", "literal")]
     return [*times, f"{of['ratio']:.1f} times as fast ({low:.1f} to {high:.1f})"]
+
+
+def token_rule(results: Path) -> str:
+    """Labels of names as sequences of tokens, beside the quality that the paper states."""
+    found = read_result(results, token_labels.NAME)
+    if not found:
+        return NOT_RUN
+    said = {("train", "Chemical"): "98.0 / 63.1", ("train", "Disease"): "98.3 / 46.7", ("test", ""): "86.4 / 51.2"}
+    body = []
+    for part, kind in (
+        *((part, kind) for part in token_labels.PARTS for kind in ("Chemical", "Disease")),
+        ("test", ""),
+    ):
+        cells = []
+        for unit in ("mentions", "tokens"):
+            right, given, gold = token_labels.rates(found, part, unit, kind)
+            cells.append(f"{100 * right / given:.1f} / {100 * right / gold:.1f}")
+        body.append([part, kind or "both", *cells, said.get((part, kind), "")])
+    return markdown(["part", "type", "mentions: P / R", "tokens: P / R", "the paper: P / R"], body)
 
 
 def breakdown(results: Path) -> str:

@@ -33,6 +33,8 @@ from studies.families.reports import ATTRIBUTES, PAPER
 from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.packs import tables as pack_tables
+from studies.papers import PAPERS
+from studies.papers.row import table as paper_table
 from studies.parts import cells as parts_cells
 from studies.parts import vote as teachers_vote
 from studies.pretraining import record as pretraining
@@ -108,6 +110,11 @@ def _studies(make: Callable[[Grid], str]) -> Callable[[], str]:
     return lambda: make(_grid("bundling-studies"))
 
 
+def _paper(name: str) -> str:
+    """The rows of a paper."""
+    return paper_table(PAPERS[name]())
+
+
 def _cells(name: str) -> str:
     """F1 of each type of each corpus on dev."""
     return parts_cells.table(_grid(name), _grid(name).results)
@@ -120,6 +127,7 @@ def _binder(number: int) -> Callable[[], str]:
 
 BEST_OF = ("span-heads", "bundling")  # beside `first`; their plans have both corpora sentence by sentence
 TABLES: Mapping[str, Callable[[], str]] = {
+    **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
     "training": front.training,
     "tried": front.tried,
     "shipped": front.shipped,
@@ -229,6 +237,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-leads": lambda: binder_leads.leads(RESULTS),
     "binder-distant": lambda: binder_tables.distant(_grid("distant")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
+    "binder-token-rule": lambda: binder_measured.token_rule(RESULTS),
     "binder-windows": lambda: binder_tables.windows(_grid("binder")),
     "binder-table4": _binder(4),
     "binder-table5": _binder(5),

@@ -40,6 +40,16 @@ def _corpus(place: Path, rows: str = HEADER + ROWS, *, texts: str = "texts/train
     return folder
 
 
+def test_texts_below_the_place_are_part_of_its_hash(tmp_path: Path) -> None:
+    """A corpus that is read from its folder can be trained on from there."""
+    _corpus(tmp_path)
+    assert _said(_read(tmp_path))
+    before = source_sha256(str(tmp_path)), state_of(str(tmp_path))
+    (tmp_path / "texts" / "train" / "12.txt").write_text("Algo.")
+    assert source_sha256(str(tmp_path)) != before[0]
+    assert state_of(str(tmp_path)) != before[1]
+
+
 def _said(documents: list[Document]) -> dict[str, list[tuple[str, str]]]:
     return {one.id: [(m.type, m.text_in(one.text)) for m in one.mentions] for one in documents}
 

@@ -28,6 +28,8 @@ BAD = {
     "brat": (Document(id="b" * 300, text="asthma"), "b" * 50),
     "tsv": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
+    "livingner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
+    "socialdisner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "html": (Document(id="a\udc80", text="asthma"), "\\udc80"),

@@ -134,9 +134,12 @@ def _row(  # noqa: PLR0913 - the columns of the table
     )
 
 
-_WRITERS: Final = MappingProxyType({"pubtator3": "PUBTATOR3_WRITER", "tsv": "TSV_WRITER", "csv": "CSV_WRITER"})
+_WRITERS: Final = MappingProxyType(
+    {name: f"{name.upper()}_WRITER" for name in ("pubtator3", "tsv", "csv", "livingner", "socialdisner")}
+)
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
+_ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "read: the text that a page shows; written: one page of marked texts"
@@ -160,6 +163,8 @@ _ROWS: Final = (
     ),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
+    _row("ace", _ACE, reads="ace", many=True, annotated=False),
+    _row("ontonotes", "names of OntoNotes", ends=".name", reads="ontonotes", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
@@ -173,6 +178,8 @@ _ROWS: Final = (
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_json"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
+    _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="task_tables"),
+    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="task_tables"),
     _row(
         "predictions",
         "mentions and a hash of the text, never the text",

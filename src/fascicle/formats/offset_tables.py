@@ -20,7 +20,7 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.brat_lines import TEXT
-from fascicle.formats.predictions import columns_of
+from fascicle.formats.tables import HEADER
 
 SUFFIX: Final = ".tsv"
 ABOVE: Final = 2  # folders above the texts in which a table is looked for
@@ -126,7 +126,7 @@ def columns_in(header: str) -> dict[str, int]:
 
     A TSV of predictions does not count, because it may not be gold.
     """
-    if columns_of(header):
+    if set(HEADER[:-1]) <= set(header.split("\t")):
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
     found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in NAMES.items()}

@@ -27,6 +27,7 @@ from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, HeldFields
 from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
+from fascicle.formats.task_tables import our_names
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -73,10 +74,11 @@ _Row = tuple[int, list[str]]  # number of the line, and its columns
 def columns_of(line: str) -> tuple[int, ...]:
     """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it is not one.
 
-    The score may be left out; the order is free, and there may be other columns.
+    The score may be left out; the order is free, and there may be other columns. A table of a shared task (see
+    ``task_tables``) is one too.
     """
     try:
-        names = cells_of(line, separator_of(line))
+        names = our_names(cells_of(line, separator_of(line)))
     except ValueError:
         return ()
     wanted = HEADER if HEADER[-1] in names else HEADER[:-1]

@@ -24,6 +24,7 @@ from fascicle.settings.folders.described import file_sha256
 DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
+_MARKED: Final = (".sgm", ".name")  # texts with annotation in them, or in XML beside them
 _DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
@@ -131,7 +132,7 @@ def state_of(path: str) -> str:
     if stat.S_ISDIR(facts.st_mode) and tables_in(Path(path)):
         return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
-        return tree_sha256(path, suffixes=SUFFIXES) + _state_of_tables(path)
+        return tree_sha256(path, suffixes=_suffixes_in(path)) + _state_of_tables(path)
     more = _state_of_tables(path) if archive_of(path) is not None else ""
     return f"{facts.st_size} {facts.st_mtime_ns}{more}"
 
@@ -150,8 +151,8 @@ def source_sha256(path: str) -> str:
         return file_sha256(model)
     if tables := tables_in(place):
         return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
-    if archive_of(path) is not None or _holds_annotation(place):
-        return _with_tables(tree_sha256(path, suffixes=SUFFIXES), path)
+    if archive_of(path) is not None or _holds_annotation(place) or _has_texts_below(place):
+        return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)
     listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
@@ -192,7 +193,19 @@ def tables_in(place: Path) -> tuple[Path, ...]:
 
 def _holds_annotation(place: Path) -> bool:
     """True if a place is an annotation file, or a folder with such files anywhere below it."""
-    return has_suffix_below(place, ANNOTATIONS) if place.is_dir() else suffix_of(place.name) in ANNOTATIONS
+    annotations = (*ANNOTATIONS, *_MARKED)
+    return has_suffix_below(place, annotations) if place.is_dir() else suffix_of(place.name) in annotations
+
+
+def _has_texts_below(place: Path) -> bool:
+    """True if the texts of a folder are all in folders below it, as those of a table of offsets may be."""
+    return not has_suffix_below(place, (TEXT,), depth=0) and has_suffix_below(place, (TEXT,))
+
+
+def _suffixes_in(path: str) -> tuple[str, ...]:
+    """Returns the suffixes of the files that a place of several files is read from."""
+    with open_tree(path, suffixes=_MARKED) as tree:
+        return (*_MARKED, ".xml") if tree.names else SUFFIXES
 
 
 def _is_text(file: Path) -> bool:

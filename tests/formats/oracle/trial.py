@@ -21,14 +21,14 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.formats.oracle import binary, bioc, records, standoff, texts, tokens
+from tests.formats.oracle import binary, bioc, licensed, records, standoff, texts, tokens
 from tests.formats.oracle.drafts import drafts
 from tests.formats.oracle.format import Files, Oracle
 from tests.formats.oracle.hand import BY_ONE, BYTES, PASSAGE, UNEVEN, UTF16, Hand
 from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
-    one.name: one for module in (tokens, standoff, bioc, records, binary, texts) for one in module.ORACLES
+    one.name: one for module in (tokens, standoff, bioc, records, binary, texts, licensed) for one in module.ORACLES
 }
 FINE, TOLD, UNSEEN = "the same documents", "said", "no trace in the file"
 SILENT, FALSE, CRASH = "SILENT DIFFERENCE", "FALSE WARNING", "TRACEBACK"

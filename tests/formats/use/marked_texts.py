@@ -257,6 +257,51 @@ OFFSETS = (
     ),
 )
 
+LICENSED = (
+    Given(
+        name="an extent that ends with a line",
+        format="ace",
+        files={
+            "c/1.sgm": "<DOC>\n<TEXT>\nThe mayor\nof Rome.\n</TEXT>\n</DOC>\n",
+            "c/1.apf.xml": '<source_file><document><entity ID="E" TYPE="PER"><entity_mention ID="M" TYPE="NOM">'
+            '<extent><charseq START="2" END="18">The mayor\nof Rome</charseq></extent>'
+            '<head><charseq START="6" END="10">mayor</charseq></head></entity_mention></entity>'
+            "</document></source_file>",
+        },
+        read="c",
+        wanted=(Page("\n\nThe mayor\nof Rome.\n\n\n", (mark(2, 19, "PER"),), "1"),),
+    ),
+    Given(
+        name="offsets that count tags",
+        format="ace",
+        files={
+            "c/1.sgm": "<DOC>The mayor of Rome.</DOC>",
+            "c/1.apf.xml": '<document><entity ID="E" TYPE="GPE"><entity_mention ID="M" TYPE="NAM"><extent>'
+            '<charseq START="18" END="21">Rome</charseq></extent></entity_mention></entity></document>',
+        },
+        read="c",
+        wanted=(Page("The mayor of Rome.", (mark(13, 17, "GPE"),), "1"),),
+        flawed=True,
+    ),
+    Given(
+        name="a name inside a token",
+        format="ontonotes",
+        files={
+            "a.name": '<DOC DOCNO="x">\nThe <ENAMEX TYPE="GPE" E_OFF="6">Rome-based</ENAMEX> firm\nwon .\n</DOC>\n',
+        },
+        read="a.name",
+        wanted=(Page("The Rome-based firm won .", (mark(4, 8, "GPE"),), "x"),),
+    ),
+    Given(
+        name="a tag that is never closed",
+        format="ontonotes",
+        files={"a.name": '<DOC DOCNO="x">\nThe <ENAMEX TYPE="GPE">Rome firm\n</DOC>\n'},
+        read="a.name",
+        wanted=(Page("The Rome firm", (mark(4, 8, "GPE"),), "x"),),
+        flawed=True,
+    ),
+)
+
 TEXTS = (
     Given(
         name="CRLF and a byte order mark",
@@ -329,4 +374,4 @@ TUPLES = (
         flawed=True,
     ),
 )
-ALL = (*COLUMNS, *PUBTATOR, *BRAT, *OFFSETS, *TEXTS, *PAGES, *TUPLES)
+ALL = (*COLUMNS, *PUBTATOR, *BRAT, *OFFSETS, *LICENSED, *TEXTS, *PAGES, *TUPLES)

@@ -222,6 +222,16 @@ def _table(path: Path) -> bool:
     return len(rows) == len(source.mentions) and {row["start"] for row in rows} == set(places)
 
 
+def _task(path: Path) -> bool:
+    """The mentions of one fragment, as a program reads a TSV that knows no quotes."""
+    with path.open(encoding="utf-8", newline="\n") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    start, end, name = ("off0", "off1", "filename") if "off0" in rows[0] else ("begin", "end", "tweets_id")
+    source = PLAIN if rows[0][name] == "7" else HARD
+    whole = {one.spans[0] for one in source.mentions if len(one.spans) == 1}
+    return len(rows) == len(whole) and {(int(row[start]), int(row[end])) for row in rows} == whole
+
+
 def _predictions(path: Path) -> bool:
     found = _json(path)
     source = PLAIN if found["id"] == "7" else HARD
@@ -294,6 +304,11 @@ ALL: Final = (
     Kept(format="tsv", path="a.tsv", document=HARD, holds=_table, loses=True),
     Kept(format="csv", path="a.csv", document=PLAIN, holds=_table, loses=True),
     Kept(format="csv", path="a.csv", document=HARD, holds=_table, loses=True),
+    *(
+        Kept(format=name, path=f"a.{name}.tsv", document=document, holds=_task, loses=True)
+        for name in ("livingner", "socialdisner")
+        for document in BOTH
+    ),
     Kept(format="predictions", path="a.predictions.jsonl", document=PLAIN, holds=_predictions),
     Kept(format="predictions", path="a.predictions.jsonl", document=HARD, holds=_predictions),
     Kept(format="text", path="a.txt", document=PLAIN, holds=_view, loses=True),

@@ -61,6 +61,28 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
                 )
 
 
+def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Place, Element]]:
+    """Returns the elements of a file that was read already, see `elements`.
+
+    Args:
+        text: of the file.
+        tags: names of the elements.
+        path: of the file, for messages.
+
+    Raises:
+        FormatError: see `elements`.
+    """
+    parser = expat.ParserCreate("utf-8")
+    records = _Records(path, frozenset(tags), parser)
+    try:
+        parser.Parse(text.encode(), True)
+    except (expat.ExpatError, ValueError) as error:
+        raise FormatError(
+            f"the file is no well-formed XML ({error}); fetch it again", at=Place(path, parser.CurrentLineNumber)
+        ) from None
+    return records.done
+
+
 class _Records:
     """Handlers of the parser that collect the elements of the requested names."""
 

@@ -1,0 +1,152 @@
+"""Texts of ACE with entities in XML: ``NAME.sgm`` with ``NAME.apf.xml`` beside it, as LDC publishes ACE 2004 and 2005.
+
+The text of a document is that of the file without its tags. Offsets count its code points, the last one included; those
+of some files count ``&amp;`` as five characters, others as one, and the texts of the mentions show which.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
+from pathlib import PurePosixPath
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
+from fascicle.core.files.elements import elements_in
+from fascicle.core.files.source import Source, is_integer
+from fascicle.core.files.tree import Tree, open_tree
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.handlers import Reader
+from fascicle.formats.report import ReadReport
+
+STEP: Final = "ace"
+TEXT: Final = ".sgm"
+ENTITIES: Final = ".apf.xml"
+_FINAL: Final = "timex2norm"  # of the four folders in which ACE 2005 has a text, that with the final annotation
+_TAG: Final = re.compile(r"<[^<>]*>")
+_BLANK: Final = re.compile(r"\s")
+_ESCAPE: Final = re.compile(r"&(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);")
+_LEFT_OUT: Final = {"relation": "relations-left-out", "event": "events-left-out"} | dict.fromkeys(
+    ("value", "timex2"), "parts-left-out"
+)
+_Move = Callable[[int], int]
+_Said = tuple[int, int, str, Element, Element]  # start, end, text, entity, mention
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the texts of a folder or zip, sorted by name, with the entity mentions of the files beside them.
+
+    A mention has its whole extent, the type of its entity, and the attributes ``subtype``, ``mention`` (``NAM``,
+    ``NOM`` or ``PRO``) and ``entity``, the id that all mentions of one entity share. Relations, events, values and
+    times are counted in events. If the place has folders called ``timex2norm``, only these are read.
+
+    Args:
+        source: the place.
+        options: none.
+        report: a text that cannot be read sets its document aside.
+
+    Raises:
+        FormatError: two texts of one name, a text without its entities, or a file that is no such XML.
+    """
+    with open_tree(source.path, suffixes=(TEXT, PurePosixPath(ENTITIES).suffix)) as tree:
+        for name in tree.unnamed:
+            report.aside.add(tree.refusal(name))
+        for identifier, name in _texts(tree).items():
+            with report.aside.one():
+                yield _document(tree, name, identifier, source)
+
+
+def _texts(tree: Tree) -> dict[str, str]:
+    """Returns the text files by the ids of their documents."""
+    names = [name for name in tree.names if name.lower().endswith(TEXT)]
+    final = [name for name in names if _FINAL in PurePosixPath(name).parts]
+    found: dict[str, str] = {}
+    for name in final or names:
+        identifier = PurePosixPath(name).stem
+        if identifier in found:
+            raise FormatError(
+                f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
+            )
+        found[identifier] = name
+    return found
+
+
+def _document(tree: Tree, name: str, identifier: str, source: Source) -> Document:
+    beside = name[: -len(TEXT)] + ENTITIES
+    if beside not in tree.names:
+        raise FormatError(f"{tree.place(name)} has no {identifier}{ENTITIES} beside it; add it, or take the text away")
+    raw = _TAG.sub("", tree.text(name, source)[0])
+    place = tree.place(beside)
+    tags = ("entity", *_LEFT_OUT)
+    records = [one for _, one in elements_in(tree.text(beside, source)[0], tags, path=place)]
+    said = [one for record in records if record.tag == "entity" for one in _said(record, place)]
+    text, move, events = _settled(raw, said)
+    collector = MentionCollector(text, step=STEP)
+    for start, end, expected, entity, mention in said:
+        found = move(start), move(end + 1)
+        same = _BLANK.sub(" ", expected) == _BLANK.sub(" ", text[slice(*found)])  # a line may end otherwise in the XML
+        attributes = _attributes(entity.attrib, mention.attrib)
+        kind = entity.get("TYPE", "")
+        collector.add([found], kind, expected=None if same else expected, attributes=attributes)
+    return Document(
+        id=identifier,
+        text=text,
+        mentions=collector.mentions,
+        events=(*collector.events, *events, *_left_out(records)),
+    )
+
+
+def _said(entity: Element, place: str) -> Iterator[_Said]:
+    """Yields the extents of the mentions of an entity."""
+    for mention in entity.iter("entity_mention"):
+        extent = mention.find("extent/charseq")
+        offsets = ("", "") if extent is None else (extent.get("START", ""), extent.get("END", ""))
+        if extent is None or not all(map(is_integer, offsets)) or not entity.get("TYPE"):
+            raise FormatError(
+                f"the mention {mention.get('ID', '')!r} has no type, or no extent whose START and END are numbers; "
+                "mend it",
+                at=place,
+            )
+        yield int(offsets[0]), int(offsets[1]), "".join(extent.itertext()), entity, mention
+
+
+def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
+    """Returns the text with its escapes resolved, and what moves the offsets of the mentions into it."""
+    text, moved = html.unescape(raw), _move(raw)
+
+    def right(move: _Move) -> int:
+        return sum(text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said)
+
+    if text == raw or right(int) >= right(moved):
+        return text, int, []
+    message = "the offsets of this document count the characters of &amp; and other escapes; they were moved"
+    return text, moved, [event_of("offsets-moved", step=STEP, message=message)]
+
+
+def _move(raw: str) -> _Move:
+    """Returns a function from offsets in a text with escapes to those in the text without."""
+    escapes = list(_ESCAPE.finditer(raw))
+    ends = [one.end() for one in escapes]
+    shorter = [0, *accumulate(len(one[0]) - len(html.unescape(one[0])) for one in escapes)]
+    return lambda offset: offset - shorter[bisect_right(ends, offset)]
+
+
+def _attributes(entity: Mapping[str, str], mention: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    told = (("subtype", entity.get("SUBTYPE")), ("mention", mention.get("TYPE")), ("entity", entity.get("ID")))
+    return tuple((name, value) for name, value in told if value)
+
+
+def _left_out(records: list[Element]) -> Iterator[Event]:
+    for tag, code in _LEFT_OUT.items():
+        if number := sum(record.tag == tag for record in records):
+            yield event_of(code, step=STEP, message=f"{counted(number, tag)} of the file left out")
+
+
+READER: Final = Reader(read=read)

@@ -1,0 +1,159 @@
+"""The rule that gives a row of the page of papers its state: direction, interval, seeds and corpora, and nothing else.
+
+A row has comparisons: a number of the paper, and the same number here with its interval. Nobody writes a state by
+hand that claims agreement, so a row cannot say more than its numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+REPRODUCED: Final = "reproduced"
+WITHIN_CHANCE: Final = "same direction, within chance"
+DIFFERS: Final = "differs"
+TESTED: Final = "tested here"
+DRAWN: Final = "drawn"
+NOT_AT_HAND: Final = "not at hand"
+NOT_RUN: Final = "not run"
+BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
+SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agreement, and may be said of a row
+
+LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
+SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach
+FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
+Z: Final = 1.96
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A number of the paper and the same number here.
+
+    Attributes:
+        what: is compared, such as ``BL-SpanNER less SpanNER``.
+        paper: the number as printed; of a figure without numbers, 1 or -1.
+        here: the number here.
+        low: lower end of its 95 % interval; ``None`` where none can be computed.
+        high: upper end.
+        seeds: trained runs behind it.
+        deviation: standard deviation between seeds of one F1; widens the interval of a single seed.
+        margin: how far from the paper a number may be that is claimed to be level with it.
+        unit: ``points``, a difference; ``times``, a ratio; ``level``, a number that is to be that of the paper.
+        drawn: whether the paper shows it in a figure, without a number.
+        corpus: that it was measured on.
+        elsewhere: whether this is not the corpus of the paper.
+        minutes: of training behind it.
+    """
+
+    what: str
+    paper: float
+    here: float
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 1
+    deviation: float = 0.0
+    margin: float = 1.0
+    unit: str = "points"
+    drawn: bool = False
+    corpus: str = ""
+    elsewhere: bool = False
+    minutes: float = 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval, with the chance between seeds in it: that of one seed is of its test part alone."""
+        if self.low is None or self.high is None:
+            return None
+        if self.seeds > 1 or not self.deviation:
+            return self.low, self.high
+        between = Z * math.sqrt(2) * self.deviation
+        return self.here - math.hypot(self.here - self.low, between), self.here + math.hypot(
+            self.high - self.here, between
+        )
+
+    @property
+    def verdict(self) -> str:
+        """What this comparison says alone."""
+        if self.unit == "level":
+            return self._level(self.here - self.paper, shift=self.paper)
+        if self.unit == "points" and abs(self.paper) <= LEVEL:
+            return self._level(self.here, shift=0.0)
+        return self._direction()
+
+    def _level(self, apart: float, *, shift: float) -> str:
+        """Whether a number is that of the paper: within the margin, outside it, or too uncertain to tell."""
+        if self.interval is None:
+            return WITHIN_CHANCE if abs(apart) <= self.margin else DIFFERS
+        low, high = (end - shift for end in self.interval)
+        if max(-low, high) <= self.margin:
+            return REPRODUCED
+        assert self.low is not None
+        assert self.high is not None
+        edge = self.margin if self.unit == "level" else 0.0  # a difference where the paper has none is another result
+        beyond = self.low - shift > edge or self.high - shift < -edge
+        return DIFFERS if beyond else WITHIN_CHANCE
+
+    def _direction(self) -> str:
+        """Whether the sign is that of the paper, beyond chance, and the size at least a share of the paper's."""
+        sign = math.copysign(1.0, self._scaled(self.paper))
+        if sign * self._scaled(self.here) <= 0:
+            return DIFFERS
+        if self.interval is None:
+            return WITHIN_CHANCE
+        low, high = sorted(sign * self._scaled(end) for end in self.interval)
+        if low <= 0:
+            return WITHIN_CHANCE
+        reaches = self.drawn or high >= SHARE * abs(self._scaled(self.paper))
+        return REPRODUCED if reaches else DIFFERS
+
+    def _scaled(self, value: float) -> float:
+        return math.log(value) if self.unit == "times" and value > 0 else -math.inf if self.unit == "times" else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """A count of the paper and the same count here."""
+
+    what: str
+    paper: int
+    here: int
+
+    @property
+    def verdict(self) -> str:
+        """Counts are equal or differ."""
+        return REPRODUCED if self.paper == self.here else DIFFERS
+
+
+Evidence = Compared | Counted
+
+
+def state_of(found: Sequence[Evidence], said: str = "") -> str:
+    """The state of a row.
+
+    Args:
+        found: its comparisons.
+        said: a state that claims no agreement, for a row that compares nothing.
+
+    Raises:
+        ValueError: a state is said that claims agreement, or beside comparisons.
+    """
+    if said:
+        if said not in SAID or (found and said != NOT_AT_HAND):
+            raise ValueError(f"the state {said!r} may not be said of a row with {len(found)} comparisons")
+        return said
+    if not found:
+        return NOT_RUN
+    verdicts = {one.verdict for one in found}
+    if DIFFERS in verdicts:
+        return DIFFERS
+    return WITHIN_CHANCE if WITHIN_CHANCE in verdicts or _narrow(found) else REPRODUCED
+
+
+def _narrow(found: Sequence[Evidence]) -> bool:
+    """Whether all comparisons are on corpora that the paper does not have, and these are too few."""
+    compared = [one for one in found if isinstance(one, Compared)]
+    if not compared or not all(one.elsewhere for one in compared):
+        return False
+    return len({one.corpus for one in compared}) < FEWEST_CORPORA

@@ -1,0 +1,114 @@
+"""The rule of the page of papers: what numbers may be called reproduced, and what they may not."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studies.papers.rule import (
+    DIFFERS,
+    DRAWN,
+    NOT_AT_HAND,
+    NOT_RUN,
+    REPRODUCED,
+    WITHIN_CHANCE,
+    Compared,
+    Counted,
+    state_of,
+)
+from studies.papers.sources import proportion
+
+
+def compared(paper: float, here: float, low: float | None, high: float | None, **more: object) -> Compared:
+    made = Compared(what="a less b", paper=paper, here=here, low=low, high=high, seeds=3)
+    return dataclasses.replace(made, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "state"),
+    [
+        (compared(1.0, 1.2, 0.4, 2.0), REPRODUCED),
+        (compared(-1.0, -1.2, -2.0, -0.4), REPRODUCED),
+        (compared(1.0, 1.2, -0.1, 2.5), WITHIN_CHANCE),
+        (compared(1.0, 0.5, None, None), WITHIN_CHANCE),
+        (compared(1.0, -0.1, -0.5, 0.3), DIFFERS),  # another direction, also within chance
+        (compared(17.3, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and less than half as large
+        (compared(1.0, 6.2, 4.4, 7.7), REPRODUCED),
+        (compared(0.1, 3.5, 2.7, 4.3), DIFFERS),  # the paper has no difference
+        (compared(0.1, 0.2, -0.5, 0.9), REPRODUCED),
+        (compared(0.1, 0.2, -0.5, 1.1), WITHIN_CHANCE),
+        (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0), REPRODUCED),
+        (compared(91.8, 90.0, 88.2, 91.7, unit="level", margin=2.0), WITHIN_CHANCE),
+        (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0), DIFFERS),
+        (compared(8.0, 6.2, 5.9, 6.5, unit="times"), REPRODUCED),
+        (compared(1.1, 0.6, 0.4, 0.8, unit="times"), DIFFERS),
+        (compared(1, 9.0, 8.0, 10.0, drawn=True), REPRODUCED),
+        (Counted(what="mentions", paper=960, here=960), REPRODUCED),
+        (Counted(what="mentions", paper=4244, here=4246), DIFFERS),
+    ],
+)
+def test_one_comparison(one: Compared | Counted, state: str) -> None:
+    assert one.verdict == state
+    assert state_of([one]) == state
+
+
+def test_the_interval_of_one_seed_has_the_chance_between_seeds_in_it() -> None:
+    several = compared(1.0, 1.2, 0.4, 2.0, deviation=0.5)
+    alone = dataclasses.replace(several, seeds=1)
+    assert (several.verdict, alone.verdict) == (REPRODUCED, WITHIN_CHANCE)
+    low, high = alone.interval or (0.0, 0.0)
+    between = 1.96 * 2**0.5 * 0.5
+    assert (low, high) == pytest.approx((1.2 - (0.8**2 + between**2) ** 0.5, 1.2 + (0.8**2 + between**2) ** 0.5))
+
+
+def test_a_row_is_as_good_as_its_worst_comparison() -> None:
+    good, weak, bad = compared(1, 1, 0.5, 1.5), compared(1, 1, -0.5, 1.5), compared(1, -1, -1.5, -0.5)
+    assert state_of([good, good]) == REPRODUCED
+    assert state_of([good, weak]) == WITHIN_CHANCE
+    assert state_of([good, weak, bad]) == DIFFERS
+    assert state_of([]) == NOT_RUN
+
+
+def test_one_corpus_that_is_not_of_the_paper_reproduces_nothing() -> None:
+    here = compared(1, 1, 0.5, 1.5, corpus="conll04", elsewhere=True)
+    there = dataclasses.replace(here, corpus="scierc")
+    assert state_of([here, here]) == WITHIN_CHANCE
+    assert state_of([here, there]) == REPRODUCED
+
+
+@pytest.mark.parametrize("said", [REPRODUCED, WITHIN_CHANCE])
+def test_agreement_is_never_said(said: str) -> None:
+    with pytest.raises(ValueError, match="may not be said"):
+        state_of([], said)
+
+
+def test_a_state_is_not_said_beside_numbers() -> None:
+    assert state_of([], DRAWN) == DRAWN
+    with pytest.raises(ValueError, match="may not be said"):
+        state_of([compared(1, 1, 0.5, 1.5)], DRAWN)
+    assert state_of([compared(1, 1, 0.5, 1.5)], NOT_AT_HAND) == NOT_AT_HAND
+
+
+NUMBERS = st.floats(-50, 50, allow_nan=False)
+
+
+@given(NUMBERS, NUMBERS, st.floats(0, 20), st.floats(0, 20), st.integers(1, 3), st.floats(0, 3))
+def test_reproduced_needs_the_sign_of_the_paper_beyond_chance(
+    paper: float, here: float, below: float, over: float, seeds: int, deviation: float
+) -> None:
+    one = compared(paper, here, here - below, here + over, seeds=seeds, deviation=deviation)
+    mirrored = compared(-paper, -here, -here - over, -here + below, seeds=seeds, deviation=deviation)
+    assert one.verdict == mirrored.verdict
+    if one.verdict == REPRODUCED and abs(paper) > 0.15:
+        low, high = one.interval or (0.0, 0.0)
+        assert (low > 0) == (paper > 0)
+        assert (high > 0) == (paper > 0)
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_a_share_lies_in_its_interval(right: int, more: int) -> None:
+    found = proportion(right, right + more)
+    assert -1e-9 <= found["low"] <= found["here"] <= found["high"] <= 100 + 1e-9
