@@ -15,13 +15,23 @@ from fascicle.evaluation.reports.links import links_markdown, links_text
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs
 from fascicle.verbs.console import Tally
+from fascicle.verbs.gates import check_gates, exit_code_of, gates_of, told
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, first_given
 from fascicle.verbs.shared import reading_of, types_of
 from fascicle.verbs.systems import check_report, predictions_of
 from fascicle.verbs.tasks.evaluate_links import LinkSettings, evaluate_links
 
-_NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval")
+_NO_MEANING: Final = (
+    "model",
+    "pipeline",
+    "distributions",
+    "threads",
+    "unreachable_for",
+    "gold_column",
+    "pred_column",
+    "interval",
+)
 
 
 def run_links(args: Any) -> int:
@@ -30,6 +40,7 @@ def run_links(args: Any) -> int:
         raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
     if args.report is not None:
         check_report(args.report, overwrite=args.overwrite)
+    check_gates(args.at_least)
     tally = Tally()
     found = evaluate_links(
         PredictionRequest(path=args.gold, reading=reading_of(args, role="gold")),
@@ -43,12 +54,14 @@ def run_links(args: Any) -> int:
     tally.say(verbose=args.verbose)
     for note in found.notes:
         say(f"note: {note}")
-    report = found.report()
+    report, gates = found.report(), gates_of(args, found)
     if args.report is not None:
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())
-    sys.stdout.write(_json(report) if args.json else links_text(report))
-    return tally.exit_code(strict=args.strict)
+    if gates:
+        report |= {"gates": [one.as_dict() for one in gates]}
+    sys.stdout.write(_json(report) if args.json else links_text(report) + told(gates))
+    return exit_code_of(gates) or tally.exit_code(strict=args.strict)
 
 
 def _settings_of(args: Any) -> LinkSettings:
