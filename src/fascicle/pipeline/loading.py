@@ -23,6 +23,7 @@ from fascicle.settings.steps import (
     FilterStep,
     LinkStep,
     PluginStep,
+    PreferStep,
     ProcessStep,
     RecogniserStep,
     RulesStep,
@@ -160,8 +161,18 @@ def _drop(settings: DropStep, pipeline: PipelineSettings) -> Any:
     return Drop(
         name=settings.name,
         drops=frozenset(settings.sources),
-        types=frozenset(settings.types),
-        below=settings.below,
+        settings=settings,
+        fingerprint=_told(settings, fingerprint_of),
+    )
+
+
+def _prefer(settings: PreferStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.steps import Prefer, fingerprint_of
+
+    return Prefer(
+        name=settings.name,
+        drops=frozenset(settings.sources),
+        settings=settings,
         fingerprint=_told(settings, fingerprint_of),
     )
 
@@ -198,6 +209,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "rules": _rules,
         "choice": _choice,
         "drop": _drop,
+        "prefer": _prefer,
         "plugin": _plugin,
         "process": _process,
     }

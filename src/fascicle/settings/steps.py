@@ -221,17 +221,42 @@ class ChoiceStep(StepSettings, frozen=True, kw_only=True):
 
 
 class DropStep(StepSettings, frozen=True, kw_only=True):
-    """Drops mentions of some layers: all, or those of some types or with a low score.
+    """Drops the mentions of some layers that meet every condition which is set; all of them if none is.
 
     Attributes:
         sources: of the layers.
-        types: that are dropped; all by default.
-        below: only mentions with a score below it; by default all, also those without a score.
+        types: mentions of these types.
+        below: those with a score below it; by default also those without a score.
+        unlinked: those that have no concept; NIL is none.
+        shorter: those with fewer characters than this.
+        vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
     types: tuple[Name, ...] = ()
     below: Share | None = None
+    unlinked: bool = False
+    shorter: Positive | None = None
+    vocabularies: tuple[Name, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses conditions that no mention meets together."""
+        if self.unlinked and self.vocabularies:
+            raise ValueError("no mention is unlinked and has concepts of vocabularies; write two steps")
+
+
+class PreferStep(StepSettings, frozen=True, kw_only=True):
+    """The links of mentions in the first of some vocabularies that they have; the others become equivalents.
+
+    Attributes:
+        sources: of the layers.
+        vocabularies: prefixes such as ``"MONDO"``, the best first. A mention without any of them keeps its links.
+        types: of mentions that change; all by default.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    vocabularies: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    types: tuple[Name, ...] = ()
 
 
 class PluginStep(StepSettings, frozen=True, kw_only=True):
@@ -278,6 +303,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "rules": RulesStep,
         "choice": ChoiceStep,
         "drop": DropStep,
+        "prefer": PreferStep,
         "plugin": PluginStep,
         "process": ProcessStep,
     }
