@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle import plugins
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.steps import Own
 from fascicle.settings.pipeline import PipelineSettings, read_pipeline
@@ -178,7 +177,10 @@ def _prefer(settings: PreferStep, pipeline: PipelineSettings) -> Any:
 
 
 def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
-    return plugins.load_step(settings.plugin)
+    from fascicle.pipeline.apart import PluggedStep
+
+    given = PluggedStep(plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder)
+    return given.apart(settings) if given.is_apart(settings.apart) else given.made()
 
 
 def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -260,18 +260,22 @@ class PreferStep(StepSettings, frozen=True, kw_only=True):
 
 
 class PluginStep(StepSettings, frozen=True, kw_only=True):
-    """A step of another package, by its entry point in ``fascicle.steps``.
+    """A step by its entry point in ``fascicle.steps``: of another package, or an adapter of a program of others.
 
     Attributes:
-        plugin: its name, which is the name of the step too.
+        plugin: its name.
+        options: settings of a step that takes some; only such a step takes ``name`` too.
+        apart: whether it runs in a process of its own, which ends when it takes too long; by default what the plug-in
+            says, and the adapters of Fascicle say true.
+        seconds: that such a process has for one batch, and to start.
+        memory: MiB of its own that such a process may take on Linux; no limit by default.
     """
 
     plugin: Name
-
-    def __post_init__(self) -> None:
-        """Refuses another name."""
-        if self.name:
-            raise ValueError("a step of another package has a name of its own; leave out name")
+    options: dict[str, Any] = field(default_factory=dict)
+    apart: bool | UnsetType = UNSET
+    seconds: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
+    memory: Positive | None = None
 
 
 class ProcessStep(StepSettings, frozen=True, kw_only=True):

@@ -1,0 +1,123 @@
+"""A GLiNER model as a step: names of types that are said in words, without training."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.core.spans import Span
+from fascicle.errors import MissingExtraError, RecipeError
+from fascicle.settings.base import Name, Positive, Settings, Share
+
+
+class GlinerSettings(Settings, frozen=True, kw_only=True):
+    """Settings of the step.
+
+    Attributes:
+        model: a folder from that of the pipeline, or a name of the hub, which is fetched at the first use.
+        types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
+        threshold: least score of a mention.
+        flat: whether no mention overlaps another.
+        words: that the model reads together, at most; longer texts are cut between sentences.
+        offline: whether the hub is not asked.
+    """
+
+    model: Name
+    types: Annotated[dict[Name, Name], Meta(min_length=1)]
+    threshold: Share = 0.5
+    flat: bool = True
+    words: Positive = 250
+    offline: bool = True
+
+
+class GlinerStep:
+    """A GLiNER model as a step; see the module."""
+
+    Settings = GlinerSettings
+    apart = True
+    name = "gliner"
+    needs: frozenset[str] = frozenset({"sentences", "words"})
+    gives: frozenset[str] = frozenset({"mentions"})
+    drops: frozenset[str] = frozenset({"gliner"})
+    fingerprint = ""
+    types: tuple[str, ...] = ()
+
+    def __init__(self, settings: GlinerSettings, *, name: str = "gliner", folder: str = ".") -> None:
+        """Loads the model.
+
+        Args:
+            settings: see there.
+            name: of the step, and the source of its mentions.
+            folder: that a relative path begins at.
+
+        Raises:
+            MissingExtraError: GLiNER is not installed.
+            RecipeError: the model cannot be loaded.
+        """
+        self._settings, self.name, self.drops = settings, name, frozenset({name})
+        self.types = tuple(dict.fromkeys(settings.types.values()))
+        self._model = _loaded(settings, folder)
+        self.fingerprint = hashlib.sha256(msgspec.json.encode(settings, order="sorted")).hexdigest()
+
+    def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        """Yields one patch for each document."""
+        for document in documents:
+            found = [
+                one for start, end in _parts(document, self._settings.words) for one in self._of(document, start, end)
+            ]
+            yield Patch(add=unique(found)[0], drop=tuple(one.key for one in document.layer(self.name)))
+
+    def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
+        asked, text = self._settings, document.text[start:end]
+        for one in self._model.predict_entities(
+            text, list(asked.types), threshold=asked.threshold, flat_ner=asked.flat
+        ):
+            place = (start + int(one["start"]), start + int(one["end"]))
+            score = round(min(max(float(one["score"]), 0.0), 1.0), 6)
+            yield Mention((place,), asked.types[one["label"]], score=score, source=self.name)
+
+
+def _parts(document: Document, most: int) -> Iterator[Span]:
+    """Yields ranges of whole sentences with at most so many words, or one longer sentence cut between words."""
+    words = document.words or ()
+    sentences = document.sentences or ((0, len(document.text)),)
+    start, end, count, at = -1, -1, 0, 0
+    for sentence in sentences:
+        own = []
+        while at < len(words) and words[at][0] < sentence[1]:
+            own.append(words[at])
+            at += 1
+        for first in range(0, len(own), most):
+            piece = own[first : first + most]
+            if start >= 0 and count + len(piece) > most:
+                yield start, end
+                start, count = -1, 0
+            start = piece[0][0] if start < 0 else start
+            end, count = piece[-1][1], count + len(piece)
+    if start >= 0:
+        yield start, end
+
+
+def _loaded(settings: GlinerSettings, folder: str) -> Any:
+    try:
+        from gliner import GLiNER
+    except ImportError:
+        raise MissingExtraError("gliner", "gliner") from None
+    place = Path(folder, settings.model)
+    try:
+        source = str(place) if place.is_dir() else settings.model
+        model = GLiNER.from_pretrained(source, local_files_only=settings.offline or place.is_dir())
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        shown = " ".join(str(error).split())[:300]
+        raise RecipeError(
+            f"the GLiNER model {settings.model!r} cannot be loaded ({shown}); give a folder, or set offline = false to "
+            "fetch it"
+        ) from None
+    model.eval()
+    return model
