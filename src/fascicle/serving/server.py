@@ -27,7 +27,7 @@ from fascicle.serving.log import LogRateLimiter, log
 from fascicle.serving.log import Server as ServerLog
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
-from fascicle.settings.pipeline import PIPELINE, Limits, read_pipeline
+from fascicle.settings.pipeline import Limits, is_pipeline, read_pipeline
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.serving import ServeSettings
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
@@ -178,8 +178,7 @@ class PipelineOpener:
     @property
     def is_pipeline(self) -> bool:
         """True if this is a pipeline, false if it is a model."""
-        place = Path(self.given).expanduser()
-        return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+        return is_pipeline(self.given)
 
     @property
     def limits(self) -> Limits:

@@ -5,34 +5,21 @@ from __future__ import annotations
 import json
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parents[3]
+from tests.support.steps import declare
 
 
 @pytest.fixture(autouse=True)
 def entry_points(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The entry points that pyproject.toml declares, where this process and those that it starts find them."""
-    declared: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
-        "fascicle.steps"
-    ]
-    from fascicle import plugins
-
-    if not set(declared) <= set(plugins.names("steps")):
-        folder = tmp_path_factory.mktemp("installed")
-        info = folder / "fascicle_declared-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fascicle-declared\nVersion: 1.0\n")
-        lines = "".join(f"{name} = {place}\n" for name, place in declared.items())
-        (info / "entry_points.txt").write_text(f"[fascicle.steps]\n{lines}")
-        monkeypatch.syspath_prepend(str(folder))
+    folder = tmp_path_factory.mktemp("installed")
+    declared = declare(folder)
+    monkeypatch.syspath_prepend(str(folder))  # afterwards, because what was found on a path is remembered
     return declared
 
 

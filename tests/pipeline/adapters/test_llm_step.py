@@ -17,9 +17,11 @@ from tests.pipeline.adapters.conftest import Service, completion
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.errors import InputError, RecipeError
+from fascicle.formats.weak_labels import read_entries
 from fascicle.pipeline.adapters.llm_step import LlmSettings, LlmStep, places
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.text.segment import segmenter
+from fascicle.verbs.tasks.label import label
 
 pytestmark = pytest.mark.loopback
 TEXT = "Aspirin and Naproxen help. Aspirin is not aspirins."
@@ -249,3 +251,14 @@ def test_wrong_settings_are_named_before_a_process_starts(pipeline: Path, option
     (pipeline / "pipeline.toml").write_text(text, encoding="utf-8")
     with pytest.raises(RecipeError, match=says):
         open_pipeline(pipeline)
+
+
+def test_it_is_a_teacher(service: Service, pipeline: Path, tmp_path: Path) -> None:
+    service.answer = lambda request, number: names(("Aspirin", "Chemical"))
+    (tmp_path / "one.txt").write_text("Aspirin and pain.\n", encoding="utf-8")
+    out = tmp_path / "weak.labels"
+    label(tmp_path / "one.txt", out, model=pipeline)
+    header, entries = read_entries(out)
+    assert header.types == ("Chemical",)
+    first = next(iter(entries))
+    assert (first.words, len(first.at)) == (4, 1)  # type: ignore[union-attr]
