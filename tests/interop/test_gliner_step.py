@@ -56,7 +56,7 @@ def test_mentions_are_those_of_the_model_in_our_offsets(folder: Path) -> None:
 
 def test_long_texts_are_read_in_parts(folder: Path) -> None:
     given = document(" ".join(f"Sentence {number} is about aspirin." for number in range(30)))
-    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, words=20), folder=str(folder))
+    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, characters=120), folder=str(folder))
     (patch,) = step.run([given])
     assert max(one.end for one in patch.add) > len(given.text) - 20
     assert step.types == ("Disease", "Chemical")

@@ -111,7 +111,7 @@ def test_bare_identifiers_get_the_prefix_that_is_said(cli: Cli, tmp_path: Path, 
     bare.write_text("a|t|asthma\na\t0\t6\tasthma\tDisease\tD001249\n", encoding="utf-8")
     refused = cli("evaluate", bare, bare, "--at-least", "MESH.recall=100")
     assert refused.code == 2
-    assert "no links with a prefix" in refused.err
+    assert "links of no vocabulary" in refused.err
     assert cli("evaluate", bare, bare, "--at-least", "MESH.recall=100", "--prefix", "Disease=MESH").code == 0
 
 

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.core.document import Document, Mention, Patch, unique
-from fascicle.core.spans import Span
 from fascicle.errors import MissingExtraError, RecipeError
+from fascicle.pipeline.adapters.parts import parts
 from fascicle.settings.base import Name, Positive, Settings, Share
 
 
@@ -24,7 +24,7 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
         types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
         threshold: least score of a mention.
         flat: whether no mention overlaps another.
-        words: that the model reads together, at most; longer texts are cut between sentences.
+        characters: that the model reads together, at most; longer texts are cut between sentences.
         offline: whether the hub is not asked.
     """
 
@@ -32,7 +32,7 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
     types: Annotated[dict[Name, Name], Meta(min_length=1)]
     threshold: Share = 0.5
     flat: bool = True
-    words: Positive = 250
+    characters: Positive = 1_200
     offline: bool = True
 
 
@@ -42,7 +42,7 @@ class GlinerStep:
     Settings = GlinerSettings
     apart = True
     name = "gliner"
-    needs: frozenset[str] = frozenset({"sentences", "words"})
+    needs: frozenset[str] = frozenset({"sentences"})
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset({"gliner"})
     fingerprint = ""
@@ -68,9 +68,7 @@ class GlinerStep:
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         """Yields one patch for each document."""
         for document in documents:
-            found = [
-                one for start, end in _parts(document, self._settings.words) for one in self._of(document, start, end)
-            ]
+            found = [one for part in parts(document, self._settings.characters) for one in self._of(document, *part)]
             yield Patch(add=unique(found)[0], drop=tuple(one.key for one in document.layer(self.name)))
 
     def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
@@ -81,27 +79,6 @@ class GlinerStep:
             place = (start + int(one["start"]), start + int(one["end"]))
             score = round(min(max(float(one["score"]), 0.0), 1.0), 6)
             yield Mention((place,), asked.types[one["label"]], score=score, source=self.name)
-
-
-def _parts(document: Document, most: int) -> Iterator[Span]:
-    """Yields ranges of whole sentences with at most so many words, or one longer sentence cut between words."""
-    words = document.words or ()
-    sentences = document.sentences or ((0, len(document.text)),)
-    start, end, count, at = -1, -1, 0, 0
-    for sentence in sentences:
-        own = []
-        while at < len(words) and words[at][0] < sentence[1]:
-            own.append(words[at])
-            at += 1
-        for first in range(0, len(own), most):
-            piece = own[first : first + most]
-            if start >= 0 and count + len(piece) > most:
-                yield start, end
-                start, count = -1, 0
-            start = piece[0][0] if start < 0 else start
-            end, count = piece[-1][1], count + len(piece)
-    if start >= 0:
-        yield start, end
 
 
 def _loaded(settings: GlinerSettings, folder: str) -> Any:

@@ -23,6 +23,7 @@ from msgspec import Meta
 from fascicle.core.document import Document, Event, Mention, Patch, unique
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, RecipeError
+from fascicle.pipeline.adapters.parts import parts
 from fascicle.settings.base import Name, Natural, Positive, Settings
 
 _LONGEST: Final = 4 << 20  # bytes of an answer
@@ -75,23 +76,6 @@ class _Names(msgspec.Struct, frozen=True):
     names: list[_Name]
 
 
-class _Message(msgspec.Struct, frozen=True):
-    content: str
-
-
-class _Choice(msgspec.Struct, frozen=True):
-    message: _Message
-
-
-class _Usage(msgspec.Struct, frozen=True):
-    total_tokens: Annotated[int, Meta(ge=0)] = 0
-
-
-class _Completion(msgspec.Struct, frozen=True):
-    choices: Annotated[list[_Choice], Meta(min_length=1)]
-    usage: _Usage | None = None
-
-
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Refuses redirects, which would send the key to another host."""
 
@@ -141,7 +125,7 @@ class LlmStep:
         for document in documents:
             mentions: list[Mention] = []
             events: list[Event] = []
-            for start, end in _parts(document, self._settings.characters):
+            for start, end in parts(document, self._settings.characters):
                 for one in self._names(document.text[start:end]):
                     found = [
                         (start + first, start + last) for first, last in places(one.text, document.text[start:end])
@@ -197,9 +181,9 @@ class LlmStep:
                 time.sleep(min(0.1 * 4**number, _PAUSE))
             self._pay()
             try:
-                completion = msgspec.json.decode(self._sent(body), type=_Completion)
-                self._tokens += completion.usage.total_tokens if completion.usage else 0
-                return msgspec.json.decode(_bare(completion.choices[0].message.content), type=_Names)
+                said = msgspec.json.decode(self._sent(body))
+                self._tokens += max(int((said.get("usage") or {}).get("total_tokens", 0)), 0)
+                return msgspec.json.decode(_bare(said["choices"][0]["message"]["content"]), type=_Names)
             except urllib.error.HTTPError as error:
                 error.close()
                 why = f"it answered with the state {error.code}"
@@ -208,7 +192,7 @@ class LlmStep:
             except (OSError, HTTPException) as error:
                 reason = getattr(error, "reason", None) or error
                 why = f"it cannot be reached, or stalls ({type(reason).__name__})"
-            except (msgspec.MsgspecError, ValueError, RecursionError):
+            except (msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 why = "its answer is not JSON of the form that was asked for"
         raise InputError(
             f"the language model at {self._settings.address} gave nothing usable: {why}; start the service, correct "
@@ -273,15 +257,3 @@ def _schema(types: Sequence[str]) -> dict[str, Any]:
     }
     names = {"type": "array", "items": name}
     return {"type": "object", "properties": {"names": names}, "required": ["names"], "additionalProperties": False}
-
-
-def _parts(document: Document, most: int) -> Iterator[tuple[int, int]]:
-    """Yields ranges of whole sentences with at most so many characters; a longer sentence is a range of its own."""
-    start = end = -1
-    for first, last in document.sentences or ():
-        if start >= 0 and last - start > most:
-            yield start, end
-            start = -1
-        start, end = (first if start < 0 else start), last
-    if start >= 0:
-        yield start, end

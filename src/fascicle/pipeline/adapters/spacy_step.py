@@ -7,7 +7,7 @@ its components say of each becomes attributes. So medspaCy's ConText tells which
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -113,12 +113,14 @@ class SpacyStep:
         mentions = [one for one in document.mentions if one.source in self._settings.mentions_of]
         replace: list[tuple[MentionKey, Mention]] = []
         sentences = None
+        from spacy.util import filter_spans  # drops spans that share a token
+
         for apart in _rounds(mentions):
             doc = self._nlp.make_doc(document.text)
             spans = {
                 one.key: doc.char_span(one.start, one.end, label=one.type, alignment_mode="expand") for one in apart
             }
-            doc.ents = _disjoint(spans.values())
+            doc.ents = filter_spans([span for span in spans.values() if span is not None])
             doc = self._nlp(doc)
             told = {(span.start, span.end): self._attributes(span) for span in doc.ents}
             sentences = sentences or self._sentences(document, doc)
@@ -150,15 +152,6 @@ def _rounds(mentions: Iterable[Mention]) -> list[list[Mention]]:
         else:
             free.append(one)
     return rounds
-
-
-def _disjoint(spans: Iterable[Any]) -> list[Any]:
-    """Returns spans of whole tokens without those that share a token with the one before."""
-    kept: list[Any] = []
-    for span in spans:
-        if span is not None and (not kept or kept[-1].end <= span.start):
-            kept.append(span)
-    return kept
 
 
 def _text(value: Any) -> str:
@@ -195,8 +188,7 @@ def _loaded(settings: SpacySettings, folder: str) -> Any:
 def _check_attributes(names: Sequence[str]) -> None:
     from spacy.tokens import Span
 
-    known: Mapping[str, Any] = {name: Span.get_extension(name) for name in names if Span.has_extension(name)}
-    if missing := [name for name in names if name not in known]:
+    if missing := [name for name in names if not Span.has_extension(name)]:
         raise RecipeError(
             f"spans of spaCy have no extension {missing[0]!r}; name the module that adds it in imports, or leave it out"
         )

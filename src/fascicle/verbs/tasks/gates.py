@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +15,7 @@ from fascicle.core.names import near_hint
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.links.cases import LinkCase
-from fascicle.evaluation.links.scores import score_links
+from fascicle.evaluation.links.scores import LinkScores, score_links
 from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.scoring.figures import figures, macro_row
 from fascicle.linking.gold import spelt
@@ -101,12 +102,8 @@ def results_of(
         UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the gold, or both.
     """
     asked = [Gate.of(text) for text in gates]
-    scores = _OfLinks.of(found) if isinstance(found, LinkEvaluation) else _OfMentions(found, prefixes or {})
-    return [
-        GateResult(system=system, gate=gate, found=scores.value(system, gate))
-        for system in scores.systems
-        for gate in asked
-    ]
+    reached = _of_links(found) if isinstance(found, LinkEvaluation) else _of_mentions(found, prefixes or {})
+    return [GateResult(system=one.system, gate=gate, found=one.value(gate)) for one in reached for gate in asked]
 
 
 def gates_table(results: Sequence[GateResult]) -> str:
@@ -124,98 +121,67 @@ def gates_table(results: Sequence[GateResult]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfLinks:
-    """Scores of links, by type and by vocabulary."""
+class _Reached:
+    """Scores of a system.
 
-    cases: Mapping[str, Sequence[LinkCase]]
-    documents: Sequence[str]
-    concepts: Any = field(repr=False)
+    Attributes:
+        system: its name.
+        named: type or average -> its figures.
+        link_scores: scores links.
+        cases: links of the system.
+    """
 
-    @classmethod
-    def of(cls, found: LinkEvaluation) -> _OfLinks:
-        cases = {one.name: one.cases for one in found.systems}
-        return cls(cases=cases, documents=[document.id for document in found.gold.documents], concepts=found.concepts)
+    system: str
+    named: Mapping[str, Mapping[str, float | None]]
+    link_scores: Callable[[Iterable[LinkCase]], LinkScores]
+    cases: Sequence[LinkCase]
 
-    @property
-    def systems(self) -> Iterable[str]:
-        return self.cases
-
-    @property
-    def vocabularies(self) -> set[str]:
-        cases = next(iter(self.cases.values()))
-        return {_vocabulary(one) for case in cases for one in case.gold} - {""}
-
-    def value(self, system: str, gate: Gate) -> float | None:
-        types = {case.type for case in self.cases[system] if case.where != "spurious"}
-        if _is_vocabulary(gate, types=types, vocabularies=self.vocabularies, averages=("micro",)):
-            return self.of_vocabulary(system, gate)
-        named = [case for case in self.cases[system] if gate.name in (case.type, "micro")]
-        return score_links(named, self.documents, self.concepts).value(gate.figure)
-
-    def of_vocabulary(self, system: str, gate: Gate) -> float | None:
-        cases = _within(self.cases[system], gate.name)
-        return score_links(cases, self.documents, self.concepts).value(gate.figure)
-
-
-@dataclass(frozen=True)
-class _OfMentions:
-    """Scores of mentions by type, and of links by vocabulary."""
-
-    found: Evaluation
-    prefixes: Mapping[str, str]
-
-    @property
-    def systems(self) -> Iterable[str]:
-        return [one.name for one in self.found.systems]
-
-    def value(self, system: str, gate: Gate) -> float | None:
-        scores = next(one.strict for one in self.found.systems if one.name == system)
-        types = {kind for kind, counts in scores.by_type.items() if counts.support}
-        links = self._links(system)
-        if _is_vocabulary(gate, types=types, vocabularies=links.vocabularies, averages=("micro", "macro")):
-            return links.of_vocabulary(system, gate)
-        if gate.figure not in _OF_MENTIONS:
+    def value(self, gate: Gate) -> float | None:
+        known = {_vocabulary(one) for case in self.cases for one in case.gold} - {""}
+        if gate.name in self.named and gate.name in known:
+            raise UsageError(
+                f"{gate.name} is both a type and a vocabulary of the gold; score its types with other names "
+                f"(--type {gate.name}=NAME) to tell the two apart"
+            )
+        if gate.name in known:
+            return self.link_scores(_within(self.cases, gate.name)).value(gate.figure)
+        if gate.name not in self.named:
+            names = sorted({*self.named, *known})
+            raise UsageError(
+                f"the gold has neither a type nor a vocabulary {gate.name!r}{near_hint(gate.name, names)}; it has the "
+                f"types {', '.join(self.named)}, and links of {', '.join(sorted(known)) or 'no vocabulary'}"
+            )
+        if gate.figure not in self.named[gate.name]:
             raise UsageError(
                 f"{gate.name}.{gate.figure} asks for links of a type; give {', '.join(_OF_MENTIONS)}, or the name of a "
                 "vocabulary, or score links alone with links (--links)"
             )
-        if gate.name == "macro":
-            value: float | None = macro_row(scores)[gate.figure]
-            return value
-        counts = scores.counts if gate.name == "micro" else scores.by_type[gate.name]
-        known: float | None = getattr(figures(counts), gate.figure)
-        return known
-
-    def _links(self, system: str) -> _OfLinks:
-        documents = [spelt(one, self.prefixes) for one in self.found.gold.documents]
-        predicted = self.found.predictions[system].mentions
-        said = {
-            one.id: spelt(one.having(mentions=predicted.get(one.id, ())), self.prefixes).mentions for one in documents
-        }
-        reference = Reference(documents=documents)
-        cases = list(cases_of_predictions(reference, said))
-        return _OfLinks(cases={system: cases}, documents=[one.id for one in documents], concepts=reference.concepts)
+        return self.named[gate.name][gate.figure]
 
 
-def _is_vocabulary(gate: Gate, *, types: Collection[str], vocabularies: Iterable[str], averages: Sequence[str]) -> bool:
-    """True if a gate names a vocabulary, and false if it names a type or an average.
+def _of_links(found: LinkEvaluation) -> Iterator[_Reached]:
+    documents = [document.id for document in found.gold.documents]
+    scores = partial(score_links, documents=documents, concepts=found.concepts)
+    for one in found.systems:
+        named = {}
+        for kind in (*sorted({case.type for case in one.cases if case.where != "spurious"}), "micro"):
+            own = scores([case for case in one.cases if kind in (case.type, "micro")])
+            named[kind] = {figure: own.value(figure) for figure in _OF_LINKS}
+        yield _Reached(system=one.name, named=named, link_scores=scores, cases=one.cases)
 
-    Raises:
-        UsageError: it names neither, or both.
-    """
-    kinds, known = {*types, *averages}, set(vocabularies)
-    if gate.name in kinds and gate.name in known:
-        raise UsageError(
-            f"{gate.name} is both a type and a vocabulary of the gold; score its types with other names "
-            f"(--type {gate.name}=NAME) to tell the two apart"
-        )
-    if gate.name not in kinds | known:
-        raise UsageError(
-            f"the gold has neither a type nor a vocabulary {gate.name!r}{near_hint(gate.name, sorted(kinds | known))}; "
-            f"it has the types {', '.join(sorted(types))}, and "
-            f"{'links of ' + ', '.join(sorted(known)) if known else 'no links with a prefix'}"
-        )
-    return gate.name in known
+
+def _of_mentions(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
+    documents = [spelt(one, prefixes) for one in found.gold.documents]
+    reference = Reference(documents=documents)
+    scores = partial(score_links, documents=[one.id for one in documents], concepts=reference.concepts)
+    for one in found.systems:
+        said = found.predictions[one.name].mentions
+        links = {each.id: spelt(each.having(mentions=said.get(each.id, ())), prefixes).mentions for each in documents}
+        counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {"micro": one.strict.counts}
+        named = {kind: vars(figures(own)) for kind, own in counts.items()}
+        named["macro"] = {figure: macro_row(one.strict)[figure] for figure in _OF_MENTIONS}
+        cases = list(cases_of_predictions(reference, links))
+        yield _Reached(system=one.name, named=named, link_scores=scores, cases=cases)
 
 
 def _within(cases: Iterable[LinkCase], vocabulary: str) -> Iterator[LinkCase]:
