@@ -122,7 +122,7 @@ def test_other_files_are_refused(read: Callable[..., Any]) -> None:
         read("id\tname\n1\tx\n", "obo")
 
 
-def test_an_import_is_named(read: Callable[..., Read]) -> None:
+def test_an_import_is_named(read: Callable[..., Any]) -> None:
     found = read(
         "format-version: 1.2\nimport: http://example.org/other.obo\n\n[Term]\nid: DOID:4\nname: disease\n", "obo"
     )

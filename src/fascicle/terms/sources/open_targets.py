@@ -47,7 +47,8 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
     live: set[str] = set()
     for place, row in _rows(settings, report):
         given = str(row.get("id") or "")
-        found = curie(given, next((prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix))
+        prefix = next((prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix)
+        found = curie(given, prefix)
         if not found:
             report.lose("identifier", place)
             continue
@@ -62,7 +63,7 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
             for text in _texts(fields.get(key)):
                 draft.name(text, kind, place=place)
         for text in (*_texts(row.get("parents")), *_texts(row.get("parentId"))):
-            draft.above(text, place=place)
+            draft.above(curie(text, prefix) or text, place=place)
         for text in (*_texts(row.get("dbXRefs")), *_texts(row.get("dbXrefs")), *_texts(row.get("proteinIds"))):
             draft.reference(text, place=place)
         for text in _texts(row.get("obsoleteTerms")):
