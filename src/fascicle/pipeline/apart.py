@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from fascicle import plugins
 from fascicle.core import codec
@@ -41,57 +41,44 @@ class PluggedStep:
     options: Mapping[str, Any]
     folder: str = "."
 
-    def is_apart(self, asked: bool | UnsetType) -> bool:
-        """True if the step runs in a process of its own, because that is asked for, or else because it says so."""
-        if asked is not UNSET:
-            return bool(asked)
-        return bool(getattr(plugins.load("steps", self.plugin, make=self._checked), "apart", False))
-
-    def made(self) -> Any:
-        """Returns the step in this process.
-
-        Raises:
-            RecipeError: settings that it does not take.
-            PluginError: it cannot be loaded.
-        """
-        return plugins.load("steps", self.plugin, make=self._made)
-
-    def apart(self, settings: PluginStep) -> ProcessStep:
-        """Returns the step in a process of its own.
+    def opened(self, settings: PluginStep) -> Any:
+        """Returns the step: in a process of its own if the pipeline, or else the plug-in, says so.
 
         Args:
             settings: of the pipeline.
 
         Raises:
             RecipeError: settings that it does not take.
-            PluginError: it cannot be loaded there.
+            MissingExtraError: it needs a package that is not installed.
+            PluginError: it cannot be loaded.
         """
-        plugins.load("steps", self.plugin, make=self._checked)
+        found = plugins.load("steps", self.plugin, make=self._checked)
+        if not (getattr(found, "apart", False) if settings.apart is UNSET else settings.apart):
+            return found if not isinstance(found, type) else self.made()
         order = msgspec.json.encode(vars(self)).decode()
         command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), order]
         memory = settings.memory << 20 if settings.memory is not None else None
         shown = f"the plug-in {self.plugin!r}"
         return ProcessStep(self.name or self.plugin, command, seconds=settings.seconds, memory=memory, shown=shown)
 
-    def _checked(self, found: Any) -> Any:
-        """Returns what an entry point names, made only if it takes no settings."""
-        if not self._takes_settings(found):
-            return self._made(found)
-        self._settings(found)
-        return found
+    def made(self) -> Any:
+        """Returns the step in this process; for the errors see `opened`."""
+        found = plugins.load("steps", self.plugin, make=self._checked)
+        if not isinstance(found, type):
+            return found
+        return found(self._settings(found), name=self.name or self.plugin, folder=self.folder)
 
-    def _made(self, found: Any) -> Any:
-        if self._takes_settings(found):
-            return found(self._settings(found), name=self.name or self.plugin, folder=self.folder)
+    def _checked(self, found: Any) -> Any:
+        """Returns a class that takes settings as it is, if it takes these, and the object of any other entry point."""
+        if isinstance(found, type) and hasattr(found, "Settings"):
+            self._settings(found)
+            return found
         if self.options or self.name:
             raise RecipeError(
                 f"the step {self.plugin!r} takes no settings and has a name of its own; leave out options and name",
                 key=self.plugin,
             )
         return found() if isinstance(found, type) else found
-
-    def _takes_settings(self, found: Any) -> bool:
-        return isinstance(found, type) and hasattr(found, "Settings")
 
     def _settings(self, found: Any) -> Any:
         return converted(self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}")

@@ -180,7 +180,7 @@ def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.apart import PluggedStep
 
     given = PluggedStep(plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder)
-    return given.apart(settings) if given.is_apart(settings.apart) else given.made()
+    return given.opened(settings)
 
 
 def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:

@@ -24,7 +24,7 @@ from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs.columns import Columns, SomeColumns, columns_of
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.gates import check_gates, exit_code_of, gates_of, told
+from fascicle.verbs.gates import check_gates, gates_of, told
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
 from fascicle.verbs.parsing import StoreOnce, natural
@@ -196,11 +196,12 @@ def run(args: Options) -> int:
             stream.write(text.encode())
     for note in notes:
         say(f"note: {note}")
+    shown, code = told(gates)
     if args.json:
         sys.stdout.write(_as_json(found.systems, headlines, gates))
     else:
-        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type) + told(gates))
-    return exit_code_of(gates) or tally.exit_code(strict=args.strict)
+        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type) + shown)
+    return code or tally.exit_code(strict=args.strict)
 
 
 def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | Runnable]:

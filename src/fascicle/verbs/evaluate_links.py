@@ -15,7 +15,6 @@ from fascicle.evaluation.reports.links import links_markdown, links_text
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs
 from fascicle.verbs.console import Tally
-from fascicle.verbs.gates import check_gates, exit_code_of, gates_of, told
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, first_given
 from fascicle.verbs.shared import reading_of, types_of
@@ -23,14 +22,8 @@ from fascicle.verbs.systems import check_report, predictions_of
 from fascicle.verbs.tasks.evaluate_links import LinkSettings, evaluate_links
 
 _NO_MEANING: Final = (
-    "model",
-    "pipeline",
-    "distributions",
-    "threads",
-    "unreachable_for",
-    "gold_column",
-    "pred_column",
-    "interval",
+    *("model", "pipeline", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval"),
+    "at_least",
 )
 
 
@@ -40,7 +33,6 @@ def run_links(args: Any) -> int:
         raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
     if args.report is not None:
         check_report(args.report, overwrite=args.overwrite)
-    check_gates(args.at_least)
     tally = Tally()
     found = evaluate_links(
         PredictionRequest(path=args.gold, reading=reading_of(args, role="gold")),
@@ -54,14 +46,12 @@ def run_links(args: Any) -> int:
     tally.say(verbose=args.verbose)
     for note in found.notes:
         say(f"note: {note}")
-    report, gates = found.report(), gates_of(args, found)
+    report = found.report()
     if args.report is not None:
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())
-    if gates:
-        report |= {"gates": [one.as_dict() for one in gates]}
-    sys.stdout.write(_json(report) if args.json else links_text(report) + told(gates))
-    return exit_code_of(gates) or tally.exit_code(strict=args.strict)
+    sys.stdout.write(_json(report) if args.json else links_text(report))
+    return tally.exit_code(strict=args.strict)
 
 
 def _settings_of(args: Any) -> LinkSettings:

@@ -39,15 +39,10 @@ def gates_of(args: Any, found: Any) -> list[GateResult]:
     return results_of(found, args.at_least, prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")))
 
 
-def told(gates: Sequence[GateResult]) -> str:
-    """Returns the table of the gates that were not met, with an empty line before it; empty without gates."""
+def told(gates: Sequence[GateResult]) -> tuple[str, int]:
+    """Returns the table of the gates that were not met, with an empty line before it, and the exit code: 4, or 0."""
     if not gates:
-        return ""
+        return "", 0
     from fascicle.verbs.tasks.gates import gates_table
 
-    return "\n" + gates_table(gates)
-
-
-def exit_code_of(gates: Sequence[GateResult]) -> int:
-    """Returns 4 if a system fell short at a gate, else 0."""
-    return 0 if all(one.met for one in gates) else _FELL_SHORT
+    return "\n" + gates_table(gates), 0 if all(one.met for one in gates) else _FELL_SHORT

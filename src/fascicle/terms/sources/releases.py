@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints
 from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import counted_lines
@@ -86,7 +86,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
             report.lose("type", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 
 
-def _semantic(settings: SourceSettings, report: SourceReport, kinds: list[str]) -> Ints:
+def _semantic(settings: SourceSettings, report: SourceReport, kinds: list[str]) -> NDArray[np.uint8]:
     """Returns the place in ``kinds`` of the type of each concept, by the number of its CUI: ``[10**7]``, 0 for none."""
     found = np.zeros(_CUIS, dtype=np.uint8)
     for place, line in counted_lines(settings.hierarchy, settings.encoding, report):

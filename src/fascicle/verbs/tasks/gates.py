@@ -20,7 +20,6 @@ from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.scoring.figures import figures, macro_row
 from fascicle.linking.gold import spelt
 from fascicle.verbs.tasks.evaluate import Evaluation
-from fascicle.verbs.tasks.evaluate_links import LinkEvaluation
 from fascicle.verbs.tasks.link_cases import Reference, cases_of_predictions
 
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
@@ -85,24 +84,24 @@ class GateResult:
 
 
 def results_of(
-    found: Evaluation | LinkEvaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
+    found: Evaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
 ) -> list[GateResult]:
     """Compares the scores of systems with gates.
 
     The name of a gate is looked for among the types of the gold, then among the vocabularies of its links. The scores
     of a vocabulary are those of links, see `fascicle.evaluation.links.scores.LinkScores`, with the concepts of this
-    vocabulary alone. Those of a type are scores of mentions, after `evaluate_links` of links.
+    vocabulary alone. Those of a type are scores of mentions.
 
     Args:
         found: scores of systems.
         gates: such as ``"Disease.f1=80"`` or ``"MESH.recall=70"``, in percent.
-        prefixes: type -> prefix of the identifiers that have none, for links of an `Evaluation`.
+        prefixes: type -> prefix of the identifiers that have none, for links.
 
     Raises:
         UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the gold, or both.
     """
     asked = [Gate.of(text) for text in gates]
-    reached = _of_links(found) if isinstance(found, LinkEvaluation) else _of_mentions(found, prefixes or {})
+    reached = _reached(found, prefixes or {})
     return [GateResult(system=one.system, gate=gate, found=one.value(gate)) for one in reached for gate in asked]
 
 
@@ -154,23 +153,12 @@ class _Reached:
         if gate.figure not in self.named[gate.name]:
             raise UsageError(
                 f"{gate.name}.{gate.figure} asks for links of a type; give {', '.join(_OF_MENTIONS)}, or the name of a "
-                "vocabulary, or score links alone with links (--links)"
+                "vocabulary"
             )
         return self.named[gate.name][gate.figure]
 
 
-def _of_links(found: LinkEvaluation) -> Iterator[_Reached]:
-    documents = [document.id for document in found.gold.documents]
-    scores = partial(score_links, documents=documents, concepts=found.concepts)
-    for one in found.systems:
-        named = {}
-        for kind in (*sorted({case.type for case in one.cases if case.where != "spurious"}), "micro"):
-            own = scores([case for case in one.cases if kind in (case.type, "micro")])
-            named[kind] = {figure: own.value(figure) for figure in _OF_LINKS}
-        yield _Reached(system=one.name, named=named, link_scores=scores, cases=one.cases)
-
-
-def _of_mentions(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
+def _reached(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
     documents = [spelt(one, prefixes) for one in found.gold.documents]
     reference = Reference(documents=documents)
     scores = partial(score_links, documents=[one.id for one in documents], concepts=reference.concepts)
