@@ -323,12 +323,9 @@ class _Rows:
         elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
-            language, tag = (
-                self._layout.languages.get(language, language),
-                self._layout.tag if kind == "label" else None,
-            )
-            name = cells[self._name] if tag is None else tag.sub("", cells[self._name])
-            draft.name(self._text(name), kind, language=language)
+            name, tag = self._text(cells[self._name]), self._layout.tag
+            name = tag.sub("", name) if tag and kind == "label" else name
+            draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
                 draft.name(self._text(text), kind)

@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.names import near_hint
-from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.scores import LinkScores, score_links
@@ -109,7 +108,7 @@ def gates_table(results: Sequence[GateResult]) -> str:
     """Formats the gates that were not met; one sentence if there are none."""
     short = [one for one in results if not one.met]
     if not short:
-        return f"All of {counted(len(results), 'gate')} met.\n" if len(results) > 1 else "The gate is met.\n"
+        return f"All {len(results):,} gates are met.\n" if len(results) > 1 else "The gate is met.\n"
     several = len({one.system for one in results}) > 1
     rows: list[Sequence[str]] = [("fell short", *(["system"] if several else []), "found", "at least", "lacking")]
     for one in short:

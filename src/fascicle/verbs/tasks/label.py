@@ -24,7 +24,6 @@ from fascicle.formats.account import Account
 from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
-from fascicle.runtime.wrapped import PluggedPredictor
 from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Tagged, TagSpace, placed
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
@@ -131,6 +130,7 @@ def _teacher(request: LabelRequest) -> Annotator:
     if not is_pipeline(request.model):
         return load(request.model, threads=request.threads, device=request.device)
     from fascicle.pipeline.loading import open_pipeline
+    from fascicle.runtime.wrapped import PluggedPredictor
 
     predictor = PipelinePredictor(open_pipeline(request.model))
     return PluggedPredictor(predictor, package=f"the pipeline {predictor.name}")
@@ -190,8 +190,7 @@ def label_files(
     try:
         work.write(given.documents(account.reading))
     finally:
-        if isinstance(predictor, PluggedPredictor):
-            predictor.close()
+        getattr(predictor, "close", lambda: None)()
     for note in kept_apart.notes(account.left_out):
         listener.tell(note)
     account.check()
