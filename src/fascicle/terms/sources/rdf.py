@@ -36,7 +36,7 @@ _HARMLESS: Final = re.compile(
     rb"<!--.*?-->|<!DOCTYPE\s+[\w:]+\s*(\[(\s|<!ENTITY\s+[\w-]+\s+(\"[^\"&%]{0,300}\"|'[^'&%]{0,300}')\s*>)*\]\s*)?>",
     re.DOTALL,
 )
-_ROBOT: Final = "convert it with ROBOT (robot convert --input FILE --output x.ttl) or Protégé"
+_ROBOT: Final = "convert it to Turtle with ROBOT (robot convert) or Protégé"
 _OTHERS: Final = (
     (re.compile(rb"<(\w+:)?Ontology\s[^>]*www\.w3\.org/2002/07/owl#"), "OWL/XML", _ROBOT),
     (re.compile(rb"^\s*(Prefix|Ontology)\(", re.MULTILINE), "the functional syntax of OWL", _ROBOT),
