@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
 from fascicle.core.mention import GOLD
 from fascicle.core.wording import shortened
-from fascicle.errors import PluginError
+from fascicle.errors import MissingExtraError, PluginError, RecipeError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -98,22 +98,28 @@ def load_writer(name: str) -> Writer:
     return cast(Writer, load("writers", name))
 
 
-def load(group: str, name: str) -> Any:
+def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:
     """Imports a plug-in and makes its object.
 
     Args:
         group: one of `GROUPS`.
         name: one of `names`.
+        make: makes the object of what the entry point names; by default a class is called without arguments, unless it
+            has ``Settings``: then the class itself is checked.
 
     Raises:
         PluginError: no package or several packages have a plug-in of this name, or it cannot be imported, or a part of
             its protocol is missing or has a wrong value.
+        RecipeError: its settings are not allowed.
+        MissingExtraError: it needs a package that is not installed.
     """
     entry = _entry(group, name)
     try:
         found = entry.load()
-        made = found() if isinstance(found, type) else found
+        made = (make or _made)(found)
         has = {part: getattr(made, part) for part in _parts(group) if hasattr(made, part)}
+    except (MissingExtraError, RecipeError):
+        raise
     except (Exception, SystemExit) as error:
         why = f"cannot be loaded ({type(error).__name__}: {error})"
         raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name) from error
@@ -132,6 +138,10 @@ def load(group: str, name: str) -> Any:
                 key=name,
             )
     return made
+
+
+def _made(found: Any) -> Any:
+    return found() if isinstance(found, type) and not hasattr(found, "Settings") else found
 
 
 def model_folder(name: str) -> Path:

@@ -6,6 +6,7 @@ import os
 
 import pytest
 from tests.support.interop import TEXTS, document
+from tests.support.steps import declare
 
 from fascicle.core.document import Document
 
@@ -16,3 +17,12 @@ collect_ignore_glob = [] if os.environ.get("FASCICLE_INTEROP") else ["test_*.py"
 def documents() -> list[Document]:
     """Documents to write."""
     return [document(number, text) for number, text in enumerate(TEXTS, 1)]
+
+
+@pytest.fixture
+def entry_points(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The entry points that pyproject.toml declares, where this process and those that it starts find them."""
+    folder = tmp_path_factory.mktemp("installed")
+    declared = declare(folder)
+    monkeypatch.syspath_prepend(str(folder))  # afterwards, because what was found on a path is remembered
+    return declared

@@ -35,6 +35,7 @@ NO_PLACES = {
     "ray": "the address of a cluster",
     "note": "a sentence that is kept in the file",
     "ontology": "the prefix of a vocabulary",
+    "at_least": "a score",
     "prefix": "the prefix of a vocabulary",
     "dense": "a name of Hugging Face, a folder that is only read, or a package",
     "dense_types": "types of names",

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle import plugins
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.steps import Own
 from fascicle.settings.pipeline import PipelineSettings, read_pipeline
@@ -24,6 +23,7 @@ from fascicle.settings.steps import (
     FilterStep,
     LinkStep,
     PluginStep,
+    PreferStep,
     ProcessStep,
     RecogniserStep,
     RulesStep,
@@ -181,14 +181,27 @@ def _drop(settings: DropStep, pipeline: PipelineSettings) -> Any:
     return Drop(
         name=settings.name,
         drops=frozenset(settings.sources),
-        types=frozenset(settings.types),
-        below=settings.below,
+        settings=settings,
+        fingerprint=_told(settings, fingerprint_of),
+    )
+
+
+def _prefer(settings: PreferStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.steps import Prefer, fingerprint_of
+
+    return Prefer(
+        name=settings.name,
+        drops=frozenset(settings.sources),
+        settings=settings,
         fingerprint=_told(settings, fingerprint_of),
     )
 
 
 def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
-    return plugins.load_step(settings.plugin)
+    from fascicle.pipeline.apart import PluggedStep
+
+    given = PluggedStep(plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder)
+    return given.opened(settings)
 
 
 def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:
@@ -221,6 +234,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "rules": _rules,
         "choice": _choice,
         "drop": _drop,
+        "prefer": _prefer,
         "plugin": _plugin,
         "process": _process,
     }

@@ -12,7 +12,7 @@ from fascicle.linking.opening import Linking, find
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.places import is_shipped
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
-from fascicle.settings.pipeline import PIPELINE, Limits, Shards, read_pipeline
+from fascicle.settings.pipeline import Limits, Shards, is_pipeline, read_pipeline
 from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
@@ -60,8 +60,7 @@ class PipelineOpener:
     @property
     def is_pipeline(self) -> bool:
         """True if this is a pipeline, false if it is a model."""
-        place = Path(self.given).expanduser()
-        return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+        return is_pipeline(self.given)
 
     @property
     def limits(self) -> Limits:

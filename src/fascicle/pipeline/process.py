@@ -44,6 +44,7 @@ class _Hello(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     gives: frozenset[str] = frozenset()
     drops: frozenset[str] = frozenset()
     fingerprint: str
+    types: tuple[str, ...] = ()
 
 
 class _Patch(Patch, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +68,14 @@ class ProcessStep:
     """External program as a step. It is started anew after each failure; `close` ends it."""
 
     def __init__(
-        self, name: str, command: Sequence[str], *, seconds: float, longest: int = 64 << 20, memory: int | None = None
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        seconds: float,
+        longest: int = 64 << 20,
+        memory: int | None = None,
+        shown: str = "",
     ) -> None:
         """Starts the program, and reads the description of the step.
 
@@ -77,6 +85,7 @@ class ProcessStep:
             seconds: that it has for one batch, and to start.
             longest: bytes of one line of its answer.
             memory: bytes of its own that it may take, where the system can limit that.
+            shown: what errors call the command; by default the command itself.
 
         Raises:
             PluginError: it cannot be started, or its description is invalid.
@@ -90,7 +99,8 @@ class ProcessStep:
         except (ProcessError, OSError, ValueError) as error:  # the last for a NUL character
             self.close()
             raise PluginError(
-                f"the step {name!r} cannot be started with {shortened(' '.join(command))!r}: {error}", key=name
+                f"the step {name!r} cannot be started with {shown or repr(shortened(' '.join(command)))}: {error}",
+                key=name,
             ) from None
         if unknown := (hello.needs | hello.gives) - set(PARTS):
             self.close()
@@ -100,7 +110,7 @@ class ProcessStep:
             )
         self.name = name or hello.name
         self.needs, self.gives, self.drops = hello.needs, hello.gives, hello.drops
-        self.fingerprint = hello.fingerprint
+        self.fingerprint, self.types = hello.fingerprint, hello.types
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document.

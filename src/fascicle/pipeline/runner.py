@@ -43,13 +43,18 @@ class Result(NamedTuple):
         given: the document as it was read.
         document: with the mentions of the steps; ``None`` after a failure.
         failure: reason of the failure, if any.
-        seconds: wall time of all steps; of a batch each document has the share of its characters.
+        spent: wall time of each step; of a batch each document has the share of its characters.
     """
 
     given: Document
     document: Document | None = None
     failure: Failure | None = None
-    seconds: float = 0.0
+    spent: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of all steps."""
+        return sum(seconds for _, seconds in self.spent)
 
 
 class StepError(Exception):
@@ -140,7 +145,7 @@ def _applied(document: Document, patch: Patch, step: Step) -> Document | Excepti
 
 
 def _result(before: Result, answer: Document | Exception, step: Step, seconds: float) -> Result:
-    spent = before.seconds + seconds
+    spent = (*before.spent, (step.name, seconds))
     if isinstance(answer, Document):
         return Result(before.given, answer, None, spent)
     error = answer.__cause__ or answer if isinstance(answer, StepError) else answer

@@ -1,19 +1,19 @@
-"""Built-in steps: recognisers, combinations, filters, typers, choice, and dropping."""
+"""Built-in steps: recognisers, combinations, filters, typers, choice, dropping, and preferred vocabularies."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
 
 from fascicle.core.contracts import Predictor, Step
-from fascicle.core.document import Document, Mention, Patch, overlapping_mentions
+from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, overlapping_mentions
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
-from fascicle.settings.steps import Keep
+from fascicle.settings.steps import DropStep, Keep, PreferStep
 
 MENTIONS = frozenset({"mentions"})
 LINKED = frozenset({"mentions", "links"})
@@ -172,26 +172,103 @@ class Drop:
     Attributes:
         name: of the step.
         drops: sources.
-        types: that are dropped; empty for all.
-        below: only mentions with a score below it; ``None`` for all.
+        settings: conditions that a dropped mention meets.
     """
 
     name: str
     drops: frozenset[str]
-    types: frozenset[str] = frozenset()
-    below: float | None = None
+    settings: DropStep
     fingerprint: str = ""
-    needs: frozenset[str] = MENTIONS
     gives: frozenset[str] = frozenset()
     sources: frozenset[str] = field(default=frozenset())
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        return [Patch(drop=tuple(one.key for one in document.mentions if self._goes(one))) for document in documents]
+        return [
+            Patch(drop=tuple(one.key for one in document.mentions if self._goes(one, document.text)))
+            for document in documents
+        ]
 
-    def _goes(self, mention: Mention) -> bool:
-        low = self.below is None or (mention.score is not None and mention.score < self.below)
-        return mention.source in self.drops and low and (not self.types or mention.type in self.types)
+    @property
+    def needs(self) -> frozenset[str]:
+        """Links, if a condition is about them."""
+        return LINKED if self.settings.unlinked or self.settings.vocabularies else MENTIONS
+
+    def _goes(self, mention: Mention, text: str) -> bool:
+        asked, found = self.settings, {_vocabulary(link) for link in mention.links if not link.nil}
+        low = asked.below is None or (mention.score is not None and mention.score < asked.below)
+        return (
+            mention.source in self.drops
+            and low
+            and (not asked.types or mention.type in asked.types)
+            and (asked.shorter is None or len(mention.text_in(text)) < asked.shorter)
+            and not (asked.unlinked and found)
+            and (not asked.vocabularies or (bool(found) and found <= set(asked.vocabularies)))
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefer:
+    """Keeps the links of mentions in the first of some vocabularies that they have.
+
+    Attributes:
+        name: of the step.
+        drops: sources.
+        settings: vocabularies, and the types of mentions that change.
+    """
+
+    name: str
+    drops: frozenset[str]
+    settings: PreferStep
+    fingerprint: str = ""
+    needs: frozenset[str] = LINKED
+    gives: frozenset[str] = frozenset()
+    sources: frozenset[str] = field(default=frozenset())
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns one patch for each document."""
+        return [Patch(replace=tuple(self._replaced(document))) for document in documents]
+
+    def _replaced(self, document: Document) -> Iterator[tuple[MentionKey, Mention]]:
+        asked = self.settings
+        for one in document.mentions:
+            if one.source in self.drops and (not asked.types or one.type in asked.types):
+                links = _preferred(one.links, asked.vocabularies)
+                if links != one.links:
+                    yield one.key, msgspec.structs.replace(one, links=links)
+
+
+def _preferred(links: tuple[Link, ...], vocabularies: Sequence[str]) -> tuple[Link, ...]:
+    """Returns the links in the first of the vocabularies that they have, each concept once; all links if in none."""
+    for vocabulary in vocabularies:
+        found = [one for link in links if (one := _in(link, vocabulary)) is not None]
+        if found:
+            others = tuple(link.curie for link in links if link.curie and _vocabulary(link) != vocabulary)
+            kept = {one.curie or one.id: one for one in reversed(found)}
+            return tuple(_beside(one, others if len(kept) == 1 else ()) for one in reversed(kept.values()))
+    return links
+
+
+def _in(link: Link, vocabulary: str) -> Link | None:
+    """Returns a link in a vocabulary, by its equivalents if need be; ``None`` if it has none there."""
+    if link.nil or _vocabulary(link) == vocabulary:
+        return None if link.nil else link
+    curie = next((one for one in link.same if one.partition(":")[0] == vocabulary), "")
+    if not curie:
+        return None
+    return Link(
+        id=curie.partition(":")[2], ontology=vocabulary, score=link.score, tier=link.tier, curie=curie, same=link.same
+    )
+
+
+def _beside(link: Link, others: Sequence[str]) -> Link:
+    """Returns a link with further equivalents."""
+    same = dict.fromkeys(one for one in (*link.same, *others) if one != link.curie)
+    return msgspec.structs.replace(link, same=tuple(same))
+
+
+def _vocabulary(link: Link) -> str:
+    return link.curie.partition(":")[0] or link.ontology
 
 
 @dataclass(frozen=True, kw_only=True)

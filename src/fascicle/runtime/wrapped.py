@@ -93,6 +93,11 @@ class PluggedPredictor(Annotator):
         """Fingerprint of the predictor, if it has one, with its package."""
         return f"{self._package} {getattr(self._predictor, 'fingerprint', super().fingerprint)}"
 
+    def close(self) -> None:
+        """Ends what the predictor holds, if it has a method for that."""
+        if hasattr(self._predictor, "close"):
+            self._predictor.close()
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `fascicle.core.contracts.Predictor`.
 

@@ -94,8 +94,9 @@ class TableSettings(Settings, frozen=True, kw_only=True):
     """How a table is cut.
 
     Attributes:
-        separator: between columns; ``"auto"`` is the first of TAB, ``;`` and ``,`` that cuts the header into the
-            columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand inside quotes.
+        separator: between columns, such as ``"$"``; ``"auto"`` is the first of TAB, ``;`` and ``,`` that cuts the
+            header into the columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand
+            inside quotes.
         split: between several values in one cell; blanks around it do not count.
         empty: cells that say nothing.
         skip: rows before the first one, or before the header, that are no part of the table.
@@ -105,7 +106,7 @@ class TableSettings(Settings, frozen=True, kw_only=True):
         reference_prefix: of references without a prefix.
     """
 
-    separator: Literal["auto", "\t", ",", ";", "|"] = "auto"
+    separator: Annotated[str, Meta(min_length=1, max_length=10)] = "auto"
     split: str = "|"
     empty: tuple[str, ...] = ("", "-")
     skip: Natural = 0

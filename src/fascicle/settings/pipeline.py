@@ -128,6 +128,12 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
     return PipelineSettings(**fields, folder=str(place.parent.resolve()), steps=steps)
 
 
+def is_pipeline(path: str | os.PathLike[str]) -> bool:
+    """True for a folder with a ``pipeline.toml``, and for a TOML file."""
+    place = Path(path).expanduser()
+    return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+
+
 def refuse_twice(names: Iterable[str], *, origin: str) -> None:
     """Raises an error if two steps have the same name.
 

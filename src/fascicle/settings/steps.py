@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -248,32 +248,61 @@ class ChoiceStep(StepSettings, frozen=True, kw_only=True):
 
 
 class DropStep(StepSettings, frozen=True, kw_only=True):
-    """Drops mentions of some layers: all, or those of some types or with a low score.
+    """Drops the mentions of some layers that meet every condition which is set; all of them if none is.
 
     Attributes:
         sources: of the layers.
-        types: that are dropped; all by default.
-        below: only mentions with a score below it; by default all, also those without a score.
+        types: mentions of these types.
+        below: those with a score below it; by default also those without a score.
+        unlinked: those that have no concept; NIL is none.
+        shorter: those with fewer characters than this.
+        vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
     types: tuple[Name, ...] = ()
     below: Share | None = None
+    unlinked: bool = False
+    shorter: Positive | None = None
+    vocabularies: tuple[Name, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses conditions that no mention meets together."""
+        if self.unlinked and self.vocabularies:
+            raise ValueError("no mention is unlinked and has concepts of vocabularies; write two steps")
+
+
+class PreferStep(StepSettings, frozen=True, kw_only=True):
+    """The links of mentions in the first of some vocabularies that they have; the others become equivalents.
+
+    Attributes:
+        sources: of the layers.
+        vocabularies: prefixes such as ``"MONDO"``, the best first. A mention without any of them keeps its links.
+        types: of mentions that change; all by default.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    vocabularies: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    types: tuple[Name, ...] = ()
 
 
 class PluginStep(StepSettings, frozen=True, kw_only=True):
-    """A step of another package, by its entry point in ``fascicle.steps``.
+    """A step by its entry point in ``fascicle.steps``: of another package, or an adapter of a program of others.
 
     Attributes:
-        plugin: its name, which is the name of the step too.
+        plugin: its name.
+        options: settings of a step that takes some; only such a step takes ``name`` too.
+        apart: whether it runs in a process of its own, which ends when it takes too long; by default what the plug-in
+            says, and the adapters of Fascicle say true.
+        seconds: that such a process has for one batch, and to start.
+        memory: MiB of its own that such a process may take on Linux; no limit by default.
     """
 
     plugin: Name
-
-    def __post_init__(self) -> None:
-        """Refuses another name."""
-        if self.name:
-            raise ValueError("a step of another package has a name of its own; leave out name")
+    options: dict[str, Any] = field(default_factory=dict)
+    apart: bool | UnsetType = UNSET
+    seconds: Annotated[float, Meta(gt=0, le=86_400)] = 120.0
+    memory: Positive | None = None
 
 
 class ProcessStep(StepSettings, frozen=True, kw_only=True):
@@ -307,6 +336,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "rules": RulesStep,
         "choice": ChoiceStep,
         "drop": DropStep,
+        "prefer": PreferStep,
         "plugin": PluginStep,
         "process": ProcessStep,
     }

@@ -117,6 +117,8 @@ _NO_MEANING = (
     "linker",
     "pack",
     "prefix",
+    "at_least",
+    "pipeline",
 )
 
 

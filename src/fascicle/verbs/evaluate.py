@@ -24,16 +24,19 @@ from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs.columns import Columns, SomeColumns, columns_of
 from fascicle.verbs.console import Tally, with_progress
+from fascicle.verbs.gates import check_gates, gates_of, told
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
 from fascicle.verbs.parsing import StoreOnce, natural
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
-from fascicle.verbs.tasks.evaluate import Evaluation, evaluate
+from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
+from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
     from fascicle.evaluation.breakdown.buckets import Cutting
     from fascicle.evaluation.breakdown.layout import TextUnit
+    from fascicle.verbs.tasks.gates import GateResult
     from fascicle.verbs.tasks.report import ReportRequest
 
 
@@ -53,8 +56,8 @@ class Links:
         ontology: with --linker: give links in this vocabulary.
         pack: with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed with
             --linker; may be repeated.
-        prefix: with --links: identifiers of mentions of TYPE without a prefix have this one (Disease=MESH); may be
-            repeated.
+        prefix: with --links or --at-least: identifiers of mentions of TYPE without a prefix have this one
+            (Disease=MESH); may be repeated.
     """
 
     group = "links"
@@ -96,11 +99,13 @@ class Model:
 
     Attributes:
         model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in.
+        pipeline: a pipeline.toml, or a folder with one: score what all its steps find, or those of --source.
     """
 
     group = "model"
-    about = "score a model itself, without a file of its predictions"
+    about = "score a model or a pipeline itself, without a file of its predictions"
     model: str | None = option("--model MODEL", reads)
+    pipeline: str | None = option("--pipeline PIPELINE", reads)
     ends: Ends | None = shared.ENDS
     distributions: str | None = DISTRIBUTIONS
 
@@ -132,6 +137,8 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
         by_type: a line per entity type; default: yes.
         interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
         agreement: GOLD and PRED are two annotators: F1 of mentions, kappa of words.
+        at_least: a score that must be reached, in percent, of a type or of the links of a vocabulary (Disease.f1=80,
+            MESH.recall=70, micro.precision=75); otherwise the exit code is 4; may be repeated.
         json: print the scores as JSON.
     """
 
@@ -143,6 +150,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
     types: list[str] = shared.TYPES
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
+    at_least: list[str] = option("--at-least NAME.FIGURE=X ...")
     json: bool = option("--json")
     strict: bool = STRICT
 
@@ -157,8 +165,9 @@ def run(args: Options) -> int:
         from fascicle.verbs.evaluate_links import run_links  # imported here, because scores of mentions do not need it
 
         return run_links(args)
-    if given := first_given(args, ("linker", "ontology", "pack", "prefix")):
+    if given := first_given(args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))):
         raise UsageError(f"{given} is about links; give --links too")
+    check_gates(args.at_least)
     columns = columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
@@ -169,7 +178,7 @@ def run(args: Options) -> int:
     found = evaluate(
         gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
     )
-    report, notes = None, list(found.notes)
+    report, notes, gates = None, list(found.notes), gates_of(args, found)
     if wanted is not None:
         from fascicle.verbs.tasks.report import report_on
 
@@ -187,27 +196,30 @@ def run(args: Options) -> int:
             stream.write(text.encode())
     for note in notes:
         say(f"note: {note}")
+    shown, code = told(gates)
     if args.json:
-        sys.stdout.write(_as_json(found.systems, headlines))
+        sys.stdout.write(_as_json(found.systems, headlines, gates))
     else:
-        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type))
-    return tally.exit_code(strict=args.strict)
+        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type) + shown)
+    return code or tally.exit_code(strict=args.strict)
 
 
-def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | ModelRequest]:
-    """Returns the systems to score: files, columns of the gold file, and a model.
+def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | Runnable]:
+    """Returns the systems to score: files, columns of the gold file, a model and a pipeline.
 
     Raises:
         UsageError: nothing to score, or options that need a model and have none.
         OutputError: the place of the distributions file cannot be written.
     """
-    if not args.files and args.model is None and columns is None:
+    if not args.files and args.model is None and args.pipeline is None and columns is None:
         raise UsageError(
-            "no PRED was given to score; name prediction files, or a model with --model, or, if GOLD holds the "
-            "predictions in a column of its own, --gold-column and --pred-column"
+            "no PRED was given to score; name prediction files, or a model with --model, or a pipeline with "
+            "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column and --pred-column"
         )
-    model = model_of(args)
-    found: list[PredictionRequest | ModelRequest] = list(predictions_of(args))
+    running: list[Runnable] = [one] if (one := model_of(args)) is not None else []
+    if args.pipeline is not None:
+        running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
+    found: list[PredictionRequest | Runnable] = list(predictions_of(args))
     if columns is not None:
         reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
@@ -216,7 +228,7 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
             )
             for name, text in columns.predicted.items()
         ]
-    return [*found, *([model] if model is not None else [])]
+    return [*found, *running]
 
 
 def report_of(args: Options) -> ReportRequest | None:
@@ -272,10 +284,12 @@ def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headlin
     return found
 
 
-def _as_json(systems: Sequence[Scored], headlines: Mapping[str, Headline] | None) -> str:
+def _as_json(systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]) -> str:
     values = [_value(one, headlines) for one in systems]
     named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
-    return json.dumps(values[0] if len(systems) == 1 else {"systems": named}, ensure_ascii=False) + "\n"
+    value = values[0] if len(systems) == 1 else {"systems": named}
+    value |= {"gates": [one.as_dict() for one in gates]} if gates else {}
+    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:

@@ -21,7 +21,10 @@ from fascicle.verbs.shared import reading_of, types_of
 from fascicle.verbs.systems import check_report, predictions_of
 from fascicle.verbs.tasks.evaluate_links import LinkSettings, evaluate_links
 
-_NO_MEANING: Final = ("model", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval")
+_NO_MEANING: Final = (
+    *("model", "pipeline", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval"),
+    "at_least",
+)
 
 
 def run_links(args: Any) -> int:

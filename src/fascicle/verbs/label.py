@@ -27,7 +27,7 @@ class Options(Threads, Overwrite, ReadingAs):
     In Python: ``fascicle.verbs.tasks.label.label("texts/", "weak.labels", model="biomed")``
 
     Attributes:
-        model: a model, an ensemble, a dictionary or a term pack.
+        model: a model, an ensemble, a dictionary, a term pack or a pipeline.
         files: texts, folders of *.txt, corpora, zips.
         output: the file to write; it is gzip.
         floor: least probability that is kept; default: 0.01.

@@ -47,6 +47,9 @@ def test_every_document_is_done_once_with_the_same_bytes_for_one_and_two_workers
     totals = run_of([path], tmp_path / "one").do()
     assert (totals.documents, totals.done, totals.quarantined) == (45, 45, 0)
     assert totals.mentions == {"finds/X": 45}
+    assert set(totals.steps) == {"cut", "finds"}
+    assert all(seconds >= 0 for seconds in totals.steps.values())
+    assert sum(totals.steps.values()) <= totals.seconds + 0.01
     run_of([path], tmp_path / "two", workers=2).do()
     assert parts(tmp_path / "one") == parts(tmp_path / "two")
     assert ids(tmp_path / "one") == [f"d{at}" for at in range(45)]

@@ -85,6 +85,36 @@ LEXICON: Final = "text\tcurie\tname\tpredicate\tsource\nHela\tcellosaurus:0030\t
 ROWS: Final = "id\tname\tkind\tparent\nD000001\tA\tlabel\tD000002\nD000002\tβ-x\tsynonym\t\n"
 PAIRS: Final = "#As(O)\tCHEBI:30276\n  water \tCHEBI:15377\n"
 COLUMNS: Final = {"id": "id", "name": "name", "kind": "kind", "parents": ["parent"]}
+TURTLE: Final = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix in: <http://www.geneontology.org/formats/oboInOwl#> .
+obo:DOID_4 a owl:Class ; rdfs:label "disease"@en ; in:hasExactSynonym "illness", "ILL" ; in:hasDbXref "MESH:D004194" ;
+  rdfs:subClassOf obo:DOID_7, [ a owl:Restriction ] ; in:hasAlternativeId "DOID:9" .
+[] a owl:Axiom ; owl:annotatedSource obo:DOID_4 ; owl:annotatedTarget "ILL" ; in:hasSynonymType obo:OMO_0003000 .
+obo:DOID_5 a owl:Class ; rdfs:label "old" ; owl:deprecated true ; obo:IAO_0100001 obo:DOID_4 .
+"""
+OPEN_TARGETS: Final = "".join(
+    json.dumps(row) + "\n"
+    for row in (
+        {"id": "EFO_0000400", "name": "diabetes", "parents": ["EFO_1"], "synonyms": {"hasExactSynonym": ["DM"]}},
+        {
+            "id": "ENSG1",
+            "approvedSymbol": "A",
+            "symbolSynonyms": [{"label": "B"}],
+            "dbXrefs": [{"id": "1", "source": "X"}],
+        },
+    )
+)
+CONSO: Final = (
+    "C0011849|ENG|P|L1|PF|S1|Y|A1||||MSH|MH|D003920|Diabetes|0|N||\n"
+    "C0011849|GER|P|L1|PF|S1|Y|A1||||MSH|AB|D003920|DM|0|N||\nC0004057|ENG|P|L|PF|S|Y|A||||MSH|MH|D1|Aspirin|0|O||\n"
+)
+DESCRIPTIONS: Final = (
+    "id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId\n"
+    "1\t20240101\t1\t9\t22298006\ten\t900000000000003001\tInfarction (disorder)\t9\n"
+    "2\t20240101\t0\t9\t22298006\ten\t900000000000013009\tAttack\t9\n"
+)
 TARGETS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "obo": (OBO, {"below": ["DOID:7"]}),
     "cellosaurus": (OBO, {}),
@@ -105,6 +135,11 @@ TARGETS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "ctd_chemicals": ("# ChemicalName\tChemicalID\tSynonyms\nx\tMESH:D000001\ta|b\n", {}),
     "obo_table": ("identifier\tname\tsynonyms\n10\tVanin\tVNN|Vanins\n", {"prefix": "hgnc.genegroup"}),
     "pairs": (PAIRS, {}),
+    "rdf": (TURTLE, {}),
+    "open_targets": (OPEN_TARGETS, {}),
+    "umls": (CONSO, {}),
+    "snomed": (DESCRIPTIONS, {}),
+    "meddra": ("1$2$3$4$Pain$Pains$Aches$Disorders$Dis$$4$Y$\n5$2$3$4$Ache$Pains$Aches$Disorders$Dis$$4$Y$\n", {}),
 }
 _PARTS: Final = (
     *(

@@ -85,3 +85,26 @@ def test_a_curie_stays_as_it_is(text: str, prefix: str) -> None:
 def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -> None:
     found = curie(start + rest)
     assert curie(found) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Orphanet_586", "orphanet:586"),
+        ("DOID_9351", "DOID:9351"),
+        ("MONDO_0005148", "MONDO:0005148"),
+        ("http://id.nlm.nih.gov/mesh/D003920", "MESH:D003920"),
+        ("http://id.nlm.nih.gov/mesh/2024/D003920", "MESH:D003920"),
+        ("CHEBI:CHEBI:15377", "CHEBI:15377"),
+        ("http://purl.bioontology.org/ontology/SNOMEDCT/22298006", "snomedct:22298006"),
+        ("http://snomed.info/id/22298006", "snomedct:22298006"),
+        ("http://purl.uniprot.org/uniprot/P12345", "uniprot:P12345"),
+        ("http://linkedlifedata.com/resource/umls/id/C0011849", "umls:C0011849"),
+        ("CHEBI:DOID:1", ""),
+        ("NOBODY_12", ""),
+        ("MESH_12", ""),
+    ],
+)
+def test_every_usual_form_of_a_prefix_is_read(text: str, found: str) -> None:
+    assert curie(text) == found
+    assert curie(text, "EFO") == found  # that others are of another vocabulary changes nothing

@@ -120,3 +120,11 @@ relationship: originate_from_same_individual_as CVCL_0002
 def test_other_files_are_refused(read: Callable[..., Any]) -> None:
     with pytest.raises(FormatError, match="stanza"):
         read("id\tname\n1\tx\n", "obo")
+
+
+def test_an_import_is_named(read: Callable[..., Any]) -> None:
+    found = read(
+        "format-version: 1.2\nimport: http://example.org/other.obo\n\n[Term]\nid: DOID:4\nname: disease\n", "obo"
+    )
+    assert found.losses() == {"import": 1}
+    assert "http://example.org/other.obo" in str(found.report.first["import"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -92,6 +93,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
+        steps: of the seconds, those of each step, for the documents that are done.
         attempt: which one succeeded, from 1.
         left_out: as of the shard when it was done.
         made_by: as of the manifest; of a retry that of its own pipeline.
@@ -113,6 +115,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[tuple[str, str, int, str], ...] = ()
     slowest: tuple[tuple[str, float], ...]
     seconds: float
+    steps: dict[str, float] = msgspec.field(default_factory=dict)
     attempt: int
     left_out: tuple[int, ...] = ()
     made_by: dict[str, str] = msgspec.field(default_factory=dict)
@@ -159,6 +162,11 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
+
+
+def most(counts: Mapping[str, int], limit: int) -> dict[str, int]:
+    """Returns the most frequent names, the first of the alphabet first among equals."""
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
 def check_path(path: str) -> None:

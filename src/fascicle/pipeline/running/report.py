@@ -21,7 +21,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.pipeline.running.folder import UNREAD, RunFolder
 from fascicle.pipeline.running.plan import Piece, Shard, sha256_of
-from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, check_path
+from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, check_path, most
 
 _BYTES: Final = 8  # of the hash of a concept
 _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are more already
@@ -216,6 +216,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         quarantined: the others.
         characters: of text of those that are done.
         seconds: of work, summed over the workers.
+        steps: of the seconds, those of each step for the documents that are done.
         shards: number.
         mentions: ``source/type`` -> number.
         reasons: ``step: error`` -> number of documents in quarantine.
@@ -235,6 +236,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     quarantined: int
     characters: int
     seconds: float
+    steps: dict[str, float]
     shards: int
     mentions: dict[str, int]
     reasons: dict[str, int]
@@ -274,6 +276,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         quarantined=reasons.total(),
         characters=sum(one.characters for one in markers),
         seconds=round(sum(one.seconds for one in markers), 3),
+        steps={step: round(taken, 3) for step, taken in _sum(one.steps for one in markers).items()},
         shards=len(manifest.shards),
         mentions=_sum(one.mentions for one in markers),
         reasons=dict(reasons.most_common()),
@@ -281,8 +284,8 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         events=tuple(sorted(events.state())),
         suspects=tuple(suspects(markers[: len(manifest.shards)])),
         slowest=tuple(slowest),
-        names=_first(names),
-        links=_first(links),
+        names=most(names, _SHOWN),
+        links=most(links, _SHOWN),
         concepts=concepts.counts(),
         origins=merged(origin for one in markers for origin in one.origins),
         parts=tuple(one.part.name for one in markers),
@@ -358,6 +361,7 @@ def page(totals: Totals) -> str:
     parts = [
         tag("h1", "Report of a run"),
         _table("Account", ("", ""), facts.items()),
+        _table("Seconds by step", ("step", "seconds"), totals.steps.items()),
         _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
         _table("Not held by the format", ("what", "number"), totals.losses.items()),
@@ -388,12 +392,8 @@ def _cell(value: object) -> Html:
     return tag("td", user(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
 
 
-def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     total: Counter[str] = Counter()
     for one in counts:
         total.update(one)
     return dict(sorted(total.items()))
-
-
-def _first(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN])

@@ -25,7 +25,7 @@ from fascicle.pipeline.pipeline import ConsecutiveFailures, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.pipeline.running.folder import SAVED, RunFolder
 from fascicle.pipeline.running.plan import Shard, ShardReader
-from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined
+from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, most
 from fascicle.pipeline.running.report import hashed
 from fascicle.pipeline.workers.child import Channel, Ready, Working
 from fascicle.pipeline.workers.memory import peak_bytes
@@ -62,11 +62,14 @@ class _Counts:
     concepts: defaultdict[str, set[str]] = field(default_factory=partial(defaultdict, set))
     origins: set[str] = field(default_factory=set)
     seconds: list[tuple[float, str]] = field(default_factory=list)
+    steps: defaultdict[str, float] = field(default_factory=partial(defaultdict, float))
     events: EventCounts = field(default_factory=EventCounts)
 
-    def see(self, document: Document, seconds: float) -> None:
+    def see(self, document: Document, result: Result) -> None:
         self.characters += len(document.text)
-        self.seconds.append((seconds, document.id))
+        self.seconds.append((result.seconds, document.id))
+        for step, seconds in result.spent:
+            self.steps[step] += seconds
         self.origins.update(document.origins)
         self.events.see(document)
         for mention in document.mentions:
@@ -243,7 +246,7 @@ class ShardWorker:
                 before = len(aside.refused)
                 yield result.document
                 if len(aside.refused) == before:  # the writer asks for the next one when this one is written
-                    counts.see(result.document, result.seconds)
+                    counts.see(result.document, result)
 
         report = WriteReport(aside=aside)
         return write_documents(documents(), self._request, report=report, opened=opened)
@@ -259,13 +262,14 @@ class ShardWorker:
             part=self.folder.facts(f"part-{shard.name}{self.manifest.suffix}"),
             quarantine=None,
             mentions=dict(sorted(counts.mentions.items())),
-            names=_most(counts.names),
-            links=_most(counts.links),
+            names=most(counts.names, _OFTEN),
+            links=most(counts.links, _OFTEN),
             concepts={kind: hashed(found) for kind, found in sorted(counts.concepts.items())},
             origins=merged(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),
             slowest=slowest,
+            steps={step: round(taken, 4) for step, taken in counts.steps.items()},
             seconds=round(seconds, 4),
             attempt=attempt,
             left_out=shard.left_out,
@@ -310,10 +314,6 @@ def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) 
         else:
             aside.last = result
             yield result
-
-
-def _most(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OFTEN])
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

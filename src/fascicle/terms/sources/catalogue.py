@@ -16,6 +16,9 @@ from fascicle.terms.sources.medic import read_medic
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.obograph import read_obograph
+from fascicle.terms.sources.open_targets import read_open_targets
+from fascicle.terms.sources.rdf import read_rdf
+from fascicle.terms.sources.releases import read_meddra, read_snomed, read_umls
 from fascicle.terms.sources.sssom import read_sssom
 from fascicle.terms.sources.tables import Layout, read_table
 from fascicle.terms.sources.taxonomy import read_merged, read_names
@@ -44,10 +47,16 @@ def _table(name: str, means: str, layout: Layout) -> SourceReader:
     return SourceReader(name=name, means=means, read=partial(read_table, layout=layout), table=True)
 
 
+def _two(name: str, means: str, read: Reading, *, table: bool) -> SourceReader:
+    return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
+
+
 _ROWS: Final = (
     SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
     SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
     SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
+    SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
+    SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
     SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
     SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
     SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
@@ -71,6 +80,9 @@ _ROWS: Final = (
     ),
     SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=read_merged),
     SourceReader(name="medic", means="MEDIC of 2012", read=read_medic),
+    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", read_umls, table=True),
+    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", read_snomed, table=True),
+    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", read_meddra, table=False),
     _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", layouts.CTD_DISEASES),
     _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", layouts.CTD_CHEMICALS),
     _table("drugbank", "DrugBank open vocabulary as CSV", layouts.DRUGBANK),

@@ -23,6 +23,11 @@ _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
 _ADDRESSES: Final = (
     re.compile(r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)"),
     re.compile(r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)"),
+    re.compile(r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)"),
+    re.compile(r"https?://id\.nlm\.nih\.gov/(mesh)/(?:\d{4}/)?(.+)"),
+    re.compile(r"https?://(snomed)\.info/id/(.+)"),
+    re.compile(r"https?://purl\.uniprot\.org/(uniprot)/(.+)"),
+    re.compile(r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)"),
 )
 
 
@@ -72,7 +77,8 @@ def curie(text: str, prefix: str = "") -> str:
     if not colon:
         return _bare(text, prefix)
     if known := _known(given):
-        return known.curie(local)
+        again, _, rest = local.partition(":")
+        return known.curie(rest if rest and _known(again) is known else local)
     if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
         return ""
     return text
@@ -82,8 +88,14 @@ def _bare(text: str, prefix: str) -> str:
     for telling in _telling():
         if text.startswith(telling.start):
             return telling.curie(text)
-    if known := _known(prefix):
-        return known.curie(text)
+    known = _known(prefix)
+    if known and (found := known.curie(text)):
+        return found
+    before, _, after = text.partition("_")
+    if after and (other := _known(before)) and (found := other.curie(after)):
+        return found
+    if known:
+        return ""
     return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
 
 

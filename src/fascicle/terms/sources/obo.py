@@ -89,6 +89,10 @@ def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect
 def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, Tags]]:
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
+        if not kind and line.startswith("import:"):
+            report.lose(
+                "import", Place(place.file, place.line, shown=f"{place}, {line.removeprefix('import:').strip()}")
+            )
         if line.startswith("[") and line.rstrip().endswith("]"):
             if kind:
                 yield kind, at, tags

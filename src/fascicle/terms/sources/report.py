@@ -42,6 +42,7 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
         "reference": "is a reference that is no identifier",
         "tag": "is a line that cannot be understood",
         "line": "is a line that is no text in the encoding of the file",
+        "import": "is another file that this one imports, and that is not read",
     }
 )
 # A concept that is left out.
@@ -52,6 +53,7 @@ CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
         "obsolete": "is an obsolete concept",
         "few-names": "is a record of fewer names than min_names says",
         "taxon": "is a concept of a species that is left out",
+        "type": "is a concept of a type that is left out",
     }
 )
 REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **PARTS, **CONCEPTS})

@@ -215,6 +215,8 @@ class Layout:
         equal: whether its references are to equal concepts.
         entities: whether its cells have entities of HTML.
         placeholders: names of rows without a meaning.
+        languages: what it calls languages -> as we do.
+        tag: what labels end with that is no part of them.
     """
 
     columns: ColumnSettings = field(default_factory=ColumnSettings)
@@ -223,6 +225,8 @@ class Layout:
     equal: bool = False
     entities: bool = False
     placeholders: frozenset[str] = frozenset()
+    languages: Mapping[str, str] = field(default_factory=dict)
+    tag: re.Pattern[str] | None = None
 
     def of(self, settings: SourceSettings) -> Layout:
         """Returns the layout with the settings of a source that differ from it.
@@ -319,7 +323,9 @@ class _Rows:
         elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
-            draft.name(self._text(cells[self._name]), kind, language=language)
+            name, tag = self._text(cells[self._name]), self._layout.tag
+            name = tag.sub("", name) if tag and kind == "label" else name
+            draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
                 draft.name(self._text(text), kind)

@@ -19,7 +19,7 @@ from fascicle.core.names import near_hint
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import Scored, score_system
-from fascicle.evaluation.systems.model import ModelRequest, Watch, predict
+from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
@@ -32,8 +32,10 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
 from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
 from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpacked
+from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predicted
 
 File = str | os.PathLike[str] | PredictionRequest
+Runnable = ModelRequest | PipelineRequest
 Given = File | Iterable[Document]
 
 
@@ -58,7 +60,7 @@ class Gold:
 
 def each_of(given: Any) -> list[Any]:
     """Returns a list of the inputs of several systems: files, requests or documents; a single one becomes a list."""
-    if isinstance(given, str | os.PathLike | PredictionRequest | ModelRequest):
+    if isinstance(given, str | os.PathLike | PredictionRequest | Runnable):
         return [given]
     each = list(given)
     return [each] if each and isinstance(each[0], Document) else each
@@ -240,7 +242,7 @@ def check_no_training_text(
         )
 
 
-Systems = Given | ModelRequest | Iterable[Given | ModelRequest]
+Systems = Given | Runnable | Iterable[Given | Runnable]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,8 +279,8 @@ def evaluate(
 
     Args:
         gold: a corpus in any format, or documents with gold mentions.
-        predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model that
-            predicts now.
+        predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model or
+            pipeline that predicts now.
         types: the types of the gold that are scored, or type of the gold -> its name in the systems; by
             default all. Other types count on neither side.
         allow_missing: gold documents that a system does not list count as without predictions.
@@ -298,7 +300,7 @@ def evaluate(
     systems = each_of(predictions)
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
-    files = [one for one in systems if not isinstance(one, ModelRequest)]
+    files = [one for one in systems if not isinstance(one, Runnable)]
     refuse_stdin_twice(gold, *files)
     read = gold_of(gold, events=events)
     read = replace(read, documents=scored_only.of_gold(read.documents, path=read.path))
@@ -307,8 +309,8 @@ def evaluate(
     for name, given in zip(_names(files), files, strict=True):
         found[name] = on_documents_of(reference, predictions_of(given, events=events))
     for model in systems:
-        if isinstance(model, ModelRequest):
-            name, said = predict(model, read.documents, events=events, watch=watch)
+        if isinstance(model, Runnable):
+            name, said = predicted(model, read.documents, events=events, watch=watch)
             found[name if name not in found else f"{name} (model)"] = said
     found = {name: scored_only.of_predictions(said) for name, said in found.items()}
     scored = tuple(

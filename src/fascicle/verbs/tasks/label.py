@@ -24,10 +24,12 @@ from fascicle.formats.account import Account
 from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
+from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Tagged, TagSpace, placed
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label_facts import Protected, protected
 from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class LabelRequest:
     """Request to label texts.
 
     Attributes:
-        model: as `fascicle.load` takes it.
+        model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
         reading: format and options of the texts.
@@ -123,6 +125,17 @@ def label(
     return label_files(request)
 
 
+def _teacher(request: LabelRequest) -> Annotator:
+    """Opens the model or the pipeline of a request."""
+    if not is_pipeline(request.model):
+        return load(request.model, threads=request.threads, device=request.device)
+    from fascicle.pipeline.loading import open_pipeline
+    from fascicle.runtime.wrapped import PluggedPredictor
+
+    predictor = PipelinePredictor(open_pipeline(request.model))
+    return PluggedPredictor(predictor, package=f"the pipeline {predictor.name}")
+
+
 def label_files(
     request: LabelRequest,
     *,
@@ -149,7 +162,7 @@ def label_files(
     """
     request.check()
     given = resolved(request.files, (), request.reading)
-    opened = open_predictor or partial(load, request.model, threads=request.threads, device=request.device)
+    opened = open_predictor or partial(_teacher, request)
     listener = listener or ProgressCallbacks()
     for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
@@ -174,7 +187,10 @@ def label_files(
         protected=kept_apart,
         listener=listener,
     )
-    work.write(given.documents(account.reading))
+    try:
+        work.write(given.documents(account.reading))
+    finally:
+        getattr(predictor, "close", lambda: None)()
     for note in kept_apart.notes(account.left_out):
         listener.tell(note)
     account.check()

@@ -1,0 +1,100 @@
+"""A GLiNER model as a step: names of types that are said in words, without training."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.errors import MissingExtraError, RecipeError
+from fascicle.pipeline.adapters.parts import parts
+from fascicle.settings.base import Name, Positive, Settings, Share
+
+
+class GlinerSettings(Settings, frozen=True, kw_only=True):
+    """Settings of the step.
+
+    Attributes:
+        model: a folder from that of the pipeline, or a name of the hub, which is fetched at the first use.
+        types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
+        threshold: least score of a mention.
+        flat: whether no mention overlaps another.
+        characters: that the model reads together, at most; longer texts are cut between sentences.
+        offline: whether the hub is not asked.
+    """
+
+    model: Name
+    types: Annotated[dict[Name, Name], Meta(min_length=1)]
+    threshold: Share = 0.5
+    flat: bool = True
+    characters: Positive = 1_200
+    offline: bool = True
+
+
+class GlinerStep:
+    """A GLiNER model as a step; see the module."""
+
+    Settings = GlinerSettings
+    apart = True
+    name = "gliner"
+    needs: frozenset[str] = frozenset({"sentences"})
+    gives: frozenset[str] = frozenset({"mentions"})
+    drops: frozenset[str] = frozenset({"gliner"})
+    fingerprint = ""
+    types: tuple[str, ...] = ()
+
+    def __init__(self, settings: GlinerSettings, *, name: str = "gliner", folder: str = ".") -> None:
+        """Loads the model.
+
+        Args:
+            settings: see there.
+            name: of the step, and the source of its mentions.
+            folder: that a relative path begins at.
+
+        Raises:
+            MissingExtraError: GLiNER is not installed.
+            RecipeError: the model cannot be loaded.
+        """
+        self._settings, self.name, self.drops = settings, name, frozenset({name})
+        self.types = tuple(dict.fromkeys(settings.types.values()))
+        self._model = _loaded(settings, folder)
+        self.fingerprint = hashlib.sha256(msgspec.json.encode(settings, order="sorted")).hexdigest()
+
+    def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        """Yields one patch for each document."""
+        for document in documents:
+            found = [one for part in parts(document, self._settings.characters) for one in self._of(document, *part)]
+            yield Patch(add=unique(found)[0], drop=tuple(one.key for one in document.layer(self.name)))
+
+    def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
+        asked, text = self._settings, document.text[start:end]
+        for one in self._model.predict_entities(
+            text, list(asked.types), threshold=asked.threshold, flat_ner=asked.flat
+        ):
+            place = (start + int(one["start"]), start + int(one["end"]))
+            score = round(min(max(float(one["score"]), 0.0), 1.0), 6)
+            yield Mention((place,), asked.types[one["label"]], score=score, source=self.name)
+
+
+def _loaded(settings: GlinerSettings, folder: str) -> Any:
+    try:
+        from gliner import GLiNER
+    except ImportError:
+        raise MissingExtraError("gliner", "gliner") from None
+    place = Path(folder, settings.model)
+    try:
+        source = str(place) if place.is_dir() else settings.model
+        model = GLiNER.from_pretrained(source, local_files_only=settings.offline or place.is_dir())
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        shown = " ".join(str(error).split())[:300]
+        raise RecipeError(
+            f"the GLiNER model {settings.model!r} cannot be loaded ({shown}); give a folder, or set offline = false to "
+            "fetch it"
+        ) from None
+    model.eval()
+    return model

