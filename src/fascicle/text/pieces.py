@@ -266,6 +266,9 @@ def _without_edge_spaces(spans: Ints, text: str) -> Ints:
         return spans
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     space = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
+    filled = spans[spans[:, 0] < spans[:, 1]]
+    if not (space[filled[:, 0]].any() or space[filled[:, 1] - 1].any()):
+        return spans  # of most tokenizers
     index = np.arange(len(codes) + 1)
     solid = np.append(~space, True)
     following = np.minimum.accumulate(np.where(solid, index, len(codes))[::-1])[::-1]

@@ -52,7 +52,7 @@ def words(text: str) -> tuple[Span, ...]:
         Sorted, disjoint spans; every character that is not white space lies in exactly one.
     """
     shape = text.translate({ord(character): _kind(character) for character in set(text)})
-    return tuple(match.span() for match in _WORD.finditer(shape))
+    return tuple([match.span() for match in _WORD.finditer(shape)])  # a generator would take longer
 
 
 @lru_cache(maxsize=4096)
