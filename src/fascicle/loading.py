@@ -73,9 +73,9 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             environment variable ``RAYON_NUM_THREADS`` says otherwise.
         types: a TOML file that describes types (see ``settings/types.py``) to look for in place of those that the model
             was trained on; for a model of the family ``binder``, in a folder of a training run.
-        device: of a model that runs in torch (of a training run, or a checkpoint of another tool), and of such members
-            of an ensemble: ``"cpu"`` (the default), the name of another device, such as ``"cuda"``, or ``"auto"``: a
-            GPU where there is one, and the processor for everything that is not of torch.
+        device: of the networks: ``"cpu"`` (the default), another one, such as ``"cuda"``, or ``"auto"``: a GPU for what
+            runs in torch, where there is one. An export takes ``"cuda"`` with ``onnxruntime-gpu`` in place of
+            ``onnxruntime``; one with 8-bit weights is made for the processor.
         recognition: how names of term packs become mentions.
         link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
             ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
@@ -198,10 +198,8 @@ def _model(
     from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
 
     manifest = read_manifest(folder)
-    alone = f"{manifest.name} is an export, which runs on the processor alone"
     if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
-        _refuse(alone, device=device)
-        return open_export(folder, manifest, threads)
+        return open_export(folder, manifest, threads, device=device)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 
@@ -210,8 +208,7 @@ def _model(
     if types is not None:
         check_open_types(folder, manifest)
     if manifest.runtime == "onnx":
-        _refuse(alone, device=device)
-        return open_typed(folder, manifest, tokenizer, types, threads)
+        return open_typed(folder, manifest, tokenizer, types, threads, device=device)
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
         from fascicle.models.model import TorchScorer, device_named, load_model, with_types
@@ -251,8 +248,7 @@ def load_filter(
     check_files(place, manifest, name=FILTER)
     tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
     if manifest.runtime == "onnx":
-        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return MentionFilter(manifest, tokenizer, open_graph(place, threads))
+        return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
     with _needs_torch(threads):
         from fascicle.models.filter import TorchFilter, load_filter_model
         from fascicle.models.model import device_named
@@ -312,7 +308,9 @@ def _check_members(folder: Path, device: str | None) -> None:
         parts.append(read_filter_manifest(folder / FILTER_FOLDER))
     for part in parts:
         if part.runtime == "onnx":
-            _refuse(f"{folder} has the part {part.name}, an export, which runs on the processor alone", device=device)
+            from fascicle.core.session import check_device  # late: it needs numpy
+
+            check_device(device, of=f"{folder} has the part {part.name}, which")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Where the time of ``fascicle run`` goes, from citations in MEDLINE XML to linked mentions, on one core.
 
-usage: python -m studies.speed.citations [--citations 3000] [--models biomed@1 biomed-fast@1] [--rounds 3] [--beside TEXT]
+usage: python -m studies.speed.citations [--citations 3000] [--models biomed@1 ...] [--rounds 3] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. CPU time of one thread: what else the machine does disturbs it less than the clock
 on the wall. The first 604 citations are those of an update file of MEDLINE; each further one has the fields of one of
@@ -257,7 +257,9 @@ def _decoders(module: Any) -> list[type]:
 
     named = (vars(one).values() for one in (module, tagger))
     classes = {one for values in named for one in values if isinstance(one, type)}
-    return [one for one in classes if {"take", "decide"} <= vars(one).keys() and not getattr(one, "_is_protocol", False)]
+    return [
+        one for one in classes if {"take", "decide"} <= vars(one).keys() and not getattr(one, "_is_protocol", False)
+    ]
 
 
 def _scoring(clock: Clock, score: Callable[..., Any]) -> Callable[..., Any]:

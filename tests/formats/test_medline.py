@@ -147,7 +147,9 @@ def test_the_size_of_a_record_is_in_characters(
     monkeypatch.setattr("fascicle.core.files.elements.MAX_RECORD", 1000)
     monkeypatch.setattr("fascicle.core.files.elements._CHUNK", chunk)
     path = tmp_path / "a.xml"
-    path.write_text(f"<PubmedArticleSet>{BARE}{BARE.replace('>T<', f'>{title}<').replace('>8<', '>9<')}</PubmedArticleSet>")
+    path.write_text(
+        f"<PubmedArticleSet>{BARE}{BARE.replace('>T<', f'>{title}<').replace('>8<', '>9<')}</PubmedArticleSet>"
+    )
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     if is_refused:
         with pytest.raises(FormatError, match="1,000 characters"):
