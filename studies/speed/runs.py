@@ -119,15 +119,15 @@ def memory(place: Path, count: int) -> dict[str, Any]:
 
     def see(now: Progress) -> None:
         if now.documents != (samples[-1][0] if samples else 0) and crew[0].pids:
-            samples.append((now.documents, _own(crew[0].pids[0]), _own(os.getpid())))
+            samples.append((now.documents, own_mebibytes(crew[0].pids[0]), own_mebibytes(os.getpid())))
 
     run.do(progress=see, started=crew.append)
     kept = [sample for sample in samples if sample[0] > count // 5]
     done = [sample[0] / 100_000 for sample in kept]
     return {
         "documents": count,
-        "worker_mib_per_100000": _slope(done, [sample[1] for sample in kept]),
-        "run_mib_per_100000": _slope(done, [sample[2] for sample in kept]),
+        "worker_mib_per_100000": slope(done, [sample[1] for sample in kept]),
+        "run_mib_per_100000": slope(done, [sample[2] for sample in kept]),
         "worker_mib": kept[-1][1],
         "run_mib": kept[-1][2],
         "samples": samples[:: max(len(samples) // 200, 1)],
@@ -160,7 +160,7 @@ def damaged(place: Path, count: int) -> dict[str, Any]:
     return found
 
 
-def _own(pid: int) -> float:
+def own_mebibytes(pid: int) -> float:
     """MiB of a process that it shares with no file."""
     try:
         resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]
@@ -169,7 +169,7 @@ def _own(pid: int) -> float:
     return (int(resident) - int(shared)) * _PAGE / 2**20
 
 
-def _slope(at: Sequence[float], values: Sequence[float]) -> dict[str, float]:
+def slope(at: Sequence[float], values: Sequence[float]) -> dict[str, float]:
     """Least squares, with a 95 % interval by drawing blocks of neighbours."""
     x, y = np.array(at), np.array(values)
     good = ~np.isnan(y)
