@@ -8,7 +8,7 @@ of the shipped term pack, two rules and a choice. Each part of the script is one
 
 - ``killed``: a run that is killed at random moments, itself or a worker in turns, against one that
   nobody disturbs: the same bytes, each document once, and memory that does not grow;
-- ``grown``: seconds of planning and of finishing an eighth, a quarter, half and all of the documents;
+- ``grown``: CPU seconds of planning and of finishing an eighth, a quarter, half and all of the documents;
 - ``updated``: CPU seconds of ``--update`` with so many changed documents against those of the run before;
 - ``ray``: a run on a cluster of three nodes of this machine, one of which is killed (needs ``ray``);
 - ``s3``: a run from and to a server of S3 on this machine (needs ``moto[server]`` and ``s3fs``).
@@ -234,7 +234,11 @@ def _memory(samples: list[tuple[int, float, float]], per_shard: float) -> dict[s
 
 
 def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
-    """Seconds of planning and finishing runs of several sizes, and the exponent of their growth."""
+    """CPU seconds of planning and finishing runs of several sizes, and how they grow.
+
+    The growth is what each document of the last doubling costs, over what each document of the one before costs: 1 is
+    linear, whatever a run costs at its start.
+    """
     found: dict[int, dict[str, float]] = {}
     for share in (8, 4, 2, 1):
         count = asked.documents // share
@@ -258,12 +262,12 @@ def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
             "finishing_cpu_seconds": round(time.process_time() - ends, 3),
             "seconds": round(time.perf_counter() - begun, 2),
         }
-    sizes = np.log(list(found))
+    costs = ("planning_cpu_seconds", "finishing_cpu_seconds")
+    few, half, all_of_them = list(found.values())[-3:]
     return {
         "sizes": found,
-        "exponents": {
-            name: round(float(np.polyfit(sizes, np.log([max(one[name], 1e-3) for one in found.values()]), 1)[0]), 3)
-            for name in ("planning_cpu_seconds", "finishing_cpu_seconds")
+        "growth": {
+            name: round((all_of_them[name] - half[name]) / max(2 * (half[name] - few[name]), 1e-9), 3) for name in costs
         },
     }
 
@@ -282,6 +286,10 @@ def updated(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
     return {
         "changed": asked.changed,
         "cpu_seconds": {"run": round(first, 2), "update": round(again, 2)},
+        "cpu_ms_a_document": {
+            "run": round(1_000 * first / asked.documents, 4),
+            "update": round(1_000 * again / asked.documents, 4),
+        },
         "share": round(again / first, 4),
         **identity(folder, asked.documents),
     }
