@@ -22,6 +22,7 @@ from fascicle.core.spans import Span
 from fascicle.errors import ModelError
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
+from fascicle.text.known_words import KnownWords, cuts_words_alone
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
@@ -152,7 +153,14 @@ class PieceTokenizer:
             Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a blank on its own, also one that the
             tokenizer put before the first word, has an empty range.
         """
-        return [self._ranges(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        known = [self._words.encode(text) if self._words else None for text in texts]
+        others = [text for text, one in zip(texts, known, strict=True) if one is None]
+        encoded = iter(self._tokenizer.encode_batch(others, add_special_tokens=False))
+        return [self._ranges(next(encoded)) if one is None else one for one in known]
+
+    @cached_property
+    def _words(self) -> KnownWords | None:
+        return KnownWords(self._tokenizer) if cuts_words_alone(self.content) else None
 
     def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
         """Pieces of each text, without special tokens, and where the words begin that the tokenizer itself cuts.
