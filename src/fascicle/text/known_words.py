@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from fascicle.core.arrays import Ints
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
-_PARTS: Final = {"normalizer": "BertNormalizer", "pre_tokenizer": "BertPreTokenizer", "model": "WordPiece"}
 
 
 class KnownWords:
@@ -54,12 +55,12 @@ class KnownWords:
         return pieces
 
 
-def cuts_words_alone(tokenizer: str) -> bool:
-    """Whether a tokenizer, as JSON, cuts each word by itself, as those of BERT do, and reads no token as it is written.
+def cuts_words_alone(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer cuts each word by itself, as those of BERT do, and reads no token as it is written.
 
     Args:
         tokenizer: whose special tokens are text where a text has them.
     """
-    content = json.loads(tokenizer)
-    kinds = {name: (content[name] or {}).get("type") for name in _PARTS}
-    return kinds == _PARTS and all(one["special"] for one in content["added_tokens"])
+    parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
+    is_bert = all(map(isinstance, parts, (BertNormalizer, BertPreTokenizer, WordPiece)))
+    return is_bert and all(one.special for one in tokenizer.get_added_tokens_decoder().values())

@@ -160,7 +160,7 @@ class PieceTokenizer:
 
     @cached_property
     def _words(self) -> KnownWords | None:
-        return KnownWords(self._tokenizer) if cuts_words_alone(self.content) else None
+        return KnownWords(self._tokenizer) if cuts_words_alone(self._tokenizer) else None
 
     def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
         """Pieces of each text, without special tokens, and where the words begin that the tokenizer itself cuts.
