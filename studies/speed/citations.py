@@ -10,6 +10,7 @@ them around the text of another abstract, so that no text comes twice. Written: 
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import io
 import itertools
@@ -145,8 +146,11 @@ class _Here:
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
         """Does the shards one after the other."""
         worker = self._open()
+        gc.collect()
+        gc.freeze()  # as a worker process does
         for shard in shards:
             yield worker.process(shard)
+        gc.unfreeze()
 
 
 def measured(path: Path, model: str) -> dict[str, Any]:
