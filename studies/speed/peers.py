@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import resource
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from fascicle.core.document import Document
 from fascicle.core.session import load_onnxruntime
 from fascicle.loading import load_single
 from fascicle.models.export.graph import export_onnx
+from fascicle.pipeline.workers.memory import peak_bytes
 from studies.common import write_result
 from studies.speed.gpu import abstracts
 from studies.speed.roofline import sentences
@@ -79,7 +79,7 @@ def alone(name: str, threads: int, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         _, make = makers_of(Path(folder), threads)[name]
         make()([one.text for one in abstracts(count)])
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+    print((peak_bytes() or 0) >> 20)
 
 
 def peak(name: str, threads: int, count: int) -> int:

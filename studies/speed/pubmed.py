@@ -1,8 +1,9 @@
 """How many hours PubMed takes, from what one core needs for a citation in each stage.
 
-usage: python -m studies.speed.pubmed [--citations 38000000] [--cores 16] [--hours 12] [--efficiency 0.85]
+usage: python -m studies.speed.pubmed [--citations 38000000] [--cores 16] [--hours 12] [--efficiency SHARE]
 
-Reads ``results/citations.json`` of ``studies.speed.citations``. The interval is of the mean over the rounds there, by
+Reads ``results/citations.json`` of ``studies.speed.citations``, and how well two workers share a machine from
+``results/runs-workers-model.json`` of ``studies.speed.runs``. The interval is of the mean over the rounds there, by
 Student's distribution: it says how well the machine was measured, and not how alike another one is. Of the texts there
 87 in 100 have an abstract, those of an update file; records without one take less. Written:
 ``results/pubmed.json``.
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--citations", type=int, default=38_000_000)
     parser.add_argument("--cores", type=int, default=16)
     parser.add_argument("--hours", type=float, default=12.0)
-    parser.add_argument("--efficiency", type=float, default=0.85, help="of a core beside others, of one alone")
+    parser.add_argument("--efficiency", type=float, default=measured_efficiency(), help="of a core beside others")
     args = parser.parse_args()
     measured = result("citations")
     if not measured:
@@ -42,6 +43,11 @@ def main() -> None:
     report = {**facts, "measured": measured["date"], "beside": measured["beside"], "models": models}
     write_result("pubmed", report)
     sys.stdout.write(json.dumps(models, indent=1) + "\n")
+
+
+def measured_efficiency() -> float:
+    """What a worker does beside a second one, of what it does alone; runs of more workers were not measured."""
+    return round(float(result("runs-workers-model")["ratio_of_work"]) / 2, 3)
 
 
 def estimate(

@@ -119,7 +119,7 @@ def memory(place: Path, count: int) -> dict[str, Any]:
 
     def see(now: Progress) -> None:
         if now.documents != (samples[-1][0] if samples else 0) and crew[0].pids:
-            samples.append((now.documents, own_mebibytes(crew[0].pids[0]), own_mebibytes(os.getpid())))
+            samples.append((now.documents, _own(crew[0].pids[0]), _own(os.getpid())))
 
     run.do(progress=see, started=crew.append)
     kept = [sample for sample in samples if sample[0] > count // 5]
@@ -160,7 +160,7 @@ def damaged(place: Path, count: int) -> dict[str, Any]:
     return found
 
 
-def own_mebibytes(pid: int) -> float:
+def _own(pid: int) -> float:
     """MiB of a process that it shares with no file."""
     try:
         resident, shared = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1:3]

@@ -42,9 +42,10 @@ import numpy as np
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.pipeline.running.run import Run
+from fascicle.pipeline.workers.memory import own_mebibytes
 from studies.common import result, write_result
 from studies.speed.killed_runs import children
-from studies.speed.runs import own_mebibytes, slope, texts
+from studies.speed.runs import slope, texts
 
 _CHARACTERS = 300  # of a document
 _NODES = 3
@@ -194,14 +195,14 @@ def killed(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
     """A run that is killed, again and again; memory of its processes against the documents that are done."""
     chance, folder = random.Random(asked.seed), asked.place / "killed"
     moments = sorted(chance.uniform(0.05, 0.9) for _ in range(asked.kills))
-    samples: list[tuple[int, float, float]] = []
+    samples: list[tuple[int, int, int]] = []
     starts = 0
     while not (folder / "_SUCCESS").exists():
         run, starts = started(asked, str(folder)), starts + 1
         while run.poll() is None:
             done = _done(folder, len(calm))
             workers = children(run.pid)
-            samples.append((done, own_mebibytes(run.pid), max(map(own_mebibytes, workers), default=float("nan"))))
+            samples.append((done, own_mebibytes(run.pid), max(map(own_mebibytes, workers), default=0)))
             if moments and done >= moments[0] * len(calm) and workers:
                 victim = run.pid if len(moments) % 2 else chance.choice(workers)
                 with contextlib.suppress(ProcessLookupError):
@@ -225,13 +226,13 @@ def _done(folder: Path, shards: int) -> int:
     return min(shards, sum(1 for _ in folder.glob("done-*.json")))
 
 
-def _memory(samples: list[tuple[int, float, float]], per_shard: float) -> dict[str, Any]:
+def _memory(samples: list[tuple[int, int, int]], per_shard: float) -> dict[str, Any]:
     """MiB of the run and of its largest worker, after a fifth of the work, and how they grow."""
     most = max(one[0] for one in samples)
-    kept = [one for one in samples if one[0] >= most / 5 and not np.isnan(one[1:]).any()]
+    kept = [one for one in samples if one[0] >= most / 5 and all(one[1:])]
     at = [one[0] * per_shard / 100_000 for one in kept]
     return {
-        name: {"most_mib": round(max(values), 1), "mib_per_100000": slope(at, values)}
+        name: {"most_mib": max(values), "mib_per_100000": slope(at, values)}
         for name, values in (("run", [one[1] for one in kept]), ("worker", [one[2] for one in kept]))
     }
 

@@ -209,7 +209,7 @@ def peers() -> str:
         row.append(f"{memory[row[0]]:,}")
     head = [counted(found["threads"], "thread")]
     for name in kinds:
-        head += [f"{name}: a second", "Fascicle, times as fast"]
+        head += [f"{name}, a second", "Fascicle, times as fast"]
     head += ["peak memory, MiB"] if memory else []
     left_out = "; ".join(f"{name} ({why})" for name, why in found["missing"].items())
     note = f" Left out: {left_out}." if left_out else ""
