@@ -37,8 +37,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.pipeline.running.run import Run
