@@ -1,7 +1,8 @@
-"""Where models compute: a device is used by what runs in torch, and refused by everything else."""
+"""Where models compute: what runs in torch and exports use a device, and everything else refuses it."""
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,21 @@ from pathlib import Path
 import pytest
 import torch
 
+from fascicle.core.session import OnnxSession, load_onnxruntime
 from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.verbs.ensemble import ensemble as save_ensemble
+from fascicle.verbs.export import export
 
 TEXT = "aspirin caused pain"
 SHIPPED = "biomed"
+
+
+def has_gpu() -> bool:
+    """Whether ONNX Runtime computes on a GPU here."""
+    runtime = load_onnxruntime()
+    return "CUDAExecutionProvider" in runtime.get_available_providers() and torch.cuda.is_available()
 
 
 def placed(*devices: str) -> list[str]:
@@ -78,9 +87,45 @@ def test_dictionaries_and_exports_refuse_a_device(tmp_path: Path) -> None:
     for model in (names, SHIPPED):
         for device in (None, "cpu", "auto"):
             assert load(model, device=device).types
-        for device in ("cuda", "meta", "none", ""):
+        for device in ("meta", "none", "", "cuda:", "cuda:x", "CUDA", "cuda:-1"):
             with pytest.raises(UsageError, match=f"{Path(model).name}.*device"):
                 load(model, device=device)
+    with pytest.raises(UsageError, match="device"):
+        load(names, device="cuda")
+
+
+@pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")
+def test_an_export_says_what_a_gpu_needs(copy: Callable[[str], Path], tmp_path: Path) -> None:
+    mixed = ensemble(tmp_path, copy("one"), SHIPPED)
+    for model in (SHIPPED, mixed):
+        for device in ("cuda", "cuda:1"):
+            with pytest.raises(UsageError, match="onnxruntime-gpu"):
+                load(model, device=device)
+
+
+@pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")
+def test_an_export_never_computes_elsewhere_in_silence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As with onnxruntime-gpu where its libraries are missing: the session opens, and has no GPU."""
+    runtime = load_onnxruntime()
+    monkeypatch.setattr(runtime, "get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    with pytest.raises(UsageError, match="device 'cuda'"):
+        load(SHIPPED, device="cuda")
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.skipif(not has_gpu(), reason="ONNX Runtime computes on no GPU here")
+def test_an_export_answers_alike_on_a_gpu(tiny_run: Path, tmp_path: Path) -> None:
+    export(tiny_run, tmp_path / "plain")
+    texts = [TEXT, *(f"{TEXT} {number} times" for number in range(40))]
+    expected, found = (load(tmp_path / "plain", device=one).annotate(texts) for one in ("cpu", "cuda"))
+    assert [[(m.spans, m.type) for m in one.mentions] for one in found] == [
+        [(m.spans, m.type) for m in one.mentions] for one in expected
+    ]
+    assert any(one.mentions for one in found)
+    session = OnnxSession.open(tmp_path / "plain" / "model.onnx", device="cuda")
+    assert pickle.loads(pickle.dumps(session)).device == "cuda"
 
 
 @pytest.mark.parametrize("device", ["none", "cuda:99", "", "x" * 200])

@@ -72,6 +72,16 @@ def test_a_model_without_dictionaries_starts_without_what_finds_names() -> None:
     assert loaded == "[]"
 
 
+def test_links_of_a_text_are_found_without_masked_arrays() -> None:
+    """Nobody masks an array here, and the module takes a while to import."""
+    said = run(
+        "import fascicle\nmodel = fascicle.load('biomed', link='basic')\n"
+        "links = [one.links for one in model('Lithium may cause nephrogenic diabetes insipidus.').mentions]\n"
+        "print(any(links), 'numpy.ma' in sys.modules)"
+    )
+    assert said == "True False"
+
+
 def test_importing_opens_no_socket() -> None:
     code = (
         "opened = []\n"

@@ -74,15 +74,15 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             or folder of a checkpoint of Hugging Face (extra ``train``), or a predictor of another package (plug-in).
         also: own names: a dictionary, a term pack, or several. Each name in a text is a mention, and mentions of the
             model that overlap it are left out; of several lists the first answers.
-        case: capitals in which a name of a dictionary is found: ``"auto"``: any, but a symbol such as ``REST`` only as
-            it is written; ``"exact"``: only as it is written; ``"any"``: any, also of names of term packs.
+        case: ``"auto"``: names of a dictionary in any capitals, but symbols such as ``REST`` only as they are written;
+            ``"exact"``: all as they are written; ``"any"``: in any capitals, also names of term packs.
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
         types: a TOML file of types to look for, in place of those that a ``binder`` was trained on.
-        device: of what runs in torch (a training run, a checkpoint, such members of an ensemble): ``"cpu"`` (the
-            default), another one, such as ``"cuda"``, or ``"auto"``: a GPU where there is one.
+        device: of the networks: ``"cpu"`` (the default), ``"cuda"``, or ``"auto"``: for what runs in torch a GPU where
+            there is one. An export needs ``onnxruntime-gpu`` for ``"cuda"``.
         recognition: how names of term packs become mentions.
-        link: a linker for the mentions: ``"basic"``, a folder of ``fascicle linker fit`` or of a pack, several, or
-            ``"auto"``: the shipped one if it covers a type of the model, which gives no links itself; by default none.
+        link: linkers: ``"basic"``, folders of ``fascicle linker fit`` or of packs, or ``"auto"``: the shipped one if it
+            covers a type of the model, which gives no links itself; by default none.
         ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
         ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and the types apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
@@ -253,10 +253,8 @@ def _model(
     from fascicle.runtime.opening import open_export, open_typed, read_tokenizer
 
     manifest = read_manifest(folder)
-    alone = f"{manifest.name} is an export, which runs on the processor alone"
     if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
-        _refuse(alone, device=device)
-        return open_export(folder, manifest, threads)
+        return open_export(folder, manifest, threads, device=device)
     from fascicle.runtime.inputs import reader_of
     from fascicle.runtime.predictor import ModelPredictor
 
@@ -265,8 +263,7 @@ def _model(
     if types is not None:
         check_open_types(folder, manifest)
     if manifest.runtime == "onnx":
-        _refuse(alone, device=device)
-        return open_typed(folder, manifest, tokenizer, types, threads)
+        return open_typed(folder, manifest, tokenizer, types, threads, device=device)
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
         from fascicle.models.model import TorchScorer, device_named, load_model, with_types
@@ -306,8 +303,7 @@ def load_filter(
     check_files(place, manifest, name=FILTER)
     tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
     if manifest.runtime == "onnx":
-        _refuse(f"{manifest.name} is an export, which runs on the processor alone", device=device)
-        return MentionFilter(manifest, tokenizer, open_graph(place, threads))
+        return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
     with _needs_torch(threads):
         from fascicle.models.filter import TorchFilter, load_filter_model
         from fascicle.models.model import device_named
@@ -367,7 +363,9 @@ def _check_members(folder: Path, device: str | None) -> None:
         parts.append(read_filter_manifest(folder / FILTER_FOLDER))
     for part in parts:
         if part.runtime == "onnx":
-            _refuse(f"{folder} has the part {part.name}, an export, which runs on the processor alone", device=device)
+            from fascicle.core.session import check_device  # late: it needs numpy
+
+            check_device(device, of=f"{folder} has the part {part.name}, which")
 
 
 @contextmanager

@@ -80,6 +80,56 @@ def integer_attention(model: Any, *, heads: int) -> Any:
     return pruned(model)
 
 
+def block_products(model: Any, *, bits: int, size: int = 32) -> Any:
+    """``MatMulNBits`` for the products: weights in blocks of a column, and activations scaled at run time.
+
+    Args:
+        model: whose weights have 8 bits and one scale for each column.
+        bits: 8, which keeps the weights as they are, or 4, which rounds them again within each block.
+        size: weights of a block.
+    """
+    graph = model.graph
+    values = {tensor.name: tensor for tensor in graph.initializer}
+    makers = {name: node for node in graph.node for name in node.output}
+    for node in [one for one in graph.node if one.op_type == "MatMulIntegerToFloat"]:
+        weights = numpy_helper.to_array(values[node.input[1]])
+        quantised = makers.get(node.input[0])
+        if len(weights) % size or quantised is None or quantised.op_type != "QuantizeLinear":
+            continue
+        packed, scales = _blocks(weights, numpy_helper.to_array(values[node.input[3]]), bits, size)
+        names = [f"{node.output[0]}.{part}" for part in ("blocks", "scales")]
+        graph.initializer.extend(map(numpy_helper.from_array, (packed, scales), names))
+        bias = node.input[6] if len(node.input) > 6 else ""
+        made = helper.make_node(
+            "MatMulNBits",
+            [quantised.input[0], *names, "", "", bias],
+            [node.output[0]],
+            domain=_CONTRIB,
+            K=weights.shape[0],
+            N=weights.shape[1],
+            bits=bits,
+            block_size=size,
+            accuracy_level=4,
+        )
+        at = list(graph.node).index(node)
+        graph.node.remove(node)
+        graph.node.insert(at, made)
+    return pruned(model)
+
+
+def _blocks(weights: Any, scale: Any, bits: int, size: int) -> tuple[Any, Any]:
+    """Weights ``[K, N]`` in 8 bits as blocks ``[N, K / size, size * bits / 8]``, and the scale of each."""
+    blocks = weights.T.reshape(weights.shape[1], -1, size).astype(np.float32)
+    scales = np.broadcast_to(np.reshape(scale, (-1, 1, 1)), (*blocks.shape[:2], 1)).astype(np.float32)
+    middle = 2 ** (bits - 1)
+    if bits < 8:
+        factor = np.maximum(np.abs(blocks).max(axis=-1, keepdims=True), 1) / (middle - 1)
+        blocks, scales = np.round(blocks / factor), scales * factor
+    numbers = (blocks + middle).astype(np.uint8)
+    packed = numbers if bits == 8 else numbers[..., ::2] | numbers[..., 1::2] << 4
+    return np.ascontiguousarray(packed), np.ascontiguousarray(scales[..., 0].reshape(len(blocks), -1))
+
+
 def pruned(model: Any) -> Any:
     """The same without what nothing reads."""
     graph = model.graph

@@ -91,7 +91,7 @@ class _Killer:
             self.starts += 1
             while run.poll() is None and self.kills < self.most:
                 time.sleep(self.chance.uniform(0.2, self.pause))
-                victims = [run.pid] if self.kills % 4 == 3 else _children(run.pid)
+                victims = [run.pid] if self.kills % 4 == 3 else children(run.pid)
                 if victims and run.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(self.chance.choice(victims), signal.SIGKILL)
@@ -100,7 +100,7 @@ class _Killer:
                 sys.exit(f"{name} ended with {run.returncode}")
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
     """The workers of a run, and whatever else it started (Linux)."""
     with contextlib.suppress(OSError):
         return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]

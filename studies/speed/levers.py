@@ -3,7 +3,7 @@
 usage: python -m studies.speed.levers [--model biomed@1] [--rounds 12] [--sentences 100] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1 is a gain. Written:
-``results/levers.json``.
+``results/levers.json``, or ``levers-MODEL.json`` for another model.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from studies.common import write_result
 from studies.speed import graphs
 from studies.speed.roofline import batches, sentences, texts_of
 
+_MODEL = "biomed@1"
 _TOKENS = (1024, 512, 256, 128)
 _HEADS = 12
 Run = Callable[[Mapping[str, Any]], np.ndarray]
@@ -36,7 +37,7 @@ Run = Callable[[Mapping[str, Any]], np.ndarray]
 def main() -> None:
     """Measures and writes ``results/levers.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--model", default="biomed@1")
+    parser.add_argument("--model", default=_MODEL)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--beside", default="nothing else")
@@ -55,7 +56,7 @@ def main() -> None:
                     {str(tokens): _over(runs["as it is"], made[tokens]) for tokens in _TOKENS}, args.rounds
                 ),
             }
-    write_result("levers", report)
+    write_result("levers" if args.model == _MODEL else f"levers-{args.model}", report)
     for kind, found in report["kinds"].items():
         print(kind, {name: one["ratio"] for name, one in {**found["graphs"], **found["batches"]}.items()})
 
@@ -82,6 +83,8 @@ def _changed(model: Any) -> dict[str, Callable[[Any], Any]]:
     made: dict[str, Callable[[Any], Any]] = {
         "merged attention": lambda model: graphs.merged_attention(model, heads=_HEADS),
         "attention and its products merged": lambda model: graphs.integer_attention(model, heads=_HEADS),
+        "MatMulNBits, 8 bits": lambda model: graphs.block_products(model, bits=8),
+        "MatMulNBits, 4 bits": lambda model: graphs.block_products(model, bits=4),
     }
     return {"pooling by rows": graphs.pooled_by_rows, **made} if graphs.is_pooled_by_numbers(model) else made
 

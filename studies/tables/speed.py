@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fascicle.core.wording import counted
 from studies.common import result
 from studies.tables.grids import MISSING, markdown
 
@@ -82,9 +83,98 @@ def threads() -> str:
     return markdown((f"the networks of 300 sentences, {found['cores']} cores", "times as fast as one core"), body)
 
 
-def levers() -> str:
+def citations() -> str:
+    """CPU time of each stage of a run over citations, and how fast the run would be without it."""
+    found = result("citations")
+    if not found:
+        return MISSING
+    models = found["models"]
+    first = next(iter(models.values()))
+    body = []
+    for stage in first["stages_ms"]:
+        cells = []
+        for one in models.values():
+            cells += [
+                f"{one['stages_ms'][stage]:.2f}",
+                _share(one["shares"][stage]),
+                f"{one['limit_without'][stage]:.1f}",
+            ]
+        body.append([stage, *cells])
+    head = ["stage"]
+    for name in models:
+        head += [f"{name}: ms a citation", "share", "citations a second without it"]
+    totals = (
+        [
+            f"{1000 / one['citations_per_second_and_core']:.2f}",
+            "",
+            f"{one['citations_per_second_and_core']:.1f} with all",
+        ]
+        for one in models.values()
+    )
+    body.append(["**all**", *(cell for cells in totals for cell in cells)])
+    return f"{markdown(head, body)}\n\n{found['citations']:,} citations in each of the rounds. {_beside(found)}"
+
+
+def pubmed() -> str:
+    """Hours of all of PubMed."""
+    found = result("pubmed")
+    if not found:
+        return MISSING
+    body = []
+    for name, one in found["models"].items():
+        low, high = one["interval"]
+        rate = f"{one['citations_per_second_and_core']:.1f}"
+        body.append([name, rate, f"{one['hours']:.1f} ({low:.1f} to {high:.1f})", f"{one['times_too_slow']:.2f}"])
+    hours = f"hours of {found['citations']:,} citations on {found['cores']} cores"
+    head = ("model", "citations a second and core", hours, f"times {found['hours']:.0f} hours")
+    note = f"From the table above; a core beside others counts as {found['efficiency']:.2f} of one alone."
+    return f"{markdown(head, body)}\n\n{note}"
+
+
+def scale() -> str:
+    """What happened to runs that were killed, and on a cluster, and in an object store; and what grows how."""
+    parts = result("scale").get("parts")
+    if not parts:
+        return MISSING
+    ways: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+        "killed": ("killed at random", _of_killed),
+        "ray": ("a cluster", lambda one: f"{one['nodes']} nodes, {one['killed']} of them killed"),
+        "s3": ("an object store", lambda one: f"{one['seconds']:.0f} s, by the wall"),
+        "grown": (
+            "planning and finishing",
+            lambda one: " and ".join(f"{value:.2f}" for value in one["growth"].values()) + " (1 is linear)",
+        ),
+        "updated": (
+            "an update",
+            lambda one: (
+                f"{one['changed']} changed; {one['cpu_ms_a_document']['update']:.2f} CPU ms for each document of all"
+            ),
+        ),
+    }
+    body = []
+    for name, (what, shown) in ways.items():
+        one = parts.get(name, {})
+        if not one or "missing" in one:
+            body.append([what, "", "", one.get("missing", MISSING)])
+            continue
+        same = {None: "", True: "yes", False: "**no**"}[one.get("same_bytes")]
+        body.append([what, f"{one['documents']:,}", same, shown(one)])
+    return markdown(("run with two workers", "documents", "the bytes of a calm run", ""), body)
+
+
+def _of_killed(one: Any) -> str:
+    most = one["memory"]["worker"]["most_mib"], one["memory"]["run"]["most_mib"]
+    return f"{one['kills']} kills; a worker has {most[0]:.0f} MiB at most, the run {most[1]:.0f}"
+
+
+def fast_levers() -> str:
+    """What each change gains alone, for the small model."""
+    return levers("levers-biomed-fast@1")
+
+
+def levers(name: str = "levers") -> str:
     """What each change gains alone."""
-    found = result("levers")
+    found = result(name)
     if not found:
         return MISSING
     kinds = found["kinds"]
@@ -114,9 +204,13 @@ def peers() -> str:
             rate = f"{kind['sentences_per_second'][name]:,.0f}"
             cells += [rate, f"{against['wall']['median']:.1f}" if against else "1"]
         body.append([name, *cells])
-    head = [f"{found['threads']} threads"]
+    memory = found.get("peak_mib", {})
+    for row in body if memory else ():
+        row.append(f"{memory[row[0]]:,}")
+    head = [counted(found["threads"], "thread")]
     for name in kinds:
-        head += [f"{name}: sentences a second", "Fascicle, times as fast"]
+        head += [f"{name}, a second", "Fascicle, times as fast"]
+    head += ["peak memory, MiB"] if memory else []
     left_out = "; ".join(f"{name} ({why})" for name, why in found["missing"].items())
     note = f" Left out: {left_out}." if left_out else ""
     return f"{markdown(head, body)}\n\n{_beside(found)}{note}"
@@ -178,7 +272,11 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-stages": stages,
     "speed-operators": operators,
     "speed-threads": threads,
+    "speed-citations": citations,
+    "speed-pubmed": pubmed,
+    "speed-scale": scale,
     "speed-levers": levers,
+    "speed-levers-fast": fast_levers,
     "speed-peers": peers,
     "speed-duplicates": duplicates,
     "speed-gate": gate,

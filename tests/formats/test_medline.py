@@ -135,6 +135,29 @@ def test_memory_is_bounded(tmp_path: Path, filler: str, monkeypatch: pytest.Monk
         list(read(path, format="medline"))
 
 
+@pytest.mark.parametrize("chunk", [100, 10_000])
+@pytest.mark.parametrize(
+    ("title", "is_refused"),
+    [("x" * 900, False), ("\u4e00" * 900, False), ("&amp;" * 900, False), ("x" * 1100, True), ("<b/>" * 1100, True)],
+)
+def test_the_size_of_a_record_is_in_characters(
+    tmp_path: Path, title: str, is_refused: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many bytes they have, and wherever the file is cut for the parser."""
+    monkeypatch.setattr("fascicle.core.files.elements.MAX_RECORD", 1000)
+    monkeypatch.setattr("fascicle.core.files.elements._CHUNK", chunk)
+    path = tmp_path / "a.xml"
+    path.write_text(
+        f"<PubmedArticleSet>{BARE}{BARE.replace('>T<', f'>{title}<').replace('>8<', '>9<')}</PubmedArticleSet>"
+    )
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    if is_refused:
+        with pytest.raises(FormatError, match="1,000 characters"):
+            list(read(path, format="medline"))
+    else:
+        assert [one.id for one in read(path, format="medline", report=report)] == ["8", "9"]
+
+
 def test_encodings(tmp_path: Path) -> None:
     path, text = tmp_path / "a.xml", BARE.replace(">T<", ">Müller<")
     for encoding in ("iso-8859-1", "windows-1252", "utf-16", "utf-8"):

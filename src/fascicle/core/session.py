@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
-from fascicle.errors import ModelError
+from fascicle.errors import ModelError, UsageError
 
 # For a network without a preferred batch size, such as one of torch, where each call has a fixed cost.
 _MAX_TOKENS = 1024
@@ -25,6 +27,9 @@ _MAX_TOKENS = 1024
 TOKENS_A_THREAD = 256
 # One float32 attention table of 12 heads over this area is 24 MB.
 _MAX_AREA = 512 * 1024
+# A GPU has room for many more, and each call of it costs as much as some thousand pieces.
+_GPU_TOKENS = 16 * 1024
+_GPU_AREA = 16 * _MAX_AREA
 
 
 def length_sorted_batches(
@@ -74,6 +79,10 @@ def _check(sizes: Ints, max_tokens: int, max_area: int) -> None:
         raise ValueError(f"max_tokens and max_area must be at least 1, got {max_tokens} and {max_area}")
 
 
+CPU: Final = "cpu"
+_ON_CPU: Final = "CPUExecutionProvider"
+_ON_GPU: Final = "CUDAExecutionProvider"
+
 # The fused "add, then layer norm" runs in scalar loops; the two operators apart are vectorised. Measured on sentences
 # of BC5CDR with MiniLM in int8: about a seventh more throughput.
 _SLOWER = ["SkipLayerNormFusion"]
@@ -98,18 +107,21 @@ class OnnxSession:
     Attributes:
         path: path of the graph.
         threads: threads that one run may use.
+        device: where it computes: ``"cpu"``, or ``"cuda"`` with the number of a GPU.
         batch_tokens: preferred number of padded pieces in a batch.
+        batch_area: largest number of padded pairs of pieces.
         inputs: names of the inputs, in the order of the graph.
         outputs: names of the outputs, in the order of the graph.
     """
 
-    def __init__(self, session: Any, *, path: Path, threads: int) -> None:
+    def __init__(self, session: Any, *, path: Path, threads: int, device: str = CPU) -> None:
         """Wraps an open session; use :meth:`open`.
 
         Args:
             session: An ``onnxruntime.InferenceSession``.
             path: Path of its graph.
             threads: Number of its threads.
+            device: Where it computes.
         """
         self._session = session
         self._lock = Lock()
@@ -117,20 +129,25 @@ class OnnxSession:
         self._alone = threads == 1  # true if a run stays on the thread of its caller
         self.path = path
         self.threads = threads
-        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD)
+        self.device = device
+        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD) if device == CPU else _GPU_TOKENS
+        self.batch_area = _MAX_AREA if device == CPU else _GPU_AREA
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
     @classmethod
-    def open(cls, path: str | Path, *, threads: int | None = None) -> OnnxSession:
+    def open(cls, path: str | Path, *, threads: int | None = None, device: str | None = None) -> OnnxSession:
         """Opens a graph.
 
         Args:
             path: An ONNX file.
             threads: Threads that one run may use; without it, as many as this process may use cores.
+            device: ``"cpu"``, or ``"cuda"`` or ``"cuda:1"`` with the package ``onnxruntime-gpu``. By default, and for
+                ``"auto"``, the processor: most graphs have 8-bit weights, which it multiplies best.
 
         Raises:
             ModelError: The file is missing, damaged, or needs something that this ONNX Runtime lacks.
+            UsageError: The device cannot be used.
             ValueError: ``threads`` is below 1.
         """
         count = usable_cores() if threads is None else threads
@@ -139,7 +156,9 @@ class OnnxSession:
         path = Path(path)
         if not path.is_file():
             raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
-        return cls(_opened(path, count), path=path, threads=count)
+        if device in (None, "auto", CPU):
+            return cls(_opened(path, count), path=path, threads=count)
+        return cls(_opened(path, 1, device=device), path=path, threads=1, device=device)
 
     def run_side_by_side(self) -> bool:
         """Makes every later run stay on the thread of its caller, so that several can run at once.
@@ -173,7 +192,7 @@ class OnnxSession:
         return dict(zip(self.outputs, self._session.run(None, feed), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.path, self.threads)
+        return _reopen, (self.path, self.threads, self.device)
 
     def __repr__(self) -> str:
         return f"OnnxSession({str(self.path)!r}, threads={self.threads})"
@@ -186,16 +205,53 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _opened(path: Path, threads: int) -> Any:
+def _opened(path: Path, threads: int, *, device: str = CPU) -> Any:
     runtime = load_onnxruntime()
+    providers = [_ON_CPU] if device == CPU else [(_ON_GPU, {"device_id": _gpu(runtime, path, device)}), _ON_CPU]
     options, disabled = session_options(runtime, threads=threads)
     try:
-        return runtime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+        # Without its own fallback, which prints, and then computes elsewhere than it was told to.
+        session = runtime.InferenceSession(
+            str(path), options, providers=providers, disabled_optimizers=disabled, enable_fallback=0
         )
     except Exception as error:  # its errors share no base class below Exception
         reason = str(error).strip().split("\n", 1)[0]
+        if device != CPU:
+            raise _unusable(path, device, reason) from error
         raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)) from error
+    if device != CPU and _ON_GPU not in session.get_providers():
+        raise _unusable(path, device, "ONNX Runtime finds no GPU, or no CUDA and cuDNN of the versions that it needs")
+    return session
+
+
+def check_device(device: str | None, *, of: str | Path) -> None:
+    """Refuses a device on which no export computes here, before any is opened.
+
+    Raises:
+        UsageError: see above.
+    """
+    if device not in (None, "auto", CPU):
+        _gpu(load_onnxruntime(), of, device)
+
+
+def _gpu(runtime: Any, path: str | Path, device: str) -> str:
+    """Returns the number of the GPU that a device names."""
+    kind, _, number = device.partition(":")
+    if kind != "cuda" or not (number.isdecimal() or device == kind):
+        raise UsageError(f"{path} is an export, and takes the device cpu or cuda; {device!r} was given")
+    if _ON_GPU not in runtime.get_available_providers():
+        raise UsageError(
+            f"{path} is an export, and takes the device {device!r} only with the package onnxruntime-gpu; install it "
+            "in place of onnxruntime, or leave out the device"
+        )
+    if hasattr(runtime, "preload_dlls"):  # of the packages of NVIDIA, or of torch
+        with redirect_stdout(StringIO()):  # where it says which libraries it does not find
+            runtime.preload_dlls()
+    return number or "0"
+
+
+def _unusable(path: Path, device: str, reason: str) -> UsageError:
+    return UsageError(f"{path} cannot be opened on the device {device!r} ({reason}); correct that, or leave it out")
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -207,8 +263,8 @@ def _identity(path: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _reopen(path: Path, threads: int) -> OnnxSession:
-    return OnnxSession.open(path, threads=threads)
+def _reopen(path: Path, threads: int, device: str) -> OnnxSession:
+    return OnnxSession.open(path, threads=threads, device=device)
 
 
 def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
@@ -261,5 +317,6 @@ def scored_batches(
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)
             return
-    for chosen in length_sorted_batches(lengths, max_tokens=getattr(scorer, "batch_tokens", _MAX_TOKENS)):
+    tokens, area = getattr(scorer, "batch_tokens", _MAX_TOKENS), getattr(scorer, "batch_area", _MAX_AREA)
+    for chosen in length_sorted_batches(lengths, max_tokens=tokens, max_area=area):
         yield chosen, score(chosen)

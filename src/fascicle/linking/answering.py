@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, different
 from fascicle.core.mention import Link
 from fascicle.core.names import near_hint
 from fascicle.errors import UsageError
@@ -75,7 +75,7 @@ class Answers:
             return found
         starts = np.searchsorted(places, np.arange(len(leads) + 1)).tolist()
         curies = self._pack.curies.strings.take(led)
-        for place in np.unique(places).tolist():
+        for place in different(places).tolist():
             row, others = int(rows[place]), range(starts[place], starts[place + 1])
             first = () if row == leads[place] else (self._pack.curie(int(leads[place])),)
             found[place] = (*first, *(curies[at] for at in others if led[at] != row))

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from fascicle.text.pieces import PieceTokenizer
 
 
-def open_export(folder: Path, manifest: Manifest, threads: int | None) -> ModelPredictor:
+def open_export(folder: Path, manifest: Manifest, threads: int | None, *, device: str | None = None) -> ModelPredictor:
     """Returns an exported model: its graph is opened while its files are checked and its tokenizer is read.
 
     What is wrong is said in the order of these checks, whichever fails first.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
-        opening = pool.submit(open_graph, folder, threads)
+        opening = pool.submit(open_graph, folder, threads, device=device)
         check_files(folder, manifest)
         tokenizer = read_tokenizer(folder, manifest.tokenizer)
         from fascicle.runtime.inputs import reader_of
@@ -38,6 +38,8 @@ def open_typed(
     tokenizer: PieceTokenizer,
     types: str | os.PathLike[str] | None,
     threads: int | None,
+    *,
+    device: str | None = None,
 ) -> ModelPredictor:
     """Returns an export that reads about types, of its own or of a file."""
     from fascicle.runtime.inputs import reader_of
@@ -47,10 +49,10 @@ def open_typed(
     if types is not None:
         manifest = with_types(manifest, read_types(types))
     try:
-        vectors = type_vectors(manifest, tokenizer, open_graph(folder, threads, name=TYPES_GRAPH))
+        vectors = type_vectors(manifest, tokenizer, open_graph(folder, threads, name=TYPES_GRAPH, device=device))
     except RecipeError as error:
         raise RecipeError(str(error), at=str(folder if types is None else types)) from None
-    scorer = TypedScorer(scorer=open_graph(folder, threads), vectors=vectors)
+    scorer = TypedScorer(scorer=open_graph(folder, threads, device=device), vectors=vectors)
     return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
 
 
@@ -73,6 +75,8 @@ def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST)
     return tokenizer
 
 
-def open_graph(folder: Path, threads: int | None, *, name: str = "model.onnx") -> OnnxSession:
+def open_graph(
+    folder: Path, threads: int | None, *, name: str = "model.onnx", device: str | None = None
+) -> OnnxSession:
     """Returns a graph of an export."""
-    return OnnxSession.open(folder / name, threads=threads)
+    return OnnxSession.open(folder / name, threads=threads, device=device)

@@ -22,6 +22,7 @@ from fascicle.core.spans import Span
 from fascicle.errors import ModelError
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
+from fascicle.text.known_words import KnownWords, cuts_words_alone
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
@@ -154,7 +155,14 @@ class PieceTokenizer:
             Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is only a blank, also one
             that the tokenizer added before the first word, has an empty range.
         """
-        return [self._ranges(e) for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        known = [self._words.encode(text) if self._words else None for text in texts]
+        others = [text for text, one in zip(texts, known, strict=True) if one is None]
+        encoded = iter(self._tokenizer.encode_batch(others, add_special_tokens=False))
+        return [self._ranges(next(encoded)) if one is None else one for one in known]
+
+    @cached_property
+    def _words(self) -> KnownWords | None:
+        return KnownWords(self._tokenizer) if cuts_words_alone(self._tokenizer) else None
 
     def encode_words(self, texts: Sequence[str]) -> list[tuple[Ints, Bools]]:
         """Returns the pieces of each text, without special tokens, and the starts of the tokenizer's own words.
@@ -268,6 +276,9 @@ def _without_edge_spaces(spans: Ints, text: str) -> Ints:
         return spans
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     space = _IS_SPACE[np.minimum(codes, _LAST_SPACE + 1)]
+    filled = spans[spans[:, 0] < spans[:, 1]]
+    if not (space[filled[:, 0]].any() or space[filled[:, 1] - 1].any()):
+        return spans  # of most tokenizers
     index = np.arange(len(codes) + 1)
     solid = np.append(~space, True)
     following = np.minimum.accumulate(np.where(solid, index, len(codes))[::-1])[::-1]

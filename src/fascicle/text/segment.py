@@ -32,6 +32,7 @@ from fascicle.errors import InputError
 # L letter or digit; C the same in a script without spaces; M mark, stays with what precedes it; T skin tone of an
 # emoji; J joiner; R regional indicator (two make a flag); S white space; P everything else.
 _WORD = re.compile(r"L[LMJ]*+|C[MJ]*+|RR?+M*+|P[MT]*+(?:J++P[MT]*+)*+J*+|[MTJ]++")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9\s]")
 
 _UNSPACED = (  # Thai and Lao, Burmese, Khmer, Tai, CJK radicals to Yi, ideographs, half-width kana, further planes
     (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x2E80, 0x2FDF),
@@ -51,8 +52,10 @@ def words(text: str) -> tuple[Span, ...]:
     Returns:
         Sorted, disjoint spans; every character that is not white space lies in exactly one.
     """
+    if text.isascii():  # its shape has L, P and S alone
+        return tuple([match.span() for match in _ASCII_WORD.finditer(text)])
     shape = text.translate({ord(character): _kind(character) for character in set(text)})
-    return tuple(match.span() for match in _WORD.finditer(shape))
+    return tuple([match.span() for match in _WORD.finditer(shape)])
 
 
 @lru_cache(maxsize=4096)

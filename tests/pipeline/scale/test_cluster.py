@@ -91,7 +91,7 @@ def stations() -> list[int]:
     import psutil
 
     named = [(one.pid, " ".join(one.info["cmdline"] or ())) for one in psutil.process_iter(["cmdline"])]
-    return [pid for pid, name in named if name.startswith("ray::Station.do")]
+    return [pid for pid, name in named if name.startswith("ray::ClusterWorker.do")]
 
 
 def until(happened: Callable[[], Any], seconds: float = 90.0) -> Any:

@@ -53,6 +53,7 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
                 ) from None
             yield from records.done
             records.done.clear()
+            records.check()
             if read - parser.CurrentByteIndex > MAX_RECORD:
                 raise FormatError(
                     f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?",
@@ -91,32 +92,50 @@ class _Records:
         self._path, self._tags, self._parser = path, tags, parser
         self._builder: TreeBuilder | None = None
         self._place = Place(path, 1)
-        self._depth = self._size = self._inside = 0
+        self._depth = self._size = self._inside = self._began = 0
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
         parser.EntityDeclHandler = self._entity
         parser.SkippedEntityHandler = self._named
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def check(self) -> None:
+        """Counts the characters of a record from here, if it has so many bytes that it may have too many."""
+        if self._builder is not None and self._bytes > MAX_RECORD:
+            self._parser.CharacterDataHandler = self._text
+
+    @property
+    def _bytes(self) -> int:
+        """Bytes of the record so far."""
+        return self._parser.CurrentByteIndex - self._began
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise FormatError(f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here())
-        if self._builder is None and tag in self._tags:
+        if self._builder is None:
+            if tag not in self._tags:
+                return
             self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
-        if self._builder is not None:
-            self._grow(1)
-            self._builder.start(tag, attributes)
+            self._began = self._parser.CurrentByteIndex
+            self._parser.CharacterDataHandler = self._builder.data  # no function of ours, which would be called often
+        self._grow(1)
+        self._builder.start(tag, attributes)
 
     def _end(self, tag: str) -> None:
         if self._builder is not None:
             self._builder.end(tag)
             if self._depth == self._inside:
-                self.done.append((self._place, self._builder.close()))
-                self._builder = None
+                self._finish(self._builder.close())
         self._depth -= 1
+
+    def _finish(self, record: Element) -> None:
+        if self._bytes > MAX_RECORD:  # of characters there are fewer
+            self._size = 0
+            self._grow(sum(1 + len(one.text or "") + len(one.tail or "") for one in record.iter()))
+        self.done.append((self._place, record))
+        self._parser.CharacterDataHandler = self._builder = None
 
     def _text(self, text: str) -> None:
         if self._builder is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core import codec
+from fascicle.core.arrays import different
 from fascicle.core.document import merged
 from fascicle.core.marks import Html, join, tag, user
 from fascicle.errors import InputError, UsageError
@@ -77,7 +78,7 @@ class Distinct:
     def _merge(self, kind: str) -> None:
         new = np.frombuffer(bytes(self._waiting[kind]), dtype=np.uint64)
         known = self._merged.get(kind)
-        self._merged[kind] = np.unique(new if known is None else np.concatenate([known, new]))
+        self._merged[kind] = different(new if known is None else np.concatenate([known, new]))
         self._waiting[kind].clear()
 
 

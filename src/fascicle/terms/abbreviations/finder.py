@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -24,6 +24,7 @@ from fascicle.terms.abbreviations.forms import (
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
 _OPENED_BY: Final = {")": "(", "]": "[", "}": "{"}
 _REACH: Final = 300  # characters: no long form is longer, which bounds the work at a bracket
+_KEPT: Final = 20_000  # characters of a text whose definitions are kept for the next step
 _PART: Final = re.compile(r"[,;:]\s|\s(?:or|and)\s")
 _STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
 _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
@@ -115,11 +116,23 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
 
 def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
     borders = {border for section in document.sections or () for border in (section.start, section.end)}
+    cuts = tuple(sorted({0, len(document.text), *borders}))
+    if at is None and len(document.text) <= _KEPT:
+        return _defined_in(document.text, cuts)
+    return _within_parts(document.text, cuts, at)
+
+
+@lru_cache(maxsize=128)  # the steps of a pipeline ask one after the other, each for all documents of a batch
+def _defined_in(text: str, cuts: tuple[int, ...]) -> tuple[Abbreviation, ...]:
+    return _within_parts(text, cuts, None)
+
+
+def _within_parts(text: str, cuts: Sequence[int], at: Collection[int] | None) -> tuple[Abbreviation, ...]:
     return tuple(
         sorted(
             ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
-            for start, end in pairwise(sorted({0, len(document.text), *borders}))
-            for short, long in _Part(document.text[start:end]).definitions(
+            for start, end in pairwise(cuts)
+            for short, long in _Part(text[start:end]).definitions(
                 None if at is None else {place - start for place in at}
             )
         )

@@ -1,0 +1,78 @@
+"""Pieces by looking words up are those of the tokenizer, for any text."""
+
+from __future__ import annotations
+
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import Lowercase
+from tokenizers.pre_tokenizers import Whitespace
+
+from fascicle.runtime.places import find_model
+from fascicle.text.known_words import KnownWords, cuts_words_alone
+from fascicle.text.pieces import PieceTokenizer
+
+WORDS = ("lithium", "IL-2", "[SEP]", "[UNK]", "a" * 101, "x'y", "naïve", "β", "μg/ml", "\u00a0", "5mg", "e.g.", "中文")
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(WORDS),
+        st.text(alphabet=string.printable, max_size=12),
+        st.text(max_size=5),
+        st.sampled_from((" ", "  ", "\n", "\t", "\x00", "\x7f", "-", "##")),
+    ),
+    max_size=8,
+).map("".join)
+
+
+def shipped() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(find_model("biomed") / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+PLAIN = shipped()
+OURS = PieceTokenizer(shipped())
+
+
+@given(texts=st.lists(TEXTS, max_size=4))
+def test_pieces_are_those_of_the_tokenizer(texts: list[str]) -> None:
+    expected = PLAIN.encode_batch(texts, add_special_tokens=False)
+    for (ids, spans), one in zip(OURS.encode(texts), expected, strict=True):
+        assert ids.dtype == spans.dtype == np.int64
+        assert ids.tolist() == one.ids
+        assert spans.shape == (len(one.ids), 2)
+        assert [tuple(span) for span in spans.tolist()] == one.offsets
+
+
+def test_more_words_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fascicle.text.known_words._MOST", 2)
+    words = KnownWords(shipped())
+    for _ in range(2):
+        for text in ("one two three", "four", "two"):
+            found = words.encode(text)
+            assert found is not None
+            assert found[0].tolist() == PLAIN.encode(text, add_special_tokens=False).ids
+    assert len(words._known) <= 2
+
+
+def test_tokenizers_that_cut_otherwise_are_asked_for_everything() -> None:
+    assert cuts_words_alone(PLAIN)
+    changed = shipped()
+    changed.add_tokens([AddedToken("mg ml", special=False)])
+    assert not cuts_words_alone(changed)
+    for part, other in (
+        ("normalizer", Lowercase()),
+        ("pre_tokenizer", Whitespace()),
+        ("normalizer", None),
+        ("model", WordLevel({"[UNK]": 0}, unk_token="[UNK]")),
+    ):
+        changed = shipped()
+        setattr(changed, part, other)
+        assert not cuts_words_alone(changed)
