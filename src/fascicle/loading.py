@@ -78,11 +78,9 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``"exact"``: all as they are written; ``"any"``: in any capitals, also names of term packs.
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS`` limits the tokenizer.
         types: a TOML file of types to look for, in place of those that a ``binder`` was trained on.
-        device: of the networks: ``"cpu"`` (the default), ``"cuda"``, or ``"auto"``: for what runs in torch a GPU where
-            there is one. An export needs ``onnxruntime-gpu`` for ``"cuda"``.
+        device: ``"cpu"`` (the default), ``"cuda"`` (exports need ``onnxruntime-gpu``), or ``"auto"``: a GPU for torch.
         recognition: how names of term packs become mentions.
-        link: linkers: ``"basic"``, folders of ``fascicle linker fit`` or of packs, or ``"auto"``: the shipped one if it
-            covers a type of the model, which gives no links itself; by default none.
+        link: linkers: ``"basic"``, folders of linkers or packs, or ``"auto"``: the shipped one if it covers a type.
         ontology: with ``link``, prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
         ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and the types apart too.
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
