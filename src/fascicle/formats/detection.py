@@ -31,6 +31,7 @@ from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
+from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
@@ -52,6 +53,8 @@ _NATIVE: Final = "fascicle"
 _RECORDS: Final = 20  # that are tried
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
+_PDF: Final = b"%PDF-"
+_PACKAGES: Final = (("word/", "docx"), ("xl/", "xlsx"))  # a member of a zip begins with this
 _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
 _TABLES: Final = (".tsv", ".csv")
@@ -114,6 +117,8 @@ def _told(path: str) -> str | None:
         head, is_whole = _head(stream)
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
+    if head.startswith(_PDF):
+        return "pdf"
     if is_docbin(head):
         return "spacy"
     if is_html(head_text(head[:_MARKUP]), suffix(path)):
@@ -179,6 +184,9 @@ def _of_archive(path: str) -> str:
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return "brat"
+        for place, name in _PACKAGES:
+            if any(member.startswith(place) for member in tree.others):
+                return name
         if kind := package_kind(tree.others):
             raise FormatError(f"{path} is {kind}", file=path)
     raise FormatError(
@@ -254,6 +262,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"
+    if looks_like_citations(lines):
+        return "citations"
     if _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
     return "table" if suffix(path) in _TABLES and has_texts(first) else ""
