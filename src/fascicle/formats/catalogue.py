@@ -159,6 +159,7 @@ _ROWS: Final = (
         "conll",
         "a token per line with its IOB2 tag",
         ends=".conll .iob2 .iob .bio",
+        also=".conllu .conllup .gold_conll",
         reads="conll",
         writes="conll_write",
     ),

@@ -32,6 +32,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.citations import looks_like_citations
+from fascicle.formats.conll_kinds import BEGIN
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
@@ -264,7 +265,7 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "pubtator"
     if looks_like_citations(lines):
         return "citations"
-    if _all_tagged(lines[:_ROWS], strict=is_text):
+    if first.startswith(BEGIN) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
     return "table" if suffix(path) in _TABLES and has_texts(first) else ""
 
