@@ -44,6 +44,7 @@ TI  - Aspirin for
 headache
 AB  - Aspirin helped.
   It did.
+DNA - protein
 PY  - 2020/03/01/
 DO  - 10.1000/a.b
 JO  - J Heads
@@ -138,7 +139,7 @@ def test_nbib(tmp_path: Path) -> None:
 def test_ris(tmp_path: Path) -> None:
     first, second = of(tmp_path, "a.ris", RIS)
     assert first.id == "10.1000/a.b"
-    assert parts(first) == [("title", "Aspirin for headache"), ("abstract", "Aspirin helped. It did.")]
+    assert parts(first) == [("title", "Aspirin for headache"), ("abstract", "Aspirin helped. It did. DNA - protein")]
     assert first.meta["keywords"] == "pain|aspirin"
     assert first.meta["year"] == "2020"
     assert (second.id, second.text) == ("77", "No abstract\nA note in its place")

@@ -163,6 +163,8 @@ _ROWS: Final = (
         reads="conll",
         writes="conll_write",
     ),
+    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="webanno", annotated=False),
+    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="cas", annotated=False),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
@@ -188,25 +190,12 @@ _ROWS: Final = (
     _row("text", "for reading", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
-    _row(
-        "citations",
-        "citations of reference managers (.nbib, .ris) and of PubMed's Abstract text",
-        ends=".nbib .ris",
-        reads="citations",
-        annotated=False,
-    ),
+    _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
     _row("docx", "the text of a Word document", ends=".docx", reads="word", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
-    _row(
-        "plain",
-        "the text of one document alone",
-        ends=".txt .text",
-        also=".md .markdown",
-        both="plain",
-        annotated=False,
-    ),
+    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="plain", annotated=False),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)

@@ -14,6 +14,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
+
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Line, Source, lines_or_errors
 from fascicle.errors import FormatError, Place
@@ -26,23 +28,22 @@ _BETWEEN: Final = "\n"
 _Fields = dict[str, list[str]]
 
 
+_LINE: Final = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")  # a tag and its value
+_FIRST: Final = re.compile(r"(?:PMID|TY  )- ")  # of a citation
+_LAST: Final = "ER"
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Tags:
     """Tags of a kind of export; of several tags for one part the first that a citation has is read.
 
     Attributes:
-        line: matches a line with a tag; its groups are the tag and the value.
-        first: matches the first line of a citation.
-        last: tag at the end of a citation; empty if there is none.
         title: tags of the title.
         abstract: tags of the abstract.
         id: tags of the id.
         meta: tags of other facts.
     """
 
-    line: re.Pattern[str]
-    first: re.Pattern[str]
-    last: str
     title: tuple[str, ...]
     abstract: tuple[str, ...]
     id: tuple[str, ...]
@@ -50,9 +51,6 @@ class _Tags:
 
 
 _NBIB: Final = _Tags(
-    line=re.compile(r"([A-Z]{2,4}) *- ?(.*)"),
-    first=re.compile(r"PMID *- "),
-    last="",
     title=("TI", "BTI", "TT"),
     abstract=("AB",),
     id=("PMID",),
@@ -64,9 +62,6 @@ _NBIB: Final = _Tags(
     ),
 )
 _RIS: Final = _Tags(
-    line=re.compile(r"([A-Z][A-Z0-9])  ?- ?(.*)"),
-    first=re.compile(r"TY  ?- "),
-    last="ER",
     title=("TI", "T1", "CT"),
     abstract=("AB", "N2"),
     id=("AN", "DO", "ID"),
@@ -96,7 +91,7 @@ _DASHES: Final = re.compile(r"(?<=\w)-\n(?!(?:and|or|to)\b)")
 def looks_like_citations(lines: Sequence[str]) -> bool:
     """True if the lines at the beginning of a file are those of a citation; of the text of PubMed, with its PMID."""
     filled = [line for line in lines if line.strip()]
-    if not filled or any(tags.first.match(filled[0]) for tags in (_NBIB, _RIS)):
+    if not filled or _FIRST.match(filled[0]):
         return bool(filled)
     return filled[0].startswith("1. ") and any(line.startswith("PMID: ") for line in filled)
 
@@ -125,31 +120,21 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         with report.aside.one():
             if isinstance(document, FormatError):
                 raise document
-            yield (
-                document
-                if document.id
-                else Document(
-                    id=f"{source.name}:{number}",
-                    text=document.text,
-                    sections=document.sections,
-                    meta=document.meta,
-                    events=document.events,
-                )
-            )
+            yield document if document.id else msgspec.structs.replace(document, id=f"{source.name}:{number}")
 
 
 def _of_tags(source: Source, lines: Iterable[tuple[int, Line]], first: str) -> Iterator[Document | FormatError]:
-    tags = _RIS if _RIS.first.match(first) else _NBIB
+    tags = _RIS if first.startswith("TY") else _NBIB
     place, fields, current = Place(source.path, 1), _Fields(), ""
     for number, line in lines:
         if isinstance(line, FormatError):
             yield line
             continue
-        if tags.first.match(line):
+        if _FIRST.match(line):
             yield from _made(fields, tags, place)
             place, fields, current = Place(source.path, number), {}, ""
-        found = tags.line.fullmatch(line)
-        if found:
+        found = _LINE.fullmatch(line)
+        if found and (tags is _NBIB or len(found[1]) == 2):
             current = found[1]
             fields.setdefault(current, []).append(found[2])
         elif current and line.strip():
@@ -157,7 +142,7 @@ def _of_tags(source: Source, lines: Iterable[tuple[int, Line]], first: str) -> I
         elif line.strip():
             what = "a citation begins with PMID- in a file .nbib and with TY  - in a file .ris"
             yield FormatError(f"the line belongs to no citation; {what}", at=Place(source.path, number))
-        if current == tags.last:
+        if current == _LAST:
             yield from _made(fields, tags, place)
             fields, current = {}, ""
     yield from _made(fields, tags, place)
@@ -176,7 +161,7 @@ def _made(fields: _Fields, tags: _Tags, place: Place) -> Iterator[Document | For
     if not identifier and tags is _NBIB:
         yield FormatError("a citation has no PMID; fetch the file again", at=place)
         return
-    used = {*tags.title, *tags.abstract, *tags.id, *chain.from_iterable(tags.meta.values()), tags.last}
+    used = {*tags.title, *tags.abstract, *tags.id, *chain.from_iterable(tags.meta.values()), _LAST}
     facts = {name: _fact(name, of(names)) for name, names in tags.meta.items()}
     note = field_note(sorted(fields.keys() - used), step=STEP)
     yield _document(identifier, [("title", title), ("abstract", abstract)], facts, place, events=note)

@@ -37,6 +37,7 @@ from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
 from fascicle.formats.text_tables import has_texts
+from fascicle.formats.webanno import MARK as WEBANNO
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
@@ -65,6 +66,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
         **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
         "collection": "bioc",
+        "XMI": "cas",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
     }
 )
@@ -254,9 +256,13 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
+    if first.startswith(WEBANNO):
+        return "webanno"
     is_text = by_suffix(path) == "plain"
     if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
+    if "%FEATURE_STRUCTURES" in "\n".join(lines) and "%TYPES" in "\n".join(lines):
+        return "cas"
     if {"idx", "sections"} <= set(keys) or _KAZU.match("\n".join(lines)):
         return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):

@@ -41,11 +41,16 @@ def package_of(source: Source) -> io.BytesIO:
         if sum(one.file_size for one in package.infolist()) > MAX_FILE:
             raise FormatError(f"the file unpacks to more than {MAX_FILE:,} bytes", at=source.path, code="too-large")
         for name in package.namelist():
-            head = package.read(name).replace(b"\0", b"") if name.endswith((".xml", ".rels")) else b""
-            if any(mark in head for mark in _DECLARED):
-                raise FormatError(f"the part {name} declares entities, which are not read", at=source.path)
+            if name.endswith((".xml", ".rels")):
+                refuse_entities(package.read(name), source)
     content.seek(0)
     return content
+
+
+def refuse_entities(content: bytes, source: Source) -> None:
+    """Raises a `FormatError` for XML that declares entities."""
+    if any(mark in content.replace(b"\0", b"") for mark in _DECLARED):
+        raise FormatError("the file declares entities, which are not read", at=source.path)
 
 
 @contextmanager

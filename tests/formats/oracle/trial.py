@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.formats.oracle import binary, bioc, office, records, standoff, texts, tokens
+from tests.formats.oracle import binary, bioc, cas, office, records, standoff, texts, tokens, webanno
 from tests.formats.oracle.drafts import drafts
 from tests.formats.oracle.format import Files, Oracle
 from tests.formats.oracle.hand import BY_ONE, BYTES, PASSAGE, UNEVEN, UTF16, Hand
@@ -30,11 +30,15 @@ from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
     one.name: one
-    for module in (tokens, standoff, bioc, records, binary, texts, office)
+    for module in (tokens, standoff, bioc, records, binary, texts, office, webanno, cas)
     for one in module.ORACLES
     if not one.needs or find_spec(one.needs)
 }
-WITHOUT: Final = ("pdf", *(one.reads for one in office.ORACLES if one.name not in ORACLES))  # oracle/papers.py: PDFs
+# PDFs have papers of their own, in oracle/papers.py.
+WITHOUT: Final = (
+    "pdf",
+    *(one.reads for one in (*office.ORACLES, *cas.ORACLES) if one.name not in ORACLES),
+)
 FINE, TOLD, UNSEEN = "the same documents", "said", "no trace in the file"
 SILENT, FALSE, CRASH = "SILENT DIFFERENCE", "FALSE WARNING", "TRACEBACK"
 FAILURES: Final = (SILENT, FALSE, CRASH)

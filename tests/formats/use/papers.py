@@ -1,4 +1,4 @@
-"""Files of people who keep papers: citations, sheets, documents of Word, PDFs."""
+"""Files of people who keep papers and of annotators: citations, sheets, documents of Word, PDFs, INCEpTION."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Final
 
-from tests.formats.oracle.judging import Page
+from tests.formats.oracle.cas import TYPES, in_json, xmi
+from tests.formats.oracle.judging import Page, mark
 from tests.formats.oracle.office import package, paragraph, run, table, workbook
 from tests.formats.oracle.papers import pdf_of
+from tests.formats.oracle.webanno import HEAD
 from tests.formats.use.given import Given
 
-NEEDS: Final = MappingProxyType({"xlsx": "openpyxl", "docx": "docx", "pdf": "pypdfium2"})  # format -> module
+NEEDS: Final = MappingProxyType(
+    {"xlsx": "openpyxl", "docx": "docx", "pdf": "pypdfium2", "cas": "cassis"}
+)  # format -> module
 CITATIONS = (
     Given(
         name="two citations of PubMed",
@@ -59,9 +63,7 @@ OFFICE = (
     Given(
         name="lines in no order, and a word that was cut",
         format="pdf",
-        files={
-            "a.pdf": pdf_of(["of the patient.", "Lung inflam-", "mation and fi-", "brosis (late)"], order=(3, 0, 1, 2))
-        },
+        files={"a.pdf": pdf_of(["of the man.", "Lung inflam-", "mation and fi-", "brosis (late)"], order=(3, 0, 1, 2))},
         wanted=(Page("Lung inflammation and fibrosis (late) of the man."),),
     ),
     Given(
@@ -72,4 +74,43 @@ OFFICE = (
         flawed=True,
     ),
 )
-ALL = (*CITATIONS, *(one for one in OFFICE if find_spec(NEEDS[one.format])))
+ANNOTATORS = (
+    Given(
+        name="a sentence of two lines, and a mention of two tokens",
+        format="webanno",
+        files={
+            "a.tsv": "\n".join(
+                (
+                    *HEAD,
+                    "#Text=\U0001f600 lung",
+                    "#Text=cancer",
+                    "1-1\t0-2\t\U0001f600\tSYM\t_\t_\t",
+                    "1-2\t3-7\tlung\tNN\t*[1]\tDisease[1]\t",
+                    "1-3\t8-14\tcancer\tNN\t*[1]\tDisease[1]\t",
+                    "",
+                )
+            )
+        },
+        wanted=(Page("\U0001f600 lung\ncancer", (mark(2, 13, "Disease"),)),),
+    ),
+    Given(
+        name="a row that was cut off",
+        format="webanno",
+        files={"a.tsv": "\n".join((*HEAD, "#Text=lung", "1-1\t0-"))},
+        wanted=(),
+        flawed=True,
+    ),
+    *(
+        Given(
+            name=f"entities in {name}",
+            format="cas",
+            files={name: content, "TypeSystem.xml": TYPES},
+            wanted=(Page("\U0001f600 lung", (mark(2, 6, "Organ"),)),),
+        )
+        for name, content in (
+            ("a.xmi", xmi("\U0001f600 lung", [{"begin": 3, "end": 7, "value": "Organ"}])),
+            ("a.json", in_json("\U0001f600 lung", [{"begin": 3, "end": 7, "value": "Organ"}])),
+        )
+    ),
+)
+ALL = (*CITATIONS, *(one for one in (*OFFICE, *ANNOTATORS) if one.format not in NEEDS or find_spec(NEEDS[one.format])))

@@ -57,51 +57,16 @@ _JOINT: Final = rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))
 _AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
 _BEFORE_APOSTROPHE: Final = frozenset(
     {
-        *(
-            "l",
-            "d",
-            "j",
-            "m",
-            "n",
-            "s",
-            "t",
-            "c",
-            "qu",
-            "jusqu",
-            "lorsqu",
-            "puisqu",
-            "quelqu",
-            "presqu",
-            "aujourd",
-            "o",
-        ),
+        *("l", "d", "j", "m", "n", "s", "t", "c", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "presqu", "aujourd"),
+        *("o"),
         *("dell", "all", "nell", "sull", "dall", "un", "quest", "quell", "com", "dov", "cos", "anch", "sant", "entr"),
     }
 )
 _VOWELS: Final = "aeiouyhàâäáèéêëìíîïòóôöùúûüœæ"
 _SHORT_WORDS: Final = frozenset(
     {
-        *(
-            "a",
-            "i",
-            "an",
-            "as",
-            "at",
-            "be",
-            "by",
-            "do",
-            "go",
-            "he",
-            "if",
-            "in",
-            "is",
-            "it",
-            "me",
-            "my",
-            "no",
-            "of",
-            "on",
-        ),
+        *("a", "i", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is", "it", "me", "my", "no", "of"),
+        *("on"),
         *("or", "so", "to", "up", "us", "we", "co", "re", "de", "un", "bi", "di", "ex"),
     }
 )
