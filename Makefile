@@ -34,7 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) $(TESTS)
 
 torture: $(VENV)/.dev
-	$(BIN)/python tests/torture/fuzz_readers.py --count 10000 --processes $(PROCESSES)
+	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
