@@ -10,8 +10,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fascicle.core.document import Document
-from fascicle.core.effects import event_of
+from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, MissingExtraError
@@ -61,7 +60,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     said = []
     if found.left_out:
         what = counted(found.left_out, "running head or page number", "running heads and page numbers")
-        said.append(event_of("parts-left-out", step=STEP, message=f"these parts are not read: {what}"))
+        message = f"these parts are not read: {what}"
+        said.append(
+            Event(step=STEP, kind="note", code="parts-left-out", message=message)
+        )  # nearly every paper has some
     meta = {**EXTRACTED, **{name: value for name, value in facts.items() if value}}
     yield Document(id=source.name, text=found.text, meta=meta, events=tuple(said))
 
