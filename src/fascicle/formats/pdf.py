@@ -57,15 +57,11 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     facts = {
         name: " ".join(map(str, offsets)) for name, offsets in (("pages", found.pages), ("hyphens", found.hyphens))
     }
-    said = []
-    if found.left_out:
-        what = counted(found.left_out, "running head or page number", "running heads and page numbers")
-        message = f"these parts are not read: {what}"
-        said.append(
-            Event(step=STEP, kind="note", code="parts-left-out", message=message)
-        )  # nearly every paper has some
+    what = counted(found.left_out, "running head or page number", "running heads and page numbers")
+    message = f"these parts are not read: {what}"  # a note, for nearly every paper has some
+    said = (Event(step=STEP, kind="note", code="parts-left-out", message=message),) if found.left_out else ()
     meta = {**EXTRACTED, **{name: value for name, value in facts.items() if value}}
-    yield Document(id=source.name, text=found.text, meta=meta, events=tuple(said))
+    yield Document(id=source.name, text=found.text, meta=meta, events=said)
 
 
 def _library() -> Any:
