@@ -1,16 +1,17 @@
-# make demo | test | studies | check | torture | interop | docs | bench | install | clean
+# make demo | test | studies | check | torture | interop | package | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
 TESTS ?= tests
 PROCESSES ?= 8
 INTEROP ?= build/interop
+PACKAGE ?= build/package
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture interop docs bench install clean
+.PHONY: demo test studies check torture interop package docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -34,7 +35,7 @@ check: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) $(TESTS)
 
 torture: $(VENV)/.dev
-	$(BIN)/python tests/torture/fuzz_readers.py --count 10000 --processes $(PROCESSES)
+	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
@@ -50,6 +51,20 @@ $(INTEROP)/%/.made: tests/interop/requirements-%.txt
 	$(@D)/bin/python -m pip install --disable-pip-version-check -q -r $<
 	rm -rf $(@D)/lib/python*/site-packages/tests  # of a package that installs its tests, which hides ours
 	@touch $@
+
+# What is uploaded for a release: a wheel that is built from the sdist, checked, and tried in an environment of its own.
+package: tests/package/requirements.txt
+	rm -rf $(PACKAGE)
+	$(PYTHON) -m venv $(PACKAGE)/tools
+	$(PACKAGE)/tools/bin/python -m pip install --disable-pip-version-check -q -r $<
+	$(PACKAGE)/tools/bin/python -m build -o $(PACKAGE)/dist .
+	$(PACKAGE)/tools/bin/twine check --strict $(PACKAGE)/dist/*
+	$(PACKAGE)/tools/bin/check-wheel-contents $(PACKAGE)/dist/*.whl
+	$(PYTHON) -m venv $(PACKAGE)/empty
+	$(PACKAGE)/empty/bin/python -m pip install --disable-pip-version-check -q $(PACKAGE)/dist/*.whl
+	$(PACKAGE)/empty/bin/python -I tests/package/smoke.py
+	for version in 3.12 3.13; do $(PACKAGE)/empty/bin/python -m pip install --disable-pip-version-check -q --dry-run \
+		--target $(PACKAGE)/none --python-version $$version --only-binary=:all: $(PACKAGE)/dist/*.whl || exit 1; done
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs

@@ -56,7 +56,7 @@ def test_a_page(tmp_path: Path) -> None:
     said = [(one.name, found.text[one.start : one.end]) for one in found.sections or ()]
     assert said == TEXTS
     assert found.text == "\n\n".join(text for _, text in TEXTS)
-    assert (found.id, found.meta) == ("a", {"language": "en"})
+    assert (found.id, found.meta) == ("a", {"text": "extracted", "language": "en"})
     (event,) = found.events
     for what in ("scripts 2", "hidden parts 2", "descriptions of pictures 1", "fields of forms 2"):
         assert what in event.message

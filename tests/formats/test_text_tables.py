@@ -50,11 +50,11 @@ def test_a_tsv_has_no_quotes_unless_asked_for(tmp_path: Path) -> None:
 
 def test_columns_of_other_names(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("key,body\nk,Asthma\n")
-    request = ReadRequest(format="table", fields=(("text", "body"), ("id", "key")))
+    path.write_text("key,words\nk,Asthma\n")
+    request = ReadRequest(format="table", fields=(("text", "words"), ("id", "key")))
     (found,) = read_file(str(path), request)
     assert (found.id, found.text) == ("k", "Asthma")
-    with pytest.raises(FormatError, match="body"):
+    with pytest.raises(FormatError, match="words"):
         list(read(path, format="table"))
     for fields in ((("labels", "x"),), (("quotes", "yes"),)):
         with pytest.raises(UsageError):
@@ -103,3 +103,30 @@ def test_rows_of_the_csv_module_come_back(rows: list[tuple[str, str, str]]) -> N
         path.write_bytes(stream.getvalue().encode())
         found = list(read(path))
     assert [(one.id, one.text, one.meta.get("note", "")) for one in found] == rows
+
+
+@pytest.mark.parametrize(
+    ("header", "wanted", "named"),
+    [
+        ("PMID,Title,Authors,DOI", "A", "Title"),
+        ("PMID,TITLE,Abstract,Year", "A\nB", "TITLE and Abstract"),
+        ("DOI,Article Title,Abstract,Text", "C", ""),
+        ("Key,Body,x,y", "A", "Body"),
+        ("Title,Abstract,DOI,x", "1\nA", "Title and Abstract"),
+    ],
+)
+def test_usual_names_of_columns_are_taken_and_said(tmp_path: Path, header: str, wanted: str, named: str) -> None:
+    found, second = of(tmp_path, f"\ufeff{header}\r\n1,A,B,C\r\n2,D,E,F\r\n")
+    assert detect(str(tmp_path / "a.csv")) == "table"
+    assert found.text == wanted
+    said = [event.message for event in found.events if event.code == "columns-taken"]
+    assert [named in message for message in said] == [True] * bool(named)
+    assert not second.events
+    wanted_id = {"PMID": "1", "DOI": "1", "Key": "a:1", "Title": "B"}[header.split(",")[0]]
+    assert found.id == wanted_id
+
+
+def test_columns_that_a_user_names_are_not_said(tmp_path: Path) -> None:
+    options = TextTableOptions(text="abstract")
+    (found,) = of(tmp_path, "PMID,Title,Abstract\n1,A,B\n", options=options)
+    assert (found.id, found.text, found.events) == ("1", "B", ())

@@ -30,6 +30,7 @@ BAD = {
     "csv": (Document(id="a\x85b", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\x85b"),
     "livingner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "socialdisner": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
+    "xlsx": (Document(id="a\tb", text="asthma", mentions=(Mention(((0, 6),), "X"),)), "a\\tb"),
     "jsonl": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "records": (Document(id="a\udc80", text="asthma"), "\\udc80"),
     "html": (Document(id="a\udc80", text="asthma"), "\\udc80"),
@@ -49,8 +50,8 @@ def test_every_format_has_a_case() -> None:
 @pytest.mark.parametrize("packed", ["", ".zip"])
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, packed: str) -> None:
-    if name == "parquet":
-        pytest.importorskip("pyarrow")
+    if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):
+        pytest.importorskip(module)
     bad, fault = BAD[name]
     path = tmp_path / f"out{packed if name == 'brat' else ''}"
     heard: list[str] = []
@@ -67,8 +68,8 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
 
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
-    if name == "parquet":
-        pytest.importorskip("pyarrow")
+    if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):
+        pytest.importorskip(module)
     with pytest.raises(InputError, match=r"document|id|word"):
         write_documents([good(1), BAD[name][0]], WriteRequest(path=str(tmp_path / "out"), format=name))
     assert list(tmp_path.iterdir()) == []

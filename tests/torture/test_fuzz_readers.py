@@ -37,8 +37,8 @@ def fuzz() -> Iterator[ModuleType]:
 @pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_damaged_files(count: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, str(SCRIPT), "--count", str(count), "--processes", "2"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tests.torture.fuzz_readers", "--count", str(count), "--processes", "2"]
+    done = subprocess.run(command, env=environment, cwd=SCRIPT.parents[2], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -7,6 +7,7 @@ of its file; `TagCensus` reports afterwards which scheme it was and how often th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 
-__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_scheme"]
+__all__ = ["SCHEMES", "TagCensus", "TagScheme", "advice_on", "decode_tags", "is_tag", "split_tag", "tag_scheme"]
 
 _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
@@ -41,8 +42,27 @@ def split_tag(tag: str) -> tuple[str, str]:
     if tag == _OUTSIDE:
         return _OUTSIDE, ""
     if len(tag) < 3 or tag[1] != "-" or tag[0] not in _PREFIXES:
-        raise ValueError(f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a type")
+        advice = advice_on(tag)
+        raise ValueError(
+            f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a type{'; ' * bool(advice)}"
+            f"{advice}"
+        )
     return tag[0], tag[2:]
+
+
+def advice_on(tag: str) -> str:
+    """Say how to write a tag that has a prefix in another notation; the empty string if it is not known to have one.
+
+    Args:
+        tag: A tag that `split_tag` refuses.
+    """
+    if tag in (*_PREFIXES, "M"):
+        return f"{tag} has no type; write one behind it, as in {tag.replace('M', 'I')}-Disease"
+    parts = re.match(r"([BIELSUM])[-_:/](.+)|(.+)[-_:/]([BIELSUM])$", tag)
+    if parts is None:
+        return ""
+    prefix, kind = (parts[1] or parts[4]).replace("M", "I"), parts[2] or parts[3]
+    return f"write {prefix}-{kind} in place of {tag}, and all tags so"
 
 
 def is_tag(text: str) -> bool:

@@ -33,6 +33,7 @@ class Format:
         name: in options, recipes and Python.
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
+        also: further suffixes of files that are read.
         reads: ``module:name`` of its `Reader` in this package; empty if its files hold no texts.
         writes: ``module:name`` of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
@@ -46,6 +47,7 @@ class Format:
     writes: str = ""
     many: bool = False
     annotated: bool = True
+    also: tuple[str, ...] = ()
 
     @cached_property
     def reader(self) -> Reader:
@@ -121,6 +123,7 @@ def _row(  # noqa: PLR0913 - the columns of the table
     writes: str = "",
     many: bool = False,
     annotated: bool = True,
+    also: str = "",
 ) -> Format:
     """Makes one row of the table from suffixes separated by blanks, and the module that reads, writes, or does both."""
     return Format(
@@ -131,6 +134,7 @@ def _row(  # noqa: PLR0913 - the columns of the table
         writes=(writes or both) and f"{writes or both}:{_WRITERS.get(name, 'WRITER')}",
         many=many,
         annotated=annotated,
+        also=tuple(also.split()),
     )
 
 
@@ -158,9 +162,12 @@ _ROWS: Final = (
         "conll",
         "a token per line with its IOB2 tag",
         ends=".conll .iob2 .iob .bio",
+        also=".conllu .conllup .gold_conll",
         reads="conll",
         writes="conll_write",
     ),
+    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="webanno", annotated=False),
+    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="cas", annotated=False),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
     _row("ace", _ACE, reads="ace", many=True, annotated=False),
@@ -178,6 +185,7 @@ _ROWS: Final = (
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_json"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
+    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="workbook"),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="task_tables"),
     _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="task_tables"),
     _row(
@@ -189,9 +197,12 @@ _ROWS: Final = (
     _row("text", "for reading", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
+    _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
+    _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
+    _row("docx", "the text of a Word document", ends=".docx", reads="word", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
-    _row("plain", "the text of one document alone", ends=".txt .text", both="plain", annotated=False),
+    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="plain", annotated=False),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
@@ -235,7 +246,7 @@ def readable_names() -> tuple[str, ...]:
 
 def readable_by_suffix(end: str) -> str:
     """Returns the name of the format that reads files with a suffix, or the empty string."""
-    return next((row.name for row in _ROWS if row.reads and end in row.suffixes), "")
+    return next((row.name for row in _ROWS if row.reads and end in (*row.suffixes, *row.also)), "")
 
 
 def format_of_output(path: str) -> str:
@@ -257,7 +268,7 @@ def plugged_by_suffix(end: str, group: str) -> str:
     Raises:
         UsageError: several plug-ins have this suffix.
     """
-    if not end or any(end in row.suffixes for row in _ROWS):
+    if not end or any(end in (*row.suffixes, *row.also) for row in _ROWS):
         return ""
     found = []
     for name in plugins.names(group):

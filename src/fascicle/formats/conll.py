@@ -7,7 +7,7 @@ scheme. The text of a document is its tokens joined by one space, also across se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,10 +15,11 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import by_mark
 from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
-from fascicle.core.tags import TagCensus, decode_tags, is_tag, split_tag
+from fascicle.core.tags import TagCensus, advice_on, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import TokenMention, joined_document
+from fascicle.formats.conll_kinds import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu
 from fascicle.formats.grouping import sound
 from fascicle.formats.handlers import Reader
 from fascicle.formats.label_names import prefixed
@@ -47,7 +48,8 @@ class ConllOptions:
             ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or more (a single one at the
             top marks nothing), else sentence.
         bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are one mention.
-        comment: lines that begin with this are skipped; nothing is a comment by default.
+        comment: lines that begin with this are skipped; by default facts about a sentence or a document, as CoNLL-U and
+            CoNLL-2012 have them.
     """
 
     token_column: int = 0
@@ -132,6 +134,7 @@ class _Parser:
         self._known: set[str] = set()
         self._missing = 0
         self._width: int | None = None  # columns of the rows, known after the first sentence
+        self._of_row: Callable[[Sequence[str]], _Row | None] | None = None  # of a kind with rules of its own
         self._begun: list[tuple[int, int]] = []  # line and number of columns of each row before that
         self._uneven: list[int] = []
         self.breaks = 0
@@ -141,10 +144,11 @@ class _Parser:
         broken: FormatError | None = None
         for number, line in lines_or_errors(self._source):
             bare = line.strip(" \t") if isinstance(line, str) else ""
-            if isinstance(line, FormatError) or (bare and not bare.startswith(_MARK)):
+            if isinstance(line, FormatError) or (bare and not bare.startswith((_MARK, BEGIN))):
                 if broken is None and not self._is_comment(line):
                     try:
-                        rows.append(self._row(text_of(line), number))
+                        row = self._row(text_of(line), number)
+                        rows += [row] if row is not None else []
                     except FormatError as error:
                         broken = error
                 continue
@@ -154,6 +158,7 @@ class _Parser:
                 yield broken or _transposed(rows)
                 rows, broken = [], None
             if bare:
+                self._of_row = OfConll2012() if bare.startswith(BEGIN) else self._of_row
                 self.breaks += 1
                 yield None
         if rows or broken:
@@ -169,12 +174,19 @@ class _Parser:
 
     def _is_comment(self, line: Line) -> bool:
         mark = self._options.comment
-        return bool(mark) and isinstance(line, str) and line.startswith(mark)
+        if not isinstance(line, str):
+            return False
+        return line.startswith(mark) if mark else line.startswith("#") and is_fact(line)
 
-    def _row(self, line: str, number: int) -> _Row:
+    def _row(self, line: str, number: int) -> _Row | None:
         by_tab = self._tab if self._tab is not None else "\t" in line
         # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
         columns = line.split("\t") if by_tab else [part for part in line.split(" ") if part]
+        if self._tab is None and self._options.tag_columns == (-1,) and is_conllu(columns):
+            self._of_row = of_conllu
+        if self._of_row is not None:
+            self._tab = by_tab
+            return self._row_of_kind(columns, number)
         try:
             token, tags = self._chosen(columns)
         except IndexError:
@@ -190,7 +202,8 @@ class _Parser:
                     split_tag(tags[at])
                     self._known.add(tags[at])
         except ValueError as error:
-            raise self._error(number, f"{error}; {_OTHERWISE}") from None
+            otherwise = "" if any(map(advice_on, tags)) else f"; {_OTHERWISE}"
+            raise self._error(number, f"{error}{otherwise}") from None
         self._tab = by_tab
         self._watch(columns)
         self._missing += not token
@@ -200,6 +213,15 @@ class _Parser:
             else:
                 self._uneven.append(number)
         return token or _LOST, tags
+
+    def _row_of_kind(self, columns: list[str], number: int) -> _Row | None:
+        assert self._of_row is not None
+        try:
+            return self._of_row(columns)
+        except ValueError as error:
+            raise self._error(number, str(error)) from None
+        except IndexError:
+            raise self._error(number, f"found {len(columns)} columns, and the rows before have more") from None
 
     def _chosen(self, columns: list[str]) -> tuple[str, list[str]]:
         count = len(columns)
@@ -296,6 +318,8 @@ def _marks(source: Source) -> Iterator[bool]:
             while line:
                 for part in line.split(b"\r"):
                     yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
+                    if part.startswith(BEGIN.encode()):
+                        yield from (True, True)  # one document is one here, too
                 line = stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)

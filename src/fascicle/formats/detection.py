@@ -31,10 +31,13 @@ from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
+from fascicle.formats.citations import looks_like_citations
+from fascicle.formats.conll_kinds import BEGIN
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
 from fascicle.formats.text_tables import has_texts
+from fascicle.formats.webanno import MARK as WEBANNO
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
@@ -52,6 +55,8 @@ _NATIVE: Final = "fascicle"
 _RECORDS: Final = 20  # that are tried
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MARKUP: Final = 4096
+_PDF: Final = b"%PDF-"
+_PACKAGES: Final = (("word/", "docx"), ("xl/", "xlsx"))  # a member of a zip begins with this
 _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
 _TABLES: Final = (".tsv", ".csv")
@@ -61,6 +66,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("MedlineCitationSet", "PubmedArticleSet", "PubmedBookArticleSet"), "medline"),
         **dict.fromkeys(("PubmedArticle", "PubmedBookArticle", "MedlineCitation"), "medline"),
         "collection": "bioc",
+        "XMI": "cas",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
     }
 )
@@ -114,6 +120,8 @@ def _told(path: str) -> str | None:
         head, is_whole = _head(stream)
     if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
         return known
+    if head.startswith(_PDF):
+        return "pdf"
     if is_docbin(head):
         return "spacy"
     if is_html(head_text(head[:_MARKUP]), suffix(path)):
@@ -179,6 +187,9 @@ def _of_archive(path: str) -> str:
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
             return "brat"
+        for place, name in _PACKAGES:
+            if any(member.startswith(place) for member in tree.others):
+                return name
         if kind := package_kind(tree.others):
             raise FormatError(f"{path} is {kind}", file=path)
     raise FormatError(
@@ -245,16 +256,22 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
     if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
+    if first.startswith(WEBANNO):
+        return "webanno"
     is_text = by_suffix(path) == "plain"
     if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
+    if "%FEATURE_STRUCTURES" in "\n".join(lines) and "%TYPES" in "\n".join(lines):
+        return "cas"
     if {"idx", "sections"} <= set(keys) or _KAZU.match("\n".join(lines)):
         return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""
     if _PUBTATOR.match(first):
         return "pubtator"
-    if _all_tagged(lines[:_ROWS], strict=is_text):
+    if looks_like_citations(lines):
+        return "citations"
+    if first.startswith(BEGIN) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
     return "table" if suffix(path) in _TABLES and has_texts(first) else ""
 

@@ -18,7 +18,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, collapsed, join_sections, kind_of, local, unread_fields
+from fascicle.formats.mixed import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
@@ -220,10 +220,7 @@ def _fields_left_out(article: Element) -> Iterator[Event]:
     front = article.find("front")
     if front is None:
         return
-    if found := sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))):
-        message = f"these fields are not read: {', '.join(found)}"
-        # Nearly every file has some, such as the authors, and no text or mention is lost.
-        yield Event(step=STEP, kind="note", code="fields-left-out", message=message)
+    yield from field_note(sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=STEP)
 
 
 def _is_read(element: Element) -> bool:

@@ -165,7 +165,8 @@ def records(source: Source) -> Iterator[tuple[str, Any]]:
     """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(whole_text(source), source.path)
-        for number, record in enumerate(value if isinstance(value, list) else [value], 1):
+        listed = value if isinstance(value, list) else [value]
+        for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
     for number, line in lines_or_errors(source):
@@ -174,9 +175,20 @@ def records(source: Source) -> Iterator[tuple[str, Any]]:
             yield place, line
         elif line.strip():
             try:
-                yield place, _parse(text_of(without_mark(line)), place)
+                yield from ((place, one) for one in _records_in(_parse(text_of(without_mark(line)), place)))
             except FormatError as error:
                 yield place, error
+
+
+def _records_in(value: Any) -> Iterator[Any]:
+    """Yields the record of a value; of a pair ``["text", {"entities": ...}]``, and of the list that annotators keep."""
+    match value:
+        case [str(text), dict(annotation)] if "entities" in annotation:
+            yield {**annotation, "text": text}
+        case {"classes": _, "annotations": list(pairs)}:
+            yield from (one for pair in pairs if pair is not None for one in _records_in(pair))
+        case _:
+            yield value
 
 
 def _parse(text: str, place: str) -> Any:

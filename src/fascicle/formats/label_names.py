@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.files.source import STDIN, Source, whole_text
-from fascicle.core.tags import is_tag
+from fascicle.core.tags import advice_on, is_tag
 from fascicle.errors import FormatError, UsageError
 
 _INFO: Final = "dataset_info.json"
@@ -77,6 +77,9 @@ def prefixed(tags: Sequence[str]) -> list[str]:
         ValueError: a tag that has a prefix, or is empty.
     """
     wrong = next((tag for tag in tags if tag != "O" and (is_tag(tag) or not tag)), None)
+    lone = next((tag for tag in tags if len(tag) == 1 and tag != "O" and advice_on(tag)), None)
+    if lone is not None:
+        raise ValueError(f"the tag {lone!r} is a prefix, no type; {advice_on(lone)}")
     if wrong is not None:
         raise ValueError(f"the tag {wrong!r} is no bare type; tags are read as bare types, so none may have a prefix")
     return [tag if tag == "O" else f"I-{tag}" for tag in tags]

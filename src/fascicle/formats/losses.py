@@ -30,7 +30,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "sentences": "ranges of sentences (documents)",
         "words": "ranges of words (documents)",
         "abbreviations": "pairs of short and long form",
-        "meta": "further facts of the source; not text = joined, which readers set",
+        "meta": "further facts of the source; not text = joined or extracted, which readers set",
         "changes": "mentions that a step dropped or replaced",
         "mentions": "mentions",
         "discontinuous": "mentions of several fragments",
@@ -133,7 +133,7 @@ _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
         "sentences": lambda document: bool(document.sentences),
         "words": lambda document: bool(document.words),
         "abbreviations": lambda document: len(document.abbreviations or ()),
-        "meta": lambda document: len(document.meta) - (document.meta.get("text") == "joined"),
+        "meta": lambda document: len(document.meta) - (document.meta.get("text") in ("joined", "extracted")),
         "changes": lambda document: sum(len(change.taken) for change in document.changes),
     }
 )

@@ -19,7 +19,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, join_sections, kind_of, unread_fields
+from fascicle.formats.mixed import characters, field_note, join_sections, kind_of, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "medline"
@@ -98,7 +98,8 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     ]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
-    events = [*_left_out(record), *(() if options.others or not others else (_other_event(len(others)),))]
+    unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
+    events = [*field_note(unread, step=STEP), *(() if options.others or not others else (_other_event(len(others)),))]
     facts = {name: said for name, find in _META.items() if (said := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
@@ -134,14 +135,6 @@ def _other_event(count: int) -> Event:
     what = counted(count, "title or part of an abstract", "titles or parts of abstracts")
     message = f"{what} in another language, or for other readers, left out"
     return event_of("other-text-left-out", step=STEP, message=message)
-
-
-def _left_out(record: Element) -> Iterator[Event]:
-    """Yields an event for the fields of a citation that are neither in the text nor in ``meta``."""
-    if found := sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read))):
-        message = f"these fields are not read: {', '.join(found)}"
-        # Nearly every file has some, such as the authors, and no text or mention is lost.
-        yield Event(step=STEP, kind="note", code="fields-left-out", message=message)
 
 
 def _is_read(element: Element) -> bool:

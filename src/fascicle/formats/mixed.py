@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from fascicle.core.document import Section
+from fascicle.core.document import Event, Section
 
 _BLANKS: Final = re.compile("[ \t\r\n]+")
 _KINDS: Final = (
@@ -68,6 +68,13 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
             yield from unread_fields(child, opened=opened, is_read=is_read)
         elif not is_read(child) and any(map(str.strip, child.itertext())):
             yield name
+
+
+def field_note(names: Sequence[str], *, step: str) -> tuple[Event, ...]:
+    """Returns an event about fields of a citation that are neither in the text nor in ``meta``; none without fields."""
+    message = f"these fields are not read: {', '.join(names)}"
+    # Nearly every file has some, such as the authors, and no text or mention is lost.
+    return (Event(step=step, kind="note", code="fields-left-out", message=message),) if names else ()
 
 
 def join_sections(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import Opened, atomic_folder, output
+from fascicle.formats.beside import texts_beside
 from fascicle.formats.catalogue import Format
 from fascicle.formats.handlers import check_options, write_each
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, HeldFields, LossPolicy, loss_names
@@ -137,6 +138,8 @@ def _write(
     options = request.options if isinstance(request.options, writer.options or ()) else None
     encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
     report = WriteReport() if report is None else report
+    if "text-between-words" in holds.by_reference and chosen.name != "text":  # which shows the text itself
+        documents = texts_beside(documents, path, overwrite=request.overwrite)
     ready = map(writer.prepare, documents) if writer.prepare is not None else documents
     send = partial(write_each, ready, encode, holds=holds, report=report, strictness=request.strictness)
     if writer.into_folder is not None:

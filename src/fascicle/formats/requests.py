@@ -29,7 +29,7 @@ STDOUT: Final = STDIN
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
     (("records", "label-studio"), ("shape", "labels", "where")),
-    (("records", "label-studio", "table"), ("fields",)),
+    (("records", "label-studio", "table", "xlsx"), ("fields",)),
     (("conll", "records"), ("bare_tags",)),
 )
 
@@ -99,7 +99,7 @@ class ReadRequest:
             return ConllOptions(
                 token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
             )
-        if self.fields and format_name == "table":
+        if self.fields and format_name in ("table", "xlsx"):
             from fascicle.formats.text_tables import TextTableOptions
 
             return TextTableOptions.of(self.fields)

@@ -100,7 +100,9 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             id="id",
         ),
         "bigbio": JsonShape(reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"),
-        "gliner": JsonShape(tokens="tokenized_text", entities="ner", id="id", inclusive=True),
+        "gliner": JsonShape(
+            tokens="tokenized_text", entities="ner", id="id", inclusive=True, also=("ner_labels", "ner_negatives")
+        ),
         "dygie": JsonShape(tokens="sentences", entities="ner", id="doc_key", inclusive=True),
         "tokens-entities": JsonShape(tokens="tokens", entities="entities", id="id"),
         "tokens-mentions": JsonShape(

@@ -25,6 +25,7 @@ DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
 _MARKED: Final = (".sgm", ".name")  # texts with annotation in them, or in XML beside them
+_PACKAGES: Final = (".docx", ".xlsx")  # of zips that are one file
 _DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
@@ -151,7 +152,8 @@ def source_sha256(path: str) -> str:
         return file_sha256(model)
     if tables := tables_in(place):
         return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
-    if archive_of(path) is not None or _holds_annotation(place) or _has_texts_below(place):
+    is_package = place.is_file() and suffix_of(place.name) in _PACKAGES
+    if not is_package and (archive_of(path) is not None or _holds_annotation(place) or _has_texts_below(place)):
         return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)

@@ -152,15 +152,19 @@ def _csv_row(cells: Sequence[str]) -> str:
     return line.getvalue()
 
 
-def _holds(name: str) -> HeldFields:
+def holds_of_table(name: str) -> HeldFields:
+    """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
     partly = frozenset({"links", "link-names"})
     fields = partly | {"ids", "mentions", "discontinuous", "nested", "scores", "link-ontologies", "link-curies"}
     return HeldFields(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
-TSV: Final = Table(holds=_holds("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
+TSV: Final = Table(holds=holds_of_table("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
 CSV: Final = Table(
-    holds=_holds("CSV"), row=_csv_row, cell=lambda cell: f"'{cell}" if _FORMULA.match(cell) else cell, mark="\ufeff"
+    holds=holds_of_table("CSV"),
+    row=_csv_row,
+    cell=lambda cell: f"'{cell}" if _FORMULA.match(cell) else cell,
+    mark="\ufeff",
 )
 
 
@@ -175,15 +179,17 @@ class TableOptions:
     with_text: bool = True
 
 
-class _Rows:
+class Rows:
     """Encoder of the rows of documents, or of predictions."""
 
     def __init__(self, table: Table, options: TableOptions) -> None:
+        """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._with_text = options.with_text
         self.header = table.header(with_text=options.with_text)
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
+        """Returns the rows of one document or prediction."""
         part.mentions = len(said.mentions)
         text = said.text if self._with_text else None
         return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
@@ -195,5 +201,5 @@ def _below_header(stream: BinaryIO, rows: Any) -> Iterator[Put]:
     yield stream.write
 
 
-TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(_Rows, TSV), options=TableOptions, into=_below_header)
-CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(_Rows, CSV), options=TableOptions, into=_below_header)
+TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header)
+CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header)

@@ -32,7 +32,11 @@ from fascicle.formats.unread import fields_argument, offset_fields, unread
 STEP: Final = "table"
 SEPARATORS: Final = ("\t", ",", ";")
 TEXT: Final = "text"
-_IDS: Final = ("id", "pmid", "document", "doc_id", "document_id")
+_IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid")
+# Columns of texts where none is called `TEXT`: the first of these that are there, those of one row together.
+_TITLES: Final = ("title", "article title", "article_title", "ti")
+_ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
+_BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
 _META_LENGTH: Final = 200  # a longer cell is text, not a fact about the document
 _BETWEEN: Final = "\n"
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
@@ -43,14 +47,15 @@ class TextTableOptions:
     """Columns of a table that are read; upper and lower case of their names are equal.
 
     Attributes:
-        text: column of the texts; several with commas between them become sections of one text.
-        id: column of the ids; by default the first one that is called ``id``, ``pmid``, ``document``, ``doc_id`` or
-            ``document_id``. Without one the rows are numbered.
+        text: column of the texts; several with commas between them become sections of one text. By default the one that
+            is called ``text``, else those of titles and abstracts, or of other texts, by their usual names.
+        id: column of the ids; by default the first one that is called ``id``, ``pmid``, ``document``, ``doc_id``,
+            ``document_id``, ``doi`` or ``pmcid``. Without one the rows are numbered.
         quotes: whether a cell of a TSV may stand in quotes.
         annotation: of rows whose cells hold annotation, changes to the shape, as of `JsonlOptions`.
     """
 
-    text: str = TEXT
+    text: str = ""
     id: str = ""
     quotes: bool = False
     annotation: tuple[tuple[str, str], ...] = ()
@@ -68,7 +73,7 @@ class TextTableOptions:
         if given.get("quotes", "true") not in ("true", "false"):
             raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
         return cls(
-            text=given.get("text", TEXT),
+            text=given.get("text", ""),
             id=given.get("id", ""),
             quotes=given.get("quotes") == "true",
             annotation=annotation,
@@ -90,9 +95,17 @@ def separator_of(header: str) -> str:
 
 
 def has_texts(header: str) -> bool:
-    """True if the first line of a file has a column named ``text``, and another column."""
+    """True if the first line of a file has a column of texts with a usual name, and another column."""
     names = [name.strip('" ').lower() for name in header.split(separator_of(header))]
-    return TEXT in names and len(names) > 1
+    return bool(_usual(names)) and len(names) > 1
+
+
+def _usual(names: Sequence[str]) -> list[str]:
+    """Returns which of the names of columns, in lower case, are those of texts."""
+    if TEXT in names:
+        return [TEXT]
+    found = [next((name for name in known if names.count(name) == 1), "") for known in (_TITLES, _ABSTRACTS, _BODIES)]
+    return list(filter(None, found[:2])) or found[2:] * bool(found[2])
 
 
 def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
@@ -108,11 +121,18 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     Raises:
         FormatError: a column that is not there, or quotes that do not match.
     """
-    rows = _rows(source, options)
+    yield from documents_of_rows(_rows(source, options), source, options=options, report=report)
+
+
+def documents_of_rows(
+    rows: Iterator[tuple[int, list[str]]], source: Source, *, options: TextTableOptions, report: ReadReport
+) -> Iterator[Document]:
+    """Streams the documents of numbered rows, the first of which names the columns; see `read`."""
     header = next(rows, None)
     if header is None:
         return
     columns = _columns(header[1], options, source)
+    said = () if options.text or columns.names[columns.texts[0]].lower() == TEXT else (_taken(columns),)
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
     places = ((Place(source.path, line), cells) for line, cells in rows)
     seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
@@ -122,9 +142,11 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
                 raise found
             if isinstance(found, dict):
                 shape, events = shapes.of(found, place)
-                yield document_of([Record(found, shape, place, events=events)], source, number, report)
+                made = document_of([Record(found, shape, place, events=events)], source, number, report)
             else:
-                yield _document(found, columns, f"{source.name}:{number}", place)
+                made = _document(found, columns, f"{source.name}:{number}", place)
+            yield made.with_events(*said) if said else made
+            said = ()
 
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
@@ -166,9 +188,20 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
         return lowered.index(name.strip().lower())
 
     told = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
-    return _Columns(
-        names=names, texts=[number(name) for name in options.text.split(",")], id=number(told) if told else None
+    texts = options.text.split(",") if options.text else _usual(lowered) or [TEXT]
+    return _Columns(names=names, texts=[number(name) for name in texts], id=number(told) if told else None)
+
+
+def _taken(columns: _Columns) -> Event:
+    """Returns a note about which columns were taken, for a user who named none."""
+    texts = [columns.names[at] for at in columns.texts]
+    where = f"the column {columns.names[columns.id]}" if columns.id is not None else "the number of the row"
+    lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
+    message = (
+        f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is {where}; "
+        f"{fields_argument((TEXT, ','.join(texts)))} and so on name others"
     )
+    return Event(step=STEP, kind="note", code="columns-taken", message=message)
 
 
 def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:

@@ -21,6 +21,7 @@ from fascicle.core.files.encodings import AUTO, by_mark
 from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.marks import FORBIDDEN, Html, faithful, shown, style, tag
 from fascicle.errors import FormatError, MissingExtraError, UsageError
+from fascicle.formats.beside import EXTRACTED
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.mixed import collapsed, join_sections
@@ -94,7 +95,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     blocks.walk(tree.root)
     content, sections = join_sections(blocks.found, between=_BETWEEN)
     language = tree.root.attributes.get("lang") if tree.root is not None else None
-    meta = {"language": language} if language else {}
+    meta = {**EXTRACTED, **({"language": language} if language else {})}
     yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
 
 

@@ -21,6 +21,7 @@ from fascicle.verbs.messages import say, with_options
 # Notes that are printed without --verbose.
 _ALWAYS: Final = (
     EMPTY_TEXT,
+    ("note", "columns-taken"),
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
     ("note", "other-capitals"),

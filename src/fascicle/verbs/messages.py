@@ -24,6 +24,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "sample=FILE": "--calibrate FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
+        "format=pdf": "--input-format pdf",
         "format=records": "--input-format records",
         "format=NAME": "--format NAME",
         "method=none": "--method none",

@@ -48,6 +48,7 @@ class Oracle:
         pages: documents -> what they are when they are read.
         loose: faults after which the blanks between two parts are not known any more.
         options: of the reader.
+        needs: module of a package without which its files cannot be read.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Oracle:
     pages: Callable[[Sequence[Draft], Hand], list[Page]] | None = None
     loose: tuple[str, ...] = ()
     options: Callable[[], Any] = lambda: None
+    needs: str = ""
 
     @property
     def faults(self) -> list[str]:

@@ -86,6 +86,21 @@ def _medline(drafts: Sequence[Draft], hand: Hand) -> Files:
     return {"a.xml": f"<PubmedArticleSet>\n{''.join(made)}</PubmedArticleSet>\n".encode()}
 
 
+def _nbib(drafts: Sequence[Draft], hand: Hand) -> Files:
+    rows = []
+    for draft in drafts:
+        title, *abstract = draft.parts
+        rows += [f"PMID- {_digits(draft)}", f"TI  - {_cut(title, hand.random)}"]
+        rows += [f"AB  - {_cut(one, hand.random)}" for one in abstract] + [""]
+    return {"a.nbib": hand.lines("\n".join(rows).split("\n"))}
+
+
+def _cut(text: str, random: Random) -> str:
+    """The text with lines that go on after six blanks."""
+    first, *words = text.split(" ")
+    return first + "".join(random.choice((" ", " ", "\n      ")) + word for word in words)
+
+
 def _inline(text: str, random: Random) -> str:
     """The text with the tags that titles, abstracts and paragraphs may have."""
     words = [escape(word, quote=False) for word in text.split(" ")]
@@ -163,6 +178,15 @@ ORACLES: Final = (
         path="a.xml",
         pages=_medline_pages,
         senseless=_XML,
+    ),
+    Oracle(
+        name="citations",
+        reads="citations",
+        taste=Taste(parts=(1, 2), empty=False, typed=False),
+        write=_nbib,
+        path="a.nbib",
+        pages=_medline_pages,
+        senseless=NO_MARKS | NO_COLUMNS,
     ),
     Oracle(
         name="jats",

@@ -17,19 +17,28 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.formats.oracle import binary, bioc, licensed, records, standoff, texts, tokens
+from tests.formats.oracle import binary, bioc, cas, licensed, office, records, standoff, texts, tokens, webanno
 from tests.formats.oracle.drafts import drafts
 from tests.formats.oracle.format import Files, Oracle
 from tests.formats.oracle.hand import BY_ONE, BYTES, PASSAGE, UNEVEN, UTF16, Hand
 from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
-    one.name: one for module in (tokens, standoff, bioc, records, binary, texts, licensed) for one in module.ORACLES
+    one.name: one
+    for module in (tokens, standoff, bioc, records, binary, texts, licensed, office, webanno, cas)
+    for one in module.ORACLES
+    if not one.needs or find_spec(one.needs)
 }
+# PDFs have papers of their own, in oracle/papers.py.
+WITHOUT: Final = (
+    "pdf",
+    *(one.reads for one in (*office.ORACLES, *cas.ORACLES) if one.name not in ORACLES),
+)
 FINE, TOLD, UNSEEN = "the same documents", "said", "no trace in the file"
 SILENT, FALSE, CRASH = "SILENT DIFFERENCE", "FALSE WARNING", "TRACEBACK"
 FAILURES: Final = (SILENT, FALSE, CRASH)

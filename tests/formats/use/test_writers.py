@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,6 @@ def test_a_file_holds_what_its_format_can_hold_and_the_report_says_the_rest(give
 
 
 def test_each_writer_has_two_documents() -> None:
-    written = [name for name, one in FORMATS.items() if one.writes]
+    written = [name for name, one in FORMATS.items() if one.writes and (name != "xlsx" or find_spec("openpyxl"))]
     formats = [one.format for one in ALL]
     assert {name: formats.count(name) for name in written if formats.count(name) < 2} == {}

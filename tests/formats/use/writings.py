@@ -10,11 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import msgspec
+from tests.formats.oracle.office import cells
 
 from fascicle.core.document import Document, Link, Mention, Section
 
@@ -232,6 +234,13 @@ def _task(path: Path) -> bool:
     return len(rows) == len(whole) and {(int(row[start]), int(row[end])) for row in rows} == whole
 
 
+def _sheet(path: Path) -> bool:
+    header, *rows = ([text for _, text in row] for row in cells(path.read_bytes()))
+    source = PLAIN if rows[0][0] == "7" else HARD
+    places = {";".join(str(start) for start, _ in one.spans) for one in source.mentions}
+    return len(rows) == len(source.mentions) and {row[header.index("start")] for row in rows} == places
+
+
 def _predictions(path: Path) -> bool:
     found = _json(path)
     source = PLAIN if found["id"] == "7" else HARD
@@ -308,6 +317,11 @@ ALL: Final = (
         Kept(format=name, path=f"a.{name}.tsv", document=document, holds=_task, loses=True)
         for name in ("livingner", "socialdisner")
         for document in BOTH
+    ),
+    *(
+        Kept(format="xlsx", path="a.xlsx", document=one, holds=_sheet, loses=True)
+        for one in (PLAIN, HARD)
+        if find_spec("openpyxl")
     ),
     Kept(format="predictions", path="a.predictions.jsonl", document=PLAIN, holds=_predictions),
     Kept(format="predictions", path="a.predictions.jsonl", document=HARD, holds=_predictions),

@@ -57,51 +57,16 @@ _JOINT: Final = rf"(?<!{_LETTER})({_LETTER}++)([’–—\xa0])(?=({_LETTER}++))
 _AFTER_APOSTROPHE: Final = frozenset({"s", "t", "d", "m", "re", "ve", "ll", "em", "er", "n", "clock"})
 _BEFORE_APOSTROPHE: Final = frozenset(
     {
-        *(
-            "l",
-            "d",
-            "j",
-            "m",
-            "n",
-            "s",
-            "t",
-            "c",
-            "qu",
-            "jusqu",
-            "lorsqu",
-            "puisqu",
-            "quelqu",
-            "presqu",
-            "aujourd",
-            "o",
-        ),
+        *("l", "d", "j", "m", "n", "s", "t", "c", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "presqu", "aujourd"),
+        *("o"),
         *("dell", "all", "nell", "sull", "dall", "un", "quest", "quell", "com", "dov", "cos", "anch", "sant", "entr"),
     }
 )
 _VOWELS: Final = "aeiouyhàâäáèéêëìíîïòóôöùúûüœæ"
 _SHORT_WORDS: Final = frozenset(
     {
-        *(
-            "a",
-            "i",
-            "an",
-            "as",
-            "at",
-            "be",
-            "by",
-            "do",
-            "go",
-            "he",
-            "if",
-            "in",
-            "is",
-            "it",
-            "me",
-            "my",
-            "no",
-            "of",
-            "on",
-        ),
+        *("a", "i", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is", "it", "me", "my", "no", "of"),
+        *("on"),
         *("or", "so", "to", "up", "us", "we", "co", "re", "de", "un", "bi", "di", "ex"),
     }
 )
@@ -170,11 +135,10 @@ def _is_odd(left: str, sign: str, right: str) -> bool:
 
 
 _UNPACK: Final = "unpack it first"
-_TABLE: Final = "save its sheet as TSV first"
 _OFFICE: Final = "save it as plain text first, for example with pandoc -t plain"
 _PICTURE: Final = "an image; recognise its text first, for example with tesseract"
 _SIGNATURES: Final = (
-    (b"%PDF-", "a PDF; extract its text first, for example with pdftotext"),
+    (b"%PDF-", "a PDF; read it with format=pdf"),
     (b"%!PS", "a PostScript file; extract its text first, for example with ps2ascii"),
     (b"{\\rtf", "an RTF file; save it as plain text first, for example with pandoc -t plain"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a file of Microsoft Office before 2007; {_OFFICE}"),
@@ -220,8 +184,6 @@ _NAMED: Final[Mapping[str, str]] = MappingProxyType(
 HEAD: Final = 512  # number of bytes that `binary_kind` needs
 # Name of a member -> description of a zip with it.
 _PACKAGES: Final = (
-    ("word/", f"a Word document (DOCX); {_OFFICE}"),
-    ("xl/", f"an Excel workbook (XLSX); {_TABLE}"),
     ("ppt/", f"a PowerPoint presentation (PPTX); {_OFFICE}"),
     ("META-INF/container.xml", "an EPUB book; extract its text first, for example with pandoc -t plain"),
     ("content.xml", f"an OpenDocument file (ODT, ODS); {_OFFICE}"),

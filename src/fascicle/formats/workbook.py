@@ -1,0 +1,154 @@
+"""Workbooks of Excel: a sheet with a column of texts is read, a sheet of mentions is written.
+
+Needs the package openpyxl (extra ``office``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, BinaryIO, Final
+
+from fascicle.core.document import Document, Event
+from fascicle.core.effects import event_of
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, InputError, MissingExtraError
+from fascicle.formats.handlers import Encode, Put, Reader, Writer
+from fascicle.formats.packages import package_of, reading
+from fascicle.formats.predictions import columns_of
+from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.tables import TSV, Rows, TableOptions, holds_of_table
+from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
+
+STEP: Final = "xlsx"
+MAX_ROWS: Final = 2**20  # of a sheet
+MAX_CELL: Final = 32_767  # characters
+_NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
+_UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
+
+
+def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the rows of the first sheet that has some, as `fascicle.formats.text_tables.read` does.
+
+    Args:
+        source: the file.
+        options: which columns.
+        report: a row with more cells than the header is set aside.
+
+    Raises:
+        FormatError: no workbook, one of mentions, or a column that is not there.
+        MissingExtraError: openpyxl is not installed.
+    """
+    package = package_of(source)
+    with reading(source):
+        book = _openpyxl().load_workbook(package, read_only=True, data_only=True)
+        sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
+    if not sheets:
+        return
+    (name, rows), *others = sheets
+    if columns_of("\t".join(rows[0][1])):
+        raise FormatError(
+            f"the sheet {name!r} is a table of mentions, which holds no texts; save it as CSV to compare "
+            "its mentions with others",
+            at=source.path,
+        )
+    unread: tuple[Event, ...] = ()
+    if others:
+        listed = ", ".join(repr(other) for other, _ in others)
+        message = f"the sheet {name!r} was read, and these were not: {listed}"
+        unread = (event_of("parts-left-out", step=STEP, message=message),)
+    width = len(rows[0][1])
+    padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
+    for document in documents_of_rows(padded, source, options=options, report=report):
+        yield document.with_events(*unread) if unread else document
+        unread = ()
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("office", "openpyxl") from None
+    return openpyxl
+
+
+def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yields the rows of a sheet that are not empty, with their numbers and without empty cells at their ends."""
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells = [_shown(value) for value in row]
+        while cells and not cells[-1]:
+            del cells[-1]
+        if cells:
+            yield number, cells
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # an id that Excel keeps as a number
+    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
+        return value.date().isoformat()
+    return "" if value is None else str(value)
+
+
+class _Sheet(Rows):
+    """Encoder of the rows of documents as lines of a TSV, with what a cell of Excel cannot hold replaced."""
+
+    def __init__(self, options: TableOptions) -> None:
+        super().__init__(TSV, options)
+
+    def __call__(self, said: Any, part: WriteReport) -> bytes:
+        lines = super().__call__(said, part).decode()
+        if max(map(len, re.split("[\t\n]", lines))) > MAX_CELL:
+            raise InputError(
+                f"document {said.id!r} has a mention of more than {MAX_CELL:,} characters, which no cell of "
+                "Excel holds; write CSV instead",
+                key=said.id,
+            )
+        if unheld := len(_UNHELD.findall(lines)):
+            part.lose("control-characters", said, count=unheld)
+        return _UNHELD.sub("\ufffd", lines).encode()
+
+
+@contextmanager
+def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+    """Yields the function that adds rows to a sheet; the workbook is written at the end."""
+    openpyxl = _openpyxl()
+    from openpyxl.cell import WriteOnlyCell
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("mentions")
+    count = 0
+
+    def cell(text: str) -> Any:
+        made = WriteOnlyCell(sheet, value=text)
+        made.data_type = "s"  # never a formula or an error
+        return made
+
+    def put(lines: bytes) -> None:
+        nonlocal count
+        for line in lines.decode().split("\n")[:-1]:
+            count += 1
+            if count > MAX_ROWS:
+                raise InputError(f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead")
+            sheet.append(_row(line.split("\t"), cell))
+
+    put(encode.header)  # type: ignore[attr-defined]  # of `Rows`
+    try:
+        yield put
+    except BaseException:
+        sheet.close()  # or the interpreter reports that it was left open
+        raise
+    book.save(stream)
+
+
+def _row(cells: Sequence[str], cell: Any) -> list[Any]:
+    """Returns the values of a row: the offsets and the score as numbers, all else as text."""
+    return [float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one) for at, one in enumerate(cells)]
+
+
+READER: Final = Reader(read=read, options=TextTableOptions)
+WRITER: Final = Writer(
+    holds=holds_of_table("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False
+)

@@ -1,0 +1,138 @@
+"""Column files and records as annotators and shared tasks have them, read as they are or refused with advice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError
+from fascicle.formats import detect, read
+from fascicle.formats.conll import ConllOptions
+
+CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
+bc/cctv/00/cctv_0000 0 0 In IN (TOP(S(PP* - - - Speaker#1 * * -
+bc/cctv/00/cctv_0000 0 1 the DT (NP* - - - Speaker#1 (DATE* (ARGM* -
+bc/cctv/00/cctv_0000 0 2 summer NN *) - - - Speaker#1 * * -
+bc/cctv/00/cctv_0000 0 3 2005 CD *) - - - Speaker#1 *) *) (1)
+
+bc/cctv/00/cctv_0000 0 0 Taihang NNP * - - - - (ORG) -
+
+#end document
+#begin document (bc/cctv/00/cctv_0000); part 001
+bc/cctv/00/cctv_0000 1 0 Hello UH * - - - - * -
+
+#end document
+"""
+CONLLU = """# newdoc id = d
+# sent_id = 1
+# text = Anna's in Bonn.
+1-2\tAnna's\t_\t_\t_\t_\t_\t_\t_\t_
+1\tAnna\tAnna\tPROPN\t_\t_\t0\troot\t_\tNE=B-PER|SpaceAfter=No
+2\t's\tbe\tAUX\t_\t_\t1\tcop\t_\t_
+3\tin\tin\tADP\t_\t_\t1\tcase\t_\tSpaceAfter=Yes
+3.1\tthe\t_\t_\t_\t_\t_\t_\t_\t_
+4\tBonn\tBonn\tPROPN\t_\t_\t1\tobl\t_\tSpaceAfter=No|NE=B-LOC
+5\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
+
+"""
+PAIRS = [["Uber hired \U0001f600 Ann", {"entities": [[0, 4, "ORG"], [13, 16, "PER"]]}], ["None", {"entities": []}]]
+
+
+def of(tmp_path: Path, name: str, content: str, options: Any = None) -> list[Document]:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return list(read(path, options=options))
+
+
+def found(documents: list[Document]) -> list[list[tuple[str, str]]]:
+    return [[(one.text_in(document.text), one.type) for one in document.mentions] for document in documents]
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.v4_gold_conll", "a.txt"])
+def test_conll_2012(tmp_path: Path, name: str) -> None:
+    documents = of(tmp_path, name, CONLL_2012)
+    assert detect(str(tmp_path / name)) == "conll"
+    assert [one.text for one in documents] == ["In the summer 2005 Taihang", "Hello"]
+    assert found(documents) == [[("the summer 2005", "DATE"), ("Taihang", "ORG")], []]
+    assert not [event for one in documents for event in one.events]
+    with pytest.raises(FormatError, match=r"a\.conll:3.*brackets"):
+        of(tmp_path, "a.conll", CONLL_2012.replace("(DATE*", "*)"))
+
+
+def test_names_in_the_last_column_of_conllu(tmp_path: Path) -> None:
+    documents = of(tmp_path, "a.conllu", CONLLU)
+    assert [one.text for one in documents] == ["Anna 's in Bonn ."]
+    assert found(documents) == [[("Anna", "PER"), ("Bonn", "LOC")]]
+    assert not documents[0].events
+    with pytest.raises(FormatError, match=r"a\.conllu:5.*MISC"):
+        of(tmp_path, "a.conllu", CONLLU.replace("NE=B-PER", "Entity=(e1-person"))
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_facts_are_no_tokens_and_tokens_are_no_facts(tmp_path: Path, separator: str) -> None:
+    rows = "# sent_id = 1\n# text = a # b\na X B-T\n# X O\n#newpar\n#tag X I-T\n#x = B-T\n".replace(" X ", " X ")
+    content = "\n".join(
+        line if line.startswith(("# sent", "# text", "#newpar")) else line.replace(" ", separator)
+        for line in rows.split("\n")
+    )
+    (document,) = of(tmp_path, "a.conll", content)
+    assert document.text == "a # #tag #x"
+    assert found([document]) == [[("a", "T"), ("#tag", "T"), ("#x", "T")]]
+    options = ConllOptions(comment="%")
+    assert found(of(tmp_path, "a.conll", "% any words\na B-T\n", options)) == [[("a", "T")]]
+
+
+@pytest.mark.parametrize(
+    ("tag", "advice"),
+    [
+        ("M-PER", "write I-PER"),
+        ("B_PER", "write B-PER"),
+        ("B:PER", "write B-PER"),
+        ("PER-B", "write B-PER"),
+        ("PER-M", "write I-PER"),
+        ("B", "as in B-Disease"),
+        ("M", "as in I-Disease"),
+    ],
+)
+def test_tags_in_another_notation_are_refused_with_the_right_advice(tmp_path: Path, tag: str, advice: str) -> None:
+    with pytest.raises(FormatError, match=advice) as refused:
+        of(tmp_path, "a.conll", f"Ann {tag}\nwas O\n")
+    assert "bare" not in str(refused.value)
+    with pytest.raises(FormatError, match=advice):
+        of(tmp_path, "a.jsonl", json.dumps({"tokens": ["Ann"], "ner_tags": [tag]}))
+    if len(tag) == 1:
+        with pytest.raises(FormatError, match=advice):
+            of(tmp_path, "a.conll", f"Ann {tag}\nwas O\n", ConllOptions(bare=True))
+
+
+def test_other_tags_may_be_types(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="bare=True"):
+        of(tmp_path, "a.conll", "Ann person\nwas O\n")
+    assert found(of(tmp_path, "a.conll", "Ann person\nwas O\n", ConllOptions(bare=True))) == [[("Ann", "person")]]
+
+
+@pytest.mark.parametrize("form", ["array", "lines", "annotator"])
+def test_pairs_of_spacy_2(tmp_path: Path, form: str) -> None:
+    content = {
+        "array": json.dumps(PAIRS),
+        "lines": "".join(json.dumps(one) + "\n" for one in PAIRS),
+        "annotator": json.dumps({"classes": ["ORG", "PER"], "annotations": [*PAIRS[:1], None, *PAIRS[1:]]}),
+    }[form]
+    documents = of(tmp_path, "a.json" if form != "lines" else "a.jsonl", content)
+    assert found(documents) == [[("Uber", "ORG"), ("Ann", "PER")], []]
+    with pytest.raises(FormatError, match="object"):
+        of(tmp_path, "a.json", json.dumps([["text", {"cats": {}}]]))
+
+
+def test_labels_beside_the_mentions_of_gliner(tmp_path: Path) -> None:
+    record = {
+        "tokenized_text": ["Lung", "cancer"],
+        "ner": [[0, 1, "Disease"]],
+        "ner_labels": ["Disease", "Gene"],
+        "ner_negatives": ["Gene"],
+    }
+    assert found(of(tmp_path, "a.json", json.dumps([record]))) == [[("Lung cancer", "Disease")]]

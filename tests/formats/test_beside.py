@@ -1,0 +1,65 @@
+"""Texts beside results that only refer to them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fascicle.core.document import Document, Mention
+from fascicle.errors import OutputError
+from fascicle.formats import write
+from fascicle.formats.beside import EXTRACTED
+
+PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))
+
+
+@pytest.mark.parametrize("name", ["m.tsv", "m.csv", "m.csv.gz", "m.predictions.jsonl"])
+def test_an_extracted_text_stands_beside_a_table(tmp_path: Path, name: str) -> None:
+    report = write(tmp_path / name, [PAGE, Document(id="plain", text="x")])
+    (text,) = tmp_path.glob("*.texts/*")
+    assert text.name == "a%2Fb.txt"
+    assert text.read_text(encoding="utf-8") == PAGE.text
+    assert not report.losses.keys() - {"sources"}
+
+
+@pytest.mark.parametrize("name", ["m.jsonl", "m.records.jsonl", "m.bioc.xml", "m.txt", "m.html", "brat"])
+def test_formats_with_texts_have_nothing_beside_them(tmp_path: Path, name: str) -> None:
+    write(tmp_path / name, [PAGE], format="brat" if name == "brat" else "auto")
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+def test_another_text_is_kept_unless_the_user_says_so(tmp_path: Path) -> None:
+    (tmp_path / "m.texts").mkdir()
+    other = tmp_path / "m.texts" / "a%2Fb.txt"
+    other.write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError):
+        write(tmp_path / "m.csv", [PAGE])
+    assert other.read_text() == "mine"
+    assert not (tmp_path / "m.csv").exists()
+    write(tmp_path / "m.csv", [PAGE], overwrite=True)
+    write(tmp_path / "m.tsv", [PAGE])  # the same text
+    assert other.read_text(encoding="utf-8") == PAGE.text
+
+
+def test_nothing_stands_beside_standard_output_or_a_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("-", "/dev/null"):
+        write(path, [PAGE], format="csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, unique=True))
+def test_each_id_has_a_file_of_its_own(ids: list[str]) -> None:
+    from fascicle.formats.beside import texts_beside
+
+    with tempfile.TemporaryDirectory() as folder:
+        documents = [Document(id=name, text=name, meta=dict(EXTRACTED)) for name in ids]
+        list(texts_beside(documents, f"{folder}/m.csv", overwrite=False))
+        found = {file.read_bytes().decode() for file in Path(folder, "m.texts").iterdir()}
+    assert found == set(ids)

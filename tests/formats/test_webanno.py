@@ -1,0 +1,81 @@
+"""WebAnno TSV 3.3: what its guide says of layers, stacked annotations, parts of tokens and offsets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.formats.oracle.webanno import HEAD, NAMED
+
+from fascicle.core.document import Document
+from fascicle.errors import FormatError
+from fascicle.formats import detect, read
+
+ROWS = """#FORMAT=WebAnno TSV 3.3
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
+#T_SP=webanno.custom.Dose|unit|note
+#T_CH=de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink|referenceType|referenceRelation
+#T_RL=webanno.custom.Relation|label|BT_webanno.custom.Dose
+
+
+#Text=\U0001f600 Aspirin 5mg
+#Text=helps.
+1-1\t0-2\t\U0001f600\tSYM\t_\t_\t_\t_\t_\t_\t_\t_\t
+1-2\t3-10\tAspirin\tNN\thttp://x.org/1|*\tDrug|Agent\t_\t_\t*->1-1\t_\tcause\t1-3\t
+1-3\t11-14\t5mg\tNN\t_\t_\t*[7]\tlow\\|high[7]\t_\t_\t_\t_\t
+1-3.1\t12-14\tmg\t_\t*\tUnit\t_\t_\t_\t_\t_\t_\t
+1-4\t15-20\thelps\tVB\t_\t_\t*[7]\tlow\\|high[7]\t_\t_\t_\t_\t
+1-5\t20-21\t.\t.\t_\t_\t*\t*\t_\t_\t_\t_\t
+
+#Text=Next
+2-1\t23-27\tNext\tJJ\t*\t*\t_\t_\t_\t_\t_\t_\t
+"""
+
+
+def of(tmp_path: Path, content: str) -> Document:
+    path = tmp_path / "a.tsv"
+    path.write_text(content, encoding="utf-8")
+    assert detect(str(path)) == "webanno"
+    (found,) = read(path)
+    return found
+
+
+def test_layers_stacks_parts_and_offsets(tmp_path: Path) -> None:
+    found = of(tmp_path, ROWS)
+    assert found.text == "\U0001f600 Aspirin 5mg\nhelps.  Next"
+    assert [(one.text_in(found.text), one.type, one.attributes) for one in found.mentions] == [
+        ("Aspirin", "Agent", ()),
+        ("Aspirin", "Drug", ()),
+        ("5mg\nhelps", "low|high", ()),
+        ("mg", "Unit", ()),
+        (".", "Dose", ()),
+        ("Next", "NamedEntity", ()),
+    ]
+    assert [link.id for one in found.mentions for link in one.links] == ["http://x.org/1"]
+    assert [found.text[start:end] for start, end in found.words or ()] == [
+        *("\U0001f600", "Aspirin", "5mg", "helps", ".", "Next")
+    ]
+    assert [found.text[start:end] for start, end in found.sentences or ()] == [found.text[:20], "Next"]
+    assert [event.code for event in found.events] == ["coreferences-left-out", "relations-left-out"]
+
+
+def test_features_beside_the_type_are_attributes(tmp_path: Path) -> None:
+    head = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|kind|doubt|\n\n#Text=a b\n"
+    found = of(tmp_path, f"{head}1-1\t0-1\ta\tDrug[1]\tyes[1]\t_\t\n1-2\t2-3\tb\tDrug[1]\tyes[1]\t_\t\n")
+    (mention,) = found.mentions
+    assert (mention.spans, mention.type, mention.attributes) == (((0, 3),), "Drug", (("doubt", "yes"),))
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ("#Text=a b\n1-1\t0-1\tx\t_\t_\t_\t\n", 7),
+        ("#Text=a\n1-1\t0-1\ta\t_\t_\t_\t\n\n#Text=b\n2-1\t0-1\tb\t_\t_\t_\t\n", 10),
+        ("#Text=a\nno row\n", 7),
+    ],
+)
+def test_rows_that_break_the_rules(tmp_path: Path, rows: str, line: int) -> None:
+    with pytest.raises(FormatError, match=rf"a\.tsv:{line}"):
+        of(tmp_path, "\n".join(HEAD) + "\n" + rows)
+    assert NAMED in HEAD[2]
