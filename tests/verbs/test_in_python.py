@@ -21,6 +21,7 @@ from tests.support.pretraining import make_encoder, make_text
 import fascicle
 from fascicle.cli import build_parser
 from fascicle.runtime.places import find_model
+from fascicle.serving.curation.store import Store
 from fascicle.text.vectors.glove import GloveSettings
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.parsing import Parser
@@ -49,6 +50,8 @@ WRITES = {
     "typer train": "runs/typer/model/typer.json",
     "linker fit": "linker/linker.json",
     "run": "annotated/_SUCCESS",
+    "curation repair": "mended.sqlite",
+    "curation backup": "copy.sqlite",
 }
 NEEDS = {"plot": "matplotlib", "serve": "starlette"}
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -214,6 +217,8 @@ def place(
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
     if command == "init":
         Path("recipe.toml").unlink()
+    if command.startswith("curation"):
+        Store.open("decisions.sqlite").close()
     return tmp_path
 
 

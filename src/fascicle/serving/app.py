@@ -44,7 +44,7 @@ _MEANS: Final[Mapping[int, str]] = MappingProxyType(
         404: "it does not exist",
         406: "no form of the answer is taken",
         408: "the content did not come",
-        409: "it is not done yet",
+        409: "it is not done yet, or does not go with what is there",
         413: "more was sent than is allowed",
         415: "content of another type",
         421: "another name of the service",

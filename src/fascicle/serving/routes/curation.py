@@ -17,6 +17,7 @@ from fascicle.serving.asked import check_names, json_of, save, value_of
 from fascicle.serving.curation.decisions import Decided, Step, by_uncertainty, decided, gold_document
 from fascicle.serving.curation.importing import Imported, take
 from fascicle.serving.curation.pack_rules import rules_table
+from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import ConflictError, GivenStep, Kept, Store, UnknownDocumentError, Who
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
@@ -36,10 +37,12 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         open: whether they are.
         documents: that are curated.
+        damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
     """
 
     open: bool
     documents: int = 0
+    damages: tuple[str, ...] = ()
 
 
 class NewDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,7 +112,7 @@ async def about(request: Request, service: Service) -> Response:
     check_names(request, ())
     if service.curation is None:
         return _json(About(open=False))
-    return _json(About(open=True, documents=await asyncio.to_thread(service.curation.count)))
+    return _json(About(open=True, documents=await _done(service, Store.count), damages=service.curation.damages))
 
 
 async def add(request: Request, service: Service) -> Response:
@@ -150,12 +153,13 @@ async def export(request: Request, service: Service) -> Response:
     what: What = value_of(request, "what", What, "gold")
     only: bool = value_of(request, "finished", bool, False)
     found = [one for one in await _done(service, _all) if one.finished or not only]
+    left = f"damages={len(service.curation.damages)}" if service.curation and service.curation.damages else ""
     if what == "rules":
-        return file_answer(rules_table(found).encode(), "curation.tsv")
+        return file_answer(rules_table(found).encode(), "curation.tsv", left)
     form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
     made = [gold_document(one, beside=what == "tasks") for one in found]
     content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
-    return file_answer(content, f"{what}{suffix_of(form)}", losses)
+    return file_answer(content, f"{what}{suffix_of(form)}", ", ".join(filter(None, (left, losses))))
 
 
 async def _take_file(request: Request, service: Service) -> Response:
@@ -194,8 +198,12 @@ async def _done(service: Service, does: Callable[[Store], T]) -> T:
         raise ProblemError(404, str(error), code="unknown-name") from None
     except ValueError as error:
         raise ProblemError(422, str(error)) from None
+    except DamagedError as error:
+        raise ProblemError(409, str(error), code="damaged") from None
     except sqlite3.OperationalError as error:
         raise _not_usable(error) from None
+    except sqlite3.DatabaseError as error:
+        raise ProblemError(409, f"the file of decisions is damaged ({error}); repair it", code="damaged") from None
 
 
 def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
@@ -275,7 +283,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         means="a document and the steps about it",
         query=(Query(name="id", type=str, means="of the document", needed=True),),
         answers=Curated,
-        problems=(404,),
+        problems=(404, 409),
     ),
     Endpoint(
         method="POST",
@@ -299,7 +307,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         ),
         answers=bytes,
         gives=(ANY,),
-        problems=(404, 413, 429),
+        problems=(404, 409, 413, 429),
     ),
     Endpoint(
         method="POST",
