@@ -454,3 +454,36 @@ def test_two_texts_with_one_name_are_refused(opened: Opened) -> None:
     press(page, "k")
     until(page, "document.querySelector('#status').textContent.includes('another text')")
     assert page.get_attribute("#curate", "aria-pressed") == "false"
+
+
+def test_a_concept_is_found_as_one_types(opened: Opened, shown: Standing) -> None:
+    page = opened(document("searched"), curator="Ada")
+    press(page, "k", "c")
+    page.fill("#pick-free", "aspirni")  # one slip
+    page.wait_for_selector("[aria-label=Found] .choice")
+    told = page.text_content("[aria-label=Found] .choice") or ""
+    assert "Aspirin" in told
+    assert "MESH:D001241" in told
+    assert "MeSH" in told or "mesh" in told.lower()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    tally(page, "2 of 5")
+    (step,) = steps(shown, "searched")
+    assert {edit["after"]["links"][0]["curie"] for edit in step["edits"]} == {"MESH:D001241"}
+
+
+def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(opened: Opened, shown: Standing) -> None:
+    page = opened(document("doubted"), curator="Ada", fails="404")
+    press(page, "k")
+    for curie, said in (("MESH:D99999999", "No pack"), ("MESH:D003920", "of the type Disease")):
+        press(page, "c")
+        page.fill("#pick-free", curie)
+        page.keyboard.press("Enter")
+        until(page, "said => document.querySelector('dialog [role=status]')?.textContent.includes(said)", said)
+        assert all(not one.get("edits") or said == "of the type Disease" for one in steps(shown, "doubted"))
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+        until(page, "said => document.querySelector('#panel .notice.bad')?.textContent.includes(said)", said)
+    saved(page)
+    found = [edit["after"]["links"][0]["curie"] for step in steps(shown, "doubted") for edit in step["edits"]]
+    assert set(found) == {"MESH:D99999999", "MESH:D003920"}
