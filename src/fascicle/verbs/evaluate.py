@@ -131,7 +131,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
         allow_missing: gold documents that PRED lacks count as without predictions.
         by_type: a line per entity type; default: yes.
         interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
-        agreement: GOLD and PRED are two annotators: F1 of mentions, kappa of words.
+        agreement: GOLD and PRED are annotators: F1 of mentions, kappa and alpha of words.
         json: print the scores as JSON.
     """
 
