@@ -45,6 +45,18 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
 
+class Alive(msgspec.Struct, frozen=True, kw_only=True):
+    """That the service answers.
+
+    Attributes:
+        status: always ``"live"``.
+        version: of Fascicle.
+    """
+
+    status: Literal["live"] = "live"
+    version: str
+
+
 class Pipelines(msgspec.Struct, frozen=True, kw_only=True):
     """What is served; the first pipeline is asked where a request names none."""
 

@@ -37,11 +37,13 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         open: whether they are.
         documents: that are curated.
+        who: name of the token, under which decisions are saved; empty if the curator gives a name.
         damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
     """
 
     open: bool
     documents: int = 0
+    who: str = ""
     damages: tuple[str, ...] = ()
 
 
@@ -112,13 +114,15 @@ async def about(request: Request, service: Service) -> Response:
     check_names(request, ())
     if service.curation is None:
         return _json(About(open=False))
-    return _json(About(open=True, documents=await _done(service, Store.count), damages=service.curation.damages))
+    count, who = await _done(service, Store.count), request.state.who.name
+    return _json(About(open=True, documents=count, who=who, damages=service.curation.damages))
 
 
 async def add(request: Request, service: Service) -> Response:
     """Adds documents."""
     check_names(request, ())
     given = await json_of(request, service.settings, _RawDocuments)
+    _check_curator(request, given.who)
     documents = service.documents(given.documents)
     kept = await _done(service, lambda store: store.add(documents, given.who))
     return _json({"documents": [_curated(one) for one in kept]})
@@ -144,6 +148,7 @@ async def step(request: Request, service: Service) -> Response:
     """Saves a step."""
     check_names(request, ())
     new = await json_of(request, service.settings, GivenStep)
+    _check_curator(request, new.who)
     return _json(Steps(steps=(await _done(service, lambda store: store.save(new)),)))
 
 
@@ -168,6 +173,7 @@ async def _take_file(request: Request, service: Service) -> Response:
     name, who = _needed(request, "name"), value_of(request, "who", Who, "")
     if not who:
         raise ProblemError(422, "the parameter who is missing; name the curator")
+    _check_curator(request, who)
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save(request, service.settings, path, most=service.settings.body)
@@ -177,6 +183,17 @@ async def _take_file(request: Request, service: Service) -> Response:
     given = [codec.decode(bytes(one)) for one in found.documents]
     taken = await _done(service, lambda store: take(store, given, who))
     return _json(msgspec.structs.replace(taken, notes=found.notes))
+
+
+def _check_curator(request: Request, given: str) -> None:
+    """Raises an error if a curator is not the one whose token it is.
+
+    Raises:
+        ProblemError: decisions would be saved under the name of somebody else.
+    """
+    name = request.state.who.name
+    if name and given != name:
+        raise ProblemError(403, f"this token is that of {name!r}; decisions are saved under this name alone")
 
 
 async def _done(service: Service, does: Callable[[Store], T]) -> T:
@@ -313,6 +330,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         method="POST",
         path="/v1/curation/import",
         handle=_take_file,
+        role="reviewer",
         means="take complete gold from a file in any format, such as tasks of Label Studio",
         query=(Query(name="name", type=str, means="name of the file", needed=True), _WHO),
         body=bytes,

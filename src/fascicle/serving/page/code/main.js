@@ -118,7 +118,8 @@ async function begin() {
     if (error.status === 401) return askToken();
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
-  store.update({ curation: about.open ? { on: false } : null });
+  store.update({ curation: about.open ? { on: false, ...(about.who ? { who: about.who } : {}) } : null });
+  if (about.damages?.length) say(`The file of decisions is damaged, and nothing more is saved: ${about.damages[0]}`, 60);
 }
 
 /** Makes the document of the moment readable for all parts. */
