@@ -38,9 +38,11 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
-interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made
+interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/openapi/.made
 	FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
 		$(INTEROP)/tools/bin/python -m pytest -p no:cacheprovider -c tests/interop/pytest.ini tests/interop
+	FASCICLE_INTEROP=1 PYTHONPATH=src:. $(INTEROP)/openapi/bin/python -m pytest -p no:cacheprovider \
+		-c tests/interop/pytest.ini tests/interop/test_openapi.py
 
 $(INTEROP)/%/.made: tests/interop/requirements-%.txt
 	$(PYTHON) -m venv $(@D)

@@ -167,7 +167,7 @@ async def export(request: Request, service: Service) -> Response:
     return file_answer(content, f"{what}{suffix_of(form)}", ", ".join(filter(None, (left, losses))))
 
 
-async def _take_file(request: Request, service: Service) -> Response:
+async def take_file(request: Request, service: Service) -> Response:
     """Imports gold that was made elsewhere."""
     check_names(request, ("name", "who"))
     name, who = _needed(request, "name"), value_of(request, "who", Who, "")
@@ -329,7 +329,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
     Endpoint(
         method="POST",
         path="/v1/curation/import",
-        handle=_take_file,
+        handle=take_file,
         role="reviewer",
         means="take complete gold from a file in any format, such as tasks of Label Studio",
         query=(Query(name="name", type=str, means="name of the file", needed=True), _WHO),
