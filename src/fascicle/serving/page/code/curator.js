@@ -105,6 +105,7 @@ export class Curator {
       this.#put(entry, told);
       this.store.update({ documents: this.store.documents });
     });
+    if (!entry.base) entry.away = true; // it is asked for again when somebody comes back to it
   }
 
   /** @param {string} who @param {any[]} told */
