@@ -39,12 +39,12 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
-interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made
+interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made
 	FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
 		$(INTEROP)/tools/bin/python -m pytest -p no:cacheprovider -c tests/interop/pytest.ini tests/interop
-	for program in medspacy:spacy gliner:gliner; do \
+	for program in medspacy:spacy_step gliner:gliner_step openapi:openapi; do \
 		FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. $(INTEROP)/$${program%:*}/bin/python -m pytest -p no:cacheprovider \
-			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}_step.py || exit 1; done
+			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}.py || exit 1; done
 
 $(INTEROP)/%/.made: tests/interop/requirements-%.txt
 	$(PYTHON) -m venv $(@D)

@@ -40,6 +40,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "run": "take any number of documents through a pipeline, by several processes, and lose none",
         "pipeline": "show a pipeline with every default, or try its rules and known answers",
         "serve": "answer over HTTP: pipelines and models as a service, with a page",
+        "tokens": "make, withdraw and list the named tokens of a service, with their roles",
+        "curation": "check, repair and copy the file in which a service keeps the decisions of curators",
         "quarantine": "list, show and retry the documents that a run could not do",
         "label": "say what a model, ensemble or dictionary says of every word of raw text, to train others on it",
         "init": "write a commented recipe for annotated files, to train on them",

@@ -23,6 +23,7 @@ from fascicle.evaluation.comparison.agreement import (
     Agreement,
     Number,
     agreement,
+    alphas,
 )
 from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.scores import score
@@ -154,3 +155,53 @@ def test_mentions_without_words_are_counted() -> None:
     found = agreement([document], {"1": one(((1, 2),))}, {"1": one(((0, 1),))})
     assert found.wordless == 1
     assert (found.all_mentions.first, found.any_mark.first) == (1, 0)
+
+
+def by_krippendorff(values: Sequence[Sequence[bool]]) -> float:
+    krippendorff = pytest.importorskip("krippendorff")
+    if len({value for side in values for value in side}) < 2:
+        return math.nan  # it refuses a single value
+    return float(krippendorff.alpha(np.array(values, dtype=float), level_of_measurement="nominal"))
+
+
+@given(corpora())
+def test_alpha_is_that_of_an_independent_library(corpus: Corpus) -> None:
+    assume(corpus)
+    found = compared(corpus)
+    words = [tuple(map(types_of_words, pair)) for pair in corpus]
+    for type_, row in [*found.marks.items(), ("", found.any_mark)]:
+        values = [
+            [type_ in label.split("+") if type_ else bool(label) for pair in words for label in pair[side]]
+            for side in (0, 1)
+        ]
+        check(row.measures["alpha"], by_krippendorff(values))
+
+
+@given(corpora(), corpora())
+def test_alpha_of_three_and_four_sides_is_that_of_an_independent_library(corpus: Corpus, other: Corpus) -> None:
+    count = min(len(corpus), len(other))
+    assume(count)
+    together = [(*corpus[at], *other[at]) for at in range(count)]
+    documents = [Document(id=str(at), text=TEXT) for at in range(count)]
+    for number in (3, 4):
+        layers = [{str(at): several[side] for at, several in enumerate(together)} for side in range(number)]
+        labels = [[types_of_words(several[side]) for several in together] for side in range(number)]
+        found = alphas(documents, layers, resamples=20)
+        for type_, alpha in found.items():
+            values = [
+                [bool(label) if type_ is None else type_ in label.split("+") for words in side for label in words]
+                for side in labels
+            ]
+            check(alpha, by_krippendorff(values))
+
+
+def test_alpha_has_an_interval_over_documents() -> None:
+    mention = Mention(((0, 3),), "T")
+    documents = [Document(id=str(at), text=TEXT) for at in range(30)]
+    first = {one.id: (mention,) for one in documents}
+    second = {one.id: (mention,) if int(one.id) % 3 else () for one in documents}
+    alpha = alphas(documents, [first, second])["T"]
+    assert alpha.low is not None
+    assert alpha.value is not None
+    assert alpha.high is not None
+    assert -1 <= alpha.low < alpha.value < alpha.high <= 1

@@ -131,6 +131,23 @@ def test_a_concept_is_that_of_the_pack(served: Standing) -> None:
     assert served.ask("GET", f"/v1/concepts/{curie}?pipeline=poison").status == 404
 
 
+def test_concepts_are_found_as_one_types(served: Standing) -> None:
+    pack = Pack.open("basic")
+    for query in ("lithium", "LITHIUM", "litihum", "MESH:D008094"):
+        first = served.ask("GET", f"/v1/concepts?q={query}&type=Chemical").json["concepts"][0]
+        assert first["curie"] == "MESH:D008094", query
+    concept = pack.concept("MESH:D008094")
+    assert (first["label"], first["definition"]) == (concept.label, concept.definition)
+    assert [one["curie"] for one in first["parents"]] == list(pack.parents("MESH:D008094"))
+    found = served.ask("GET", "/v1/concepts?q=heart+fail&most=3").json["concepts"]
+    assert len(found) == 3
+    assert all(one["name"].lower().startswith("heart fail") for one in found)
+    assert served.ask("GET", "/v1/concepts?q=heart&type=Nothing").json == {"concepts": []}
+    assert served.ask("GET", "/v1/concepts?q=heart&pipeline=poison").json == {"concepts": []}
+    for query in ("", "?q=", "?q=+", "?q=a&most=0", "?q=a&most=99", "?q=a&more=1", f"?q={'a' * 300}"):
+        assert served.ask("GET", f"/v1/concepts{query}").status == 422
+
+
 def test_reasons_are_those_of_the_linker(served: Standing) -> None:
     found = served.ask("POST", "/v1/why?candidates=3", plain(DOCUMENT)).json["decisions"]
     ((_, wanted),) = explain([DOCUMENT], most=3)

@@ -96,7 +96,8 @@ def test_jobs_are_cancelled_bounded_and_kept(tmp_path: Path) -> None:
         while first.ask("GET", f"/v1/jobs/{kept}").json["status"] != "running" and time.monotonic() < until:
             time.sleep(0.1)
     with standing(slow, settings) as second:
-        assert second.ask("GET", f"/v1/jobs/{other}").status == 404
+        assert second.ask("GET", f"/v1/jobs/{other}").json["status"] == "cancelled"
+        assert {one["id"] for one in second.ask("GET", "/v1/jobs").json["jobs"]} == {other, kept}
         found = ended(second, kept)
         assert (found["status"], found["documents"]) == ("done", 300)
         out = second.ask("GET", f"/v1/jobs/{kept}/result").content

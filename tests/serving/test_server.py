@@ -19,22 +19,25 @@ from pathlib import Path
 import pytest
 from standing import JSON, Poison, Standing, standing
 
+from fascicle.serving.tokens import add_token, withdraw_token
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = pytest.mark.loopback
 TOKENS = ("first-token-0123456789", "second-token-0123456789")
 PROGRAM = """
 import sys
-from functools import partial
 from pathlib import Path
 from fascicle.serving.server import PipelineOpener
 from fascicle.serving.server import run
+from fascicle.serving.tokens import read_tokens
 from fascicle.settings.serving import ServeSettings
 from fascicle.verbs.serve import read_token
 if __name__ == "__main__":
     folder, token = sys.argv[1], sys.argv[2]
-    settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=read_token(token))
-    run({"small": PipelineOpener(given=folder)}, settings, "127.0.0.1", 0, token=partial(read_token, token),
+    named = Path(token).with_name("tokens.json")
+    tokens = lambda: (read_token(token), read_tokens(named) if named.exists() else None)
+    settings = ServeSettings(connections=20, headers=2, requests=5, idle=2, token=tokens()[0], tokens=tokens()[1])
+    run({"small": PipelineOpener(given=folder)}, settings, "127.0.0.1", 0, tokens=tokens,
         started=lambda url: print(url, flush=True))
 """
 
@@ -138,6 +141,23 @@ def test_a_hangup_reads_the_token_again(small: Path, tmp_path: Path) -> None:
         assert not any(one in told for one in TOKENS)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no hangups here")
+def test_a_hangup_forgets_a_named_token_that_was_withdrawn(small: Path, tmp_path: Path) -> None:
+    place = tmp_path / "tokens.json"
+    ada, bob = (add_token(place, name) for name in ("Ada", "Bob"))
+    with process(small, tmp_path) as (port, pid, log, _):
+        assert [status(port, "/v1/pipelines", one)[0] for one in (ada, bob)] == [200, 200]
+        withdraw_token(place, "Ada")
+        os.kill(pid, signal.SIGHUP)
+        until = time.monotonic() + 10
+        while status(port, "/v1/pipelines", ada)[0] != 401:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert status(port, "/v1/pipelines", bob)[0] == 200
+        told = log.read_text(encoding="utf-8")
+        assert not any(one in told for one in ("Ada", "Bob", ada, bob, "tokens.json"))
+
+
 def test_a_fault_is_logged_without_its_message(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with standing({"poison": Poison()}, ServeSettings()) as found:
         told = _fault(found)
@@ -153,5 +173,8 @@ def _fault(found: Standing) -> dict[str, object]:
     found.service.pool = fail  # type: ignore[assignment, method-assign]
     reply = found.ask("POST", "/v1/annotate", {"documents": [{"text": "x"}]}, JSON)
     assert reply.status == 500
+    until = time.monotonic() + 20  # a line is written once its answer is out
+    while not found.log and time.monotonic() < until:
+        time.sleep(0.01)
     assert found.log[-1]["request"] == reply.headers["request-id"]
     return found.log[-1]

@@ -21,6 +21,8 @@ from tests.support.pretraining import make_encoder, make_text
 import fascicle
 from fascicle.cli import build_parser
 from fascicle.runtime.places import find_model
+from fascicle.serving.curation.store import Store
+from fascicle.serving.tokens import add_token
 from fascicle.text.vectors.glove import GloveSettings
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.parsing import Parser
@@ -49,6 +51,9 @@ WRITES = {
     "typer train": "runs/typer/model/typer.json",
     "linker fit": "linker/linker.json",
     "run": "annotated/_SUCCESS",
+    "curation repair": "mended.sqlite",
+    "curation backup": "copy.sqlite",
+    "tokens add": "tokens.json",
 }
 NEEDS = {"plot": "matplotlib", "serve": "starlette"}
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -214,6 +219,10 @@ def place(
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
     if command == "init":
         Path("recipe.toml").unlink()
+    if command in ("tokens withdraw", "tokens ls"):
+        add_token("tokens.json", "Ada")
+    if command.startswith("curation"):
+        Store.open("decisions.sqlite").close()
     return tmp_path
 
 

@@ -407,6 +407,10 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
 ELSEWHERE = {
     ("run",): "nothing is replaced: test_run.py, running/test_run.py",
     ("quarantine", "retry"): "test_run.py",
+    ("curation", "repair"): "test_curation.py",
+    ("tokens", "add"): "serving/test_tokens.py",
+    ("tokens", "withdraw"): "serving/test_tokens.py",
+    ("curation", "backup"): "test_curation.py",
     ("serve",): "folders are filled, never replaced: serving/test_jobs.py, serving/curation/",
     ("train",): "a run folder must be new: test_a_folder_of_a_run_is_new_or_its_own",
     ("pretrain",): "a run folder must be new: training/test_pretraining.py",

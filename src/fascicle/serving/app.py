@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gzip
 import logging
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from starlette.staticfiles import StaticFiles
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
+from fascicle.serving.asked import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, Log
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, answer_of, problem_of
@@ -32,24 +34,24 @@ from fascicle.serving.records import Problem
 from fascicle.serving.routes.table import ROUTES
 from fascicle.serving.service import Service
 from fascicle.serving.work import Served
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import NamedToken, ServeSettings
 from fascicle.version import VERSION
 
-_EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 500, 503)  # statuses of problems that any route may have
+_EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 429, 500, 503)  # statuses of problems that any route may have
 _WITH_BODY: Final = (413, 415, 507)
 _MEANS: Final[Mapping[int, str]] = MappingProxyType(
     {
         401: "the token is missing or wrong",
-        403: "a page of another origin",
+        403: "a page of another origin, or a token whose role does not allow it",
         404: "it does not exist",
         406: "no form of the answer is taken",
         408: "the content did not come",
-        409: "it is not done yet",
+        409: "it is not done yet, or does not go with what is there",
         413: "more was sent than is allowed",
         415: "content of another type",
         421: "another name of the service",
         422: "the content or a parameter is not allowed",
-        429: "as much text is waiting as may wait; Retry-After says for how long",
+        429: "more text is waiting, or more requests came with one token, than may; Retry-After says for how long",
         503: "the service is ending, or not ready",
         507: "the disk of the service is full",
     }
@@ -67,8 +69,8 @@ def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str
     kinds: list[Any] = [Problem]
     for one in routes:
         kinds += [kind for kind in (one.body, one.answers) if kind not in (None, bytes)]
-    schemas, components = msgspec.json.schema_components(
-        list(dict.fromkeys(kinds)), ref_template="#/components/schemas/{name}"
+    schemas, components = _plain(
+        msgspec.json.schema_components(list(dict.fromkeys(kinds)), ref_template="#/components/schemas/{name}")
     )
     by_kind = dict(zip(dict.fromkeys(kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -84,6 +86,22 @@ def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str
         },
         "security": [{"token": []}] if with_token else [],
     }
+
+
+def _plain(schema: Any) -> Any:
+    """Returns a schema in which arrays with one schema for each place are arrays with one for all places.
+
+    Generators of clients, such as openapi-python-client, know no others.
+    """
+    if isinstance(schema, list | tuple):
+        return [_plain(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _plain(one) for name, one in schema.items() if name != "prefixItems"}
+    if parts := schema.get("prefixItems"):
+        kinds = [one for at, one in enumerate(map(_plain, parts)) if one not in [*map(_plain, parts)][:at]]
+        found["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    return found
 
 
 def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
@@ -115,7 +133,7 @@ def _query_parameter(query: Query) -> dict[str, Any]:
         "in": "query",
         "required": query.needed,
         "description": query.means,
-        "schema": msgspec.json.schema(query.type),
+        "schema": _plain(msgspec.json.schema(query.type)),
     }
 
 
@@ -144,6 +162,8 @@ def _problem(status: int, schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 _LOGGER: Final = logging.getLogger("fascicle.serving")
+_SHORT: Final = 1_024  # bytes of a response that is not worth packing
+_LEVEL: Final = 5  # of packing
 _FORMS: Final = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 _INDEX: Final = "index.html"
 
@@ -206,17 +226,35 @@ def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | 
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.description = msgspec.json.encode(_description_of(routes, with_token=bool(settings.token)))
+    app.state.description = msgspec.json.encode(_description_of(routes, with_token=settings.guarded))
     app.state.service = service
     return app
 
 
 def _route(endpoint: Endpoint, service: Service) -> Route:
     async def answer(request: Request) -> Response:
+        who: NamedToken = request.state.who
+        if not who.may(endpoint.role):
+            raise ProblemError(
+                403, f"this needs the token of a {endpoint.role}, and that of {who.name!r} is one of a {who.role}"
+            )
         _check_type(request, endpoint)
-        return await endpoint.handle(request, service)
+        return await _packed(request, await endpoint.handle(request, service))
 
     return Route(endpoint.path, answer, methods=[endpoint.method], name=endpoint.handle.__name__)
+
+
+async def _packed(request: Request, response: Response) -> Response:
+    """Packs the text of a whole response, if the client takes it; streams and files stay as they are."""
+    body = response.body if type(response) is Response else b""
+    if len(body) < _SHORT or response.media_type in (None, ANY):
+        return response
+    response.headers.add_vary_header("Accept-Encoding")
+    if takes_gzip(request):
+        response.body = await asyncio.to_thread(gzip.compress, bytes(body), _LEVEL, mtime=0)
+        response.headers["Content-Encoding"] = "gzip"
+        response.headers["Content-Length"] = str(len(response.body))
+    return response
 
 
 def _check_type(request: Request, endpoint: Endpoint) -> None:

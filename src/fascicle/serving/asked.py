@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -19,6 +20,8 @@ from fascicle.settings.serving import ServeSettings
 _SLOWEST: Final = 4_096  # minimum bytes per second from a client, in addition to the allowed seconds of silence
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
+_GZIP: Final = 31  # what zlib calls the format of gzip, with the largest window
+_UNPACKED: Final = 1 << 16  # bytes that are unpacked at once
 
 
 class SlowError(Exception):
@@ -94,16 +97,18 @@ async def chunks_of(
         paced: whether the whole content has a limit in time.
 
     Raises:
-        ProblemError: it is too long, compressed, or does not arrive.
+        ProblemError: it is too long, also when it is unpacked; it is packed in another way; or it does not arrive.
     """
-    if coding := request.headers.get("content-encoding", "").strip():
-        raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is")
+    coding = request.headers.get("content-encoding", "").strip().lower()
+    if coding not in ("", "identity", "gzip"):
+        raise ProblemError(415, f"the content is packed ({coding[:50]!r}); send it as it is, or as gzip")
     told = request.headers.get("content-length", "")
     if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
         raise _too_long(most)
     size = 0
     try:
-        async for chunk in request.state.waiting.pieces(request.stream(), idle=settings.idle, paced=paced):
+        pieces = request.state.waiting.pieces(request.stream(), idle=settings.idle, paced=paced)
+        async for chunk in _unpacked(pieces) if coding == "gzip" else pieces:
             size += len(chunk)
             if size > most:
                 raise _too_long(most)
@@ -112,6 +117,28 @@ async def chunks_of(
         raise ProblemError(408, "the content came too slowly; send it again, and faster") from None
     except ClientDisconnect:
         raise ProblemError(400, "the connection ended before the content did") from None
+    except (zlib.error, EOFError):
+        raise ProblemError(400, "the content is no whole gzip, as its header says; send it again") from None
+
+
+async def _unpacked(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Unpacks gzip in small pieces, so that a bomb is refused before it takes memory.
+
+    Raises:
+        zlib.error: it is damaged.
+        EOFError: its end is missing.
+    """
+    unpacker = zlib.decompressobj(_GZIP)
+    async for piece in pieces:
+        rest = piece
+        while rest:
+            if unpacker.eof:
+                unpacker = zlib.decompressobj(_GZIP)
+            yield unpacker.decompress(rest, _UNPACKED)
+            rest = unpacker.unconsumed_tail or unpacker.unused_data
+    yield unpacker.flush()
+    if not unpacker.eof:
+        raise EOFError
 
 
 def _too_long(most: int) -> ProblemError:
@@ -217,8 +244,14 @@ def accepted(request: Request, offered: Sequence[str]) -> str:
     raise ProblemError(406, f"this route answers as {', '.join(offered)}, and the request takes none of them")
 
 
+def takes_gzip(request: Request) -> bool:
+    """Returns whether the client takes content that is packed with gzip."""
+    given = request.headers.get("accept-encoding", "").lower()
+    return any(name == "gzip" and weight > 0 for weight, name in map(_weighted, given.split(",")))
+
+
 def _weighted(part: str) -> tuple[float, str]:
-    """Returns the weight and the name of a media type in the header ``Accept``."""
+    """Returns the weight and the name of a media type or coding in a header such as ``Accept``."""
     name, *facts = (one.strip() for one in part.split(";"))
     weight = next((fact[2:] for fact in facts if fact.startswith("q=")), "1")
     try:

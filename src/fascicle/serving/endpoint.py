@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.serving.service import Service
+from fascicle.settings.serving import Role
 
 _Handle = Callable[[Request, Service], Awaitable[Response]]
 JSON = "application/json"
@@ -52,6 +53,7 @@ class Endpoint:
         problems: statuses that it may have instead, beside those of every route.
         example: of the content of a request.
         open: whether it is there without the token.
+        role: that a named token needs.
     """
 
     method: str
@@ -67,3 +69,4 @@ class Endpoint:
     problems: tuple[int, ...] = ()
     example: Any = None
     open: bool = False
+    role: Role = "curator"

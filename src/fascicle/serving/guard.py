@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import math
+import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fascicle.pipeline.workers.child import traceback_places
 from fascicle.serving.asked import WaitingRequests
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import NamedToken, ServeSettings, hash_of
 
 
 class CutError(Exception):
@@ -74,11 +76,53 @@ _HEADERS: Final = (
 )
 _ALLOWED: Final = {
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Content-Encoding, Accept, X-Request-ID, traceparent"
+    ),
     "Access-Control-Max-Age": "600",
 }
+_MINUTE: Final = 60.0  # seconds
 _FAULT: Final = "this is a fault of Fascicle; its log has more under the Request-Id of this answer"
 Log = Callable[[dict[str, Any]], None]
+
+
+_REQUEST: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_TRACE: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+class Rates:
+    """Rates of requests, each under the name of a token."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Stores a clock in seconds."""
+        self._clock, self._free = clock, dict[str, float]()
+
+    def check(self, name: str, most: int) -> None:
+        """Counts a request.
+
+        Args:
+            name: of the token.
+            most: requests in a minute; so many may come at once.
+
+        Raises:
+            ProblemError: it is one too many.
+        """
+        now, each = self._clock(), _MINUTE / most
+        free = max(now, self._free.get(name, now)) + each  # when all requests so far are worth their time
+        if (wait := free - now - _MINUTE) > 1e-6:
+            raise ProblemError(
+                429,
+                f"a token may make {most:,} requests in a minute; send this again later",
+                headers={"Retry-After": str(math.ceil(wait))},
+            )
+        self._free[name] = free
+
+
+def _known_as(headers: Headers) -> dict[str, str]:
+    """Returns the headers by which others know a request: those that came with it, or an identifier of its own."""
+    name, trace = headers.get("x-request-id", ""), headers.get("traceparent", "")
+    found = {"X-Request-ID": name if _REQUEST.fullmatch(name) else secrets.token_hex(8)}
+    return found | ({"traceparent": trace} if _TRACE.fullmatch(trace) else {})
 
 
 class Guard:
@@ -96,7 +140,7 @@ class Guard:
             log: is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
-        self._running, self._waiting = 0, WaitingRequests()
+        self._running, self._waiting, self._rates = 0, WaitingRequests(), Rates()
 
     @property
     def _settings(self) -> ServeSettings:
@@ -109,8 +153,8 @@ class Guard:
             return
         if scope["type"] != "http":  # WebSocket is not supported
             return
-        begun, status, number = time.perf_counter(), 500, secrets.token_hex(8)
-        scope.setdefault("state", {}).update(told={}, waiting=self._waiting)
+        begun, status, known = time.perf_counter(), 500, _known_as(Headers(scope=scope))
+        scope.setdefault("state", {}).update(told={}, waiting=self._waiting, who=NamedToken())
         begins = True
 
         async def answer(message: Message) -> None:
@@ -118,7 +162,7 @@ class Guard:
             begins = False
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._add_headers(MutableHeaders(scope=message), scope, number)
+                self._add_headers(MutableHeaders(scope=message), scope, known)
             await send(message)
 
         self._running += 1
@@ -144,7 +188,8 @@ class Guard:
             self._log(
                 {
                     "event": "request",
-                    "request": number,
+                    "request": known["X-Request-ID"],
+                    **({"trace": known["traceparent"].split("-")[1]} if "traceparent" in known else {}),
                     "method": scope["method"],
                     "route": getattr(scope.get("route"), "path", ""),
                     "status": status,
@@ -162,13 +207,18 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin not in self._settings.origins and origin.partition("://")[2] != host:
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
-        is_open = self._is_open(scope["path"]) or self._is_question(scope)
-        if self._settings.token and not is_open and not self._has_token(headers):
+        if self._is_open(scope["path"]) or self._is_question(scope):
+            return
+        who = self._who(headers) if self._settings.guarded else NamedToken()
+        if who is None:
             raise ProblemError(
                 401,
                 "this needs the token of the service, as Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        scope["state"]["who"] = who
+        if self._settings.rate and not (scope["path"] == "/" or scope["path"].startswith(PAGE)):
+            self._rates.check(who.name, self._settings.rate)
 
     async def _find_place(self, scope: Scope) -> None:
         """Cancels a request that waits for its client, if the maximum number of requests is running."""
@@ -189,21 +239,31 @@ class Guard:
         of_page = self._settings.open_page and (path == "/" or path.startswith(PAGE))
         return path in self._open or of_page
 
-    def _has_token(self, headers: Headers) -> bool:
+    def _who(self, headers: Headers) -> NamedToken | None:
+        """Returns whose token a request has; ``None`` if it is nobody's."""
         given = headers.getlist("authorization")
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._settings.token.encode())
+        if scheme.lower() != "bearer":
+            return None
+        one, digest = self._settings.token, hash_of(token.strip())
+        if one and hmac.compare_digest(digest, hash_of(one)):
+            return NamedToken()
+        named = [one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)]
+        return named[0] if named else None
 
-    def _add_headers(self, headers: MutableHeaders, scope: Scope, number: str) -> None:
+    def _add_headers(self, headers: MutableHeaders, scope: Scope, known: Mapping[str, str]) -> None:
         for name, value in _HEADERS:
             headers[name] = value
         headers["Content-Security-Policy"] = _POLICY
-        headers["Request-Id"] = number
+        headers["Request-Id"] = known["X-Request-ID"]
+        headers.update(known)
         if not scope["path"].startswith(PAGE):
             headers.setdefault("Cache-Control", "no-store")
         if (origin := Headers(scope=scope).get("origin")) in self._settings.origins:
             headers["Access-Control-Allow-Origin"] = origin or ""
-            headers["Access-Control-Expose-Headers"] = "Fascicle-Losses, Location, Request-Id, Retry-After"
+            headers["Access-Control-Expose-Headers"] = (
+                "Fascicle-Losses, Location, Request-Id, Retry-After, X-Request-ID, traceparent"
+            )
             headers.add_vary_header("Origin")
 
 

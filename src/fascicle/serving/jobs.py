@@ -35,7 +35,7 @@ _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
 _WAIT: Final = 0.2  # seconds between two checks whether a job was cancelled
-State = Literal["receiving", "waiting", "running", "done", "failed"]
+State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled"]
 _OPEN: Final = ("receiving", "waiting", "running")
 
 
@@ -44,7 +44,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: that only its client knows.
-        status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"`` or ``"failed"``.
+        status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
         pipeline: name.
         file: name of the file.
         reading: format of the file, or ``"auto"``.
@@ -56,6 +56,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
             by code -> number.
         problem: why there is no result.
+        who: name of the token that sent it.
     """
 
     id: str
@@ -70,6 +71,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     reasons: dict[str, int] = {}
     losses: dict[str, int] = {}
     problem: str = ""
+    who: str = ""
+
+
+class JobList(msgspec.Struct, frozen=True, kw_only=True):
+    """The jobs that a token may see, in the order in which they came."""
+
+    jobs: tuple[Job, ...]
 
 
 class Jobs:
@@ -118,7 +126,7 @@ class Jobs:
         if self._lock is not None:
             self._lock.close()
 
-    def open(self, *, pipeline: str, file: str, reading: str, format: str) -> Job:  # noqa: A002
+    def open(self, *, pipeline: str, file: str, reading: str, format: str, who: str = "") -> Job:  # noqa: A002
         """Creates a job that waits for its file.
 
         Args:
@@ -126,11 +134,12 @@ class Jobs:
             file: name of the file, beside the other files of the job.
             reading: format of the file, or ``"auto"``.
             format: of the result.
+            who: name of the token that sends it.
 
         Raises:
             ProblemError: as many jobs wait as may wait.
         """
-        new = Job(id=secrets.token_hex(16), pipeline=pipeline, file=file, reading=reading, format=format)
+        new = Job(id=secrets.token_hex(16), pipeline=pipeline, file=file, reading=reading, format=format, who=who)
         with self._condition:
             if sum(one.status in _OPEN for one in self._known.values()) >= self._settings.jobs:
                 raise ProblemError(
@@ -173,12 +182,34 @@ class Jobs:
         found = self.get(name)
         if found.status in _OPEN:
             raise ProblemError(409, "the job is not done yet; look at its status first")
+        if found.status == "cancelled":
+            raise ProblemError(409, "the job was cancelled, so it has no result")
         if found.status != "done":
             raise ProblemError(409, f"the job failed, so it has no result: {found.problem}")
         return self._place(name) / _result(found)
 
+    def all(self) -> tuple[Job, ...]:
+        """Returns all jobs, in the order in which they came."""
+        with self._condition:
+            return tuple(self._known.values())
+
+    def cancel(self, name: str) -> None:
+        """Cancels a job, which is then kept without its files; removes one that has ended.
+
+        Raises:
+            ProblemError: there is none of this id.
+        """
+        with self._condition:
+            found = self.get(name)
+            if found.status not in _OPEN:
+                return self.remove(name)
+            self._keep(msgspec.structs.replace(found, status="cancelled"))
+        with contextlib.suppress(OSError):
+            (self._place(name) / found.file).unlink()
+        return None
+
     def remove(self, name: str) -> None:
-        """Cancels a job, and removes it.
+        """Removes a job.
 
         Raises:
             ProblemError: there is none of this id.
@@ -252,7 +283,7 @@ class Jobs:
         )
         process = Process(partial(job.do_job, served, order), job.MESSAGES)
         try:
-            while one.id in self._known and not self._closing:
+            while self._runs(one.id) and not self._closing:
                 message = process.receive(_WAIT)
                 if isinstance(message, Reached):
                     self._reach(one.id, message)
@@ -265,14 +296,18 @@ class Jobs:
             process.close()
         return None
 
+    def _runs(self, name: str) -> bool:
+        """True if a job was neither removed nor cancelled."""
+        return name in self._known and self._known[name].status in _OPEN
+
     def _reach(self, name: str, reached: Reached) -> None:
         with self._condition:
-            if (now := self._known.get(name)) is not None:
+            if (now := self._known.get(name)) is not None and now.status in _OPEN:
                 self._known[name] = msgspec.structs.replace(now, status="running", **msgspec.structs.asdict(reached))
 
     def _end(self, name: str, end: Ended | Broken) -> None:
         with self._condition:
-            if (now := self._known.get(name)) is None:
+            if (now := self._known.get(name)) is None or now.status not in _OPEN:
                 return
             if isinstance(end, Broken):
                 self._keep(msgspec.structs.replace(now, status="failed", problem=end.message))

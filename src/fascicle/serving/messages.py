@@ -117,6 +117,14 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     curie: str
 
 
+class Search(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
+    """A part of a name whose concepts are asked for: of one type, or of any if it is empty, and so many at most."""
+
+    query: str
+    kind: str
+    most: int
+
+
 class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
     """A file to read.
 
@@ -183,6 +191,12 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     concept: dict[str, Any] | None
 
 
+class Searched(msgspec.Struct, frozen=True, kw_only=True, tag="searched"):
+    """Concepts that were found, as plain values, the likeliest first."""
+
+    concepts: tuple[dict[str, Any], ...]
+
+
 class FileRead(msgspec.Struct, frozen=True, kw_only=True, tag="file-read"):
     """A file that was read.
 
@@ -223,8 +237,8 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
     code: str = ""
 
 
-Order = Annotate | Explain | Look | ReadFile | WriteFile
-Result = Answered | Looked | FileRead | FileWritten | Wrong
+Order = Annotate | Explain | Look | Search | ReadFile | WriteFile
+Result = Answered | Looked | Searched | FileRead | FileWritten | Wrong
 Message = Ready | Working | Result | Failed
 ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)

@@ -31,6 +31,7 @@ from fascicle.serving.messages import (
     Looked,
     Options,
     PipelineFacts,
+    Searched,
     Wrong,
 )
 from fascicle.serving.worker import Worker
@@ -60,7 +61,7 @@ class ClosedError(Exception):
     """Error raised if the service is closing and accepts no more tasks."""
 
 
-Said = Answer | Looked | FileRead | FileWritten | Wrong
+Said = Answer | Looked | Searched | FileRead | FileWritten | Wrong
 
 
 @dataclass(eq=False, kw_only=True)

@@ -10,6 +10,7 @@ from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.linking.linker import Decision
 from fascicle.serving.messages import PipelineFacts
 from fascicle.terms.pack.pack import Concept
+from fascicle.terms.searching import How
 
 Status = Literal["done", "refused", "failed", "timed_out"]
 
@@ -41,6 +42,18 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     status: Literal["ready", "not-ready"]
+    version: str
+
+
+class Alive(msgspec.Struct, frozen=True, kw_only=True):
+    """That the service answers.
+
+    Attributes:
+        status: always ``"live"``.
+        version: of Fascicle.
+    """
+
+    status: Literal["live"] = "live"
     version: str
 
 
@@ -171,6 +184,43 @@ class ConceptAnswer(Concept, frozen=True, kw_only=True):
     names: tuple[str, ...]
     parents: tuple[Parent, ...]
     page: str
+
+
+class ConceptFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept that was found by a part of a name.
+
+    Attributes:
+        curie: its identifier; of several concepts that are equal, the leading one.
+        label: its preferred name.
+        type: of it.
+        taxon: CURIE of its species, or empty.
+        definition: or empty.
+        sources: vocabularies that name it.
+        parents: the concepts above it.
+        same: CURIEs of the concepts that are equal to it.
+        name: by which it was found.
+        how: the query is its identifier, is a name, is the beginning of one, is the beginning of a word in one, or is
+            one slip away from such a beginning.
+        pack: that has it.
+    """
+
+    curie: str
+    label: str
+    type: str
+    taxon: str
+    definition: str
+    sources: tuple[str, ...]
+    parents: tuple[Parent, ...]
+    same: tuple[str, ...]
+    name: str
+    how: How
+    pack: str
+
+
+class ConceptsFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Concepts that were found, the likeliest first."""
+
+    concepts: tuple[ConceptFound, ...]
 
 
 class KazuDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -25,8 +25,9 @@ from fascicle.serving.log import Server as ServerLog
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.recognition import Case
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import NamedToken, ServeSettings
 
+Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
 _QUEUE: Final = 4_096  # connections that the system queues until they are accepted
 _SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
@@ -197,7 +198,7 @@ def run(
     host: str,
     port: int,
     *,
-    token: Callable[[], str] | None = None,
+    tokens: Callable[[], Tokens] | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Runs the server until the process is interrupted or terminated.
@@ -207,7 +208,7 @@ def run(
         settings: of the service.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
-        token: reads the token again when the process is sent SIGHUP.
+        tokens: reads the token and the named tokens again when the process is sent SIGHUP.
         started: is called with the address.
 
     Raises:
@@ -234,7 +235,7 @@ def run(
             url = f"http://{shown}:{sock.getsockname()[1]}/"
 
             def ready() -> None:
-                _on_hangup(partial(_reload, service, token, tell))
+                _on_hangup(partial(_reload, service, tokens, tell))
                 started(url)
 
             server = Server(config, ready)
@@ -267,12 +268,12 @@ def _on_hangup(reload: Callable[[], None]) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def _reload(service: Service, token: Callable[[], str] | None, tell: LogRateLimiter) -> None:
-    """Reads the token again; if it cannot be read the old one stays."""
+def _reload(service: Service, tokens: Callable[[], Tokens] | None, tell: LogRateLimiter) -> None:
+    """Reads the tokens again; if they cannot be read the old ones stay."""
     try:
-        if token is not None:
-            service.change_token(token())
-        tell({"event": "token", "why": "reloaded" if token is not None else "no file"})
+        if tokens is not None:
+            service.change_tokens(*tokens())
+        tell({"event": "token", "why": "reloaded" if tokens is not None else "no file"})
     except FascicleError as error:
         tell({"event": "token", "why": "kept", "error": error.code or type(error).__name__})
 

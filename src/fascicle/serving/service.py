@@ -25,7 +25,7 @@ from fascicle.serving.records import RawAnswer
 from fascicle.serving.work import FileWork, PipelineWork, Served, open_work
 from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
 from fascicle.settings.pipeline import Limits
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import NamedToken, ServeSettings
 
 
 class Service:
@@ -85,15 +85,16 @@ class Service:
         if self.curation is not None:
             self.curation.close()
 
-    def change_token(self, token: str) -> None:
-        """Replaces the token from now on.
+    def change_tokens(self, token: str, tokens: tuple[NamedToken, ...] | None = None) -> None:
+        """Replaces the token and the named tokens from now on.
 
         Raises:
-            UsageError: the token is too short, or is missing where there was one.
+            UsageError: the token is too short, or none is left where there was one.
         """
-        if self.settings.token and not token:
+        changed = replace(self.settings, token=token, tokens=tokens)
+        if self.settings.guarded and not changed.guarded:
             raise UsageError("the service has a token, and none was given; give one")
-        self.settings = replace(self.settings, token=token)
+        self.settings = changed
 
     @property
     def is_ready(self) -> bool:

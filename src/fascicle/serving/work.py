@@ -36,11 +36,14 @@ from fascicle.serving.messages import (
     Options,
     PipelineFacts,
     ReadFile,
+    Search,
+    Searched,
     WriteFile,
     Wrong,
 )
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
+from fascicle.terms.searching import HOW, Found, NameSearch
 
 OpenPipeline = Callable[[], Pipeline]
 Served = Pipeline | OpenPipeline
@@ -99,6 +102,8 @@ class PipelineWork:
                 return Answered(answers=(Answer(decisions=self._decisions(document, most)),))
             case Look(curie=curie):
                 return Looked(concept=self._concept(curie))
+            case Search():
+                return Searched(concepts=tuple(self._found(order)))
             case _:
                 raise TypeError(f"a pipeline does no {type(order).__name__}")
 
@@ -137,16 +142,29 @@ class PipelineWork:
     def _concept(self, curie: str) -> dict[str, Any] | None:
         for pack in self._packs:
             if int(pack.concept_rows([curie])[0]) >= 0:
-                parents = pack.parents(curie)
                 return {
                     **msgspec.to_builtins(pack.concept(curie)),
                     "pack": pack.full_name,
                     "names": list(dict.fromkeys(term.surface for term in pack.names(curie) if not term.silent))[
                         :_PORTION
                     ],
-                    "parents": [{"curie": one, "label": pack.concept(one).label} for one in parents],
+                    "parents": _parents(pack, curie),
                 }
         return None
+
+    @cached_property
+    def _searches(self) -> tuple[NameSearch, ...]:
+        return tuple(map(NameSearch, self._packs))
+
+    def _found(self, order: Search) -> list[dict[str, Any]]:
+        """Returns the concepts of a search: those of all packs, the nearest names first."""
+        found = [
+            (HOW.index(one.how), pack, one)
+            for pack, search in zip(self._packs, self._searches, strict=True)
+            for one in search.find(order.query, most=order.most, type=order.kind)
+        ]
+        found.sort(key=lambda one: one[0])
+        return [_hit(pack, one) for _, pack, one in found[: order.most]]
 
     @cached_property
     def facts(self) -> PipelineFacts:
@@ -237,6 +255,28 @@ def _packs_of(part: Any) -> Iterable[Pack]:
     linkers = part.parts if isinstance(part, Linkers) else [part] if isinstance(part, Linker) else []
     packs = part.packs if isinstance(part, PackRecogniser) else [one.pack for one in linkers]
     return [one for one in packs if isinstance(one, Pack)]
+
+
+def _parents(pack: Pack, curie: str) -> list[dict[str, str]]:
+    return [{"curie": one, "label": pack.concept(one).label} for one in pack.parents(curie)]
+
+
+def _hit(pack: Pack, found: Found) -> dict[str, Any]:
+    concept = pack.concept_at(found.row)
+    _, _, same = pack.answer_at(found.row)
+    return {
+        "curie": concept.curie,
+        "label": concept.label,
+        "type": concept.type,
+        "taxon": concept.taxon,
+        "definition": concept.definition,
+        "sources": concept.sources,
+        "parents": _parents(pack, concept.curie),
+        "same": same,
+        "name": found.name,
+        "how": found.how,
+        "pack": pack.full_name,
+    }
 
 
 def _types_of(step: Any) -> Sequence[str]:

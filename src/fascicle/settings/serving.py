@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Final, Literal, get_args
+
+import msgspec
 
 from fascicle.errors import UsageError
 
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # host names of the local machine
 _LEAST_TOKEN: Final = 16  # least number of characters
+Role = Literal["curator", "reviewer", "administrator"]  # each may do what the one before may
+
+
+class NamedToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Token of one person or program.
+
+    Attributes:
+        name: whose it is; empty for anybody.
+        role: what it allows.
+        hash: of the token (SHA-256), in hexadecimal digits.
+        made: when, in UTC.
+    """
+
+    name: str = ""
+    role: Role = "administrator"
+    hash: str = ""
+    made: str = ""
+
+    def may(self, role: Role) -> bool:
+        """Returns whether it allows what a role does."""
+        roles = get_args(Role)
+        return roles.index(self.role) >= roles.index(role)
+
+
+def hash_of(token: str) -> str:
+    """Returns the hash under which a token is kept; it has too many random bits to be guessed from it."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +63,9 @@ class ServeSettings:
         job: bytes of a file at most.
         jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
         token: that clients show; empty for none.
+        tokens: of persons and programs, which they may show instead; ``None`` if there are none of this kind, and empty
+            if all are withdrawn.
+        rate: requests in a minute with one token; 0 for any number. Files of the page do not count.
         origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
         hosts: names of the service, as clients write them; empty for any. By default any with a token, and without one
             those of this machine, so that no page elsewhere can reach the service by a name of its own.
@@ -57,6 +90,8 @@ class ServeSettings:
     job: int = 1 << 30
     jobs_folder: str = ""
     token: str = field(default="", repr=False)
+    tokens: tuple[NamedToken, ...] | None = field(default=None, repr=False)
+    rate: int = 0
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] | None = None
     curation: str = ""
@@ -71,7 +106,7 @@ class ServeSettings:
                 of a header.
         """
         for name, value in ((one.name, getattr(self, one.name)) for one in fields(self)):
-            if name != "of_address" and type(value) in (int, float) and not value > 0:
+            if name not in ("of_address", "rate") and type(value) in (int, float) and not value > 0:
                 raise UsageError(f"{name}={value} is not allowed; give a positive number")
         if self.token and (len(self.token) < _LEAST_TOKEN or not self.token.isascii() or not self.token.isprintable()):
             raise UsageError(
@@ -80,8 +115,13 @@ class ServeSettings:
             )
 
     @property
+    def guarded(self) -> bool:
+        """True if clients must show a token."""
+        return bool(self.token) or self.tokens is not None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Host names of the service; empty for any."""
         if self.hosts is None:
-            return () if self.token else LOCAL
+            return () if self.guarded else LOCAL
         return self.hosts

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement
+from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
 from fascicle.evaluation.reports.table import UNDEFINED, aligned_rows, percent
 from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
@@ -33,13 +34,36 @@ class Agreed:
         numbers: agreement on mentions and words.
         names: of the two sides.
         gold: the documents of the first side.
+        layers: document id -> mentions, of both sides.
         notes: sentences that a reader of the numbers must know.
     """
 
     numbers: Agreement
     names: tuple[str, str]
     gold: Gold
+    layers: tuple[Mapping[str, Sequence[Mention]], ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreedAll:
+    """Agreement of several annotations.
+
+    Attributes:
+        pairs: of each two sides, in the order in which they were given.
+        alphas: type, or ``None`` for any, -> Krippendorff's alpha of all sides.
+    """
+
+    pairs: tuple[Agreed, ...]
+    alphas: Mapping[str | None, Number]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, ready for JSON."""
+        return {
+            "pairs": [{"names": list(one.names)} | one.numbers.as_dict() for one in self.pairs],
+            "alpha": {name: one.as_dict() for name, one in self.alphas.items() if name is not None},
+            "alpha_any": self.alphas[None].as_dict(),
+        }
 
 
 @checked
@@ -69,8 +93,27 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
         numbers=agreement(gold.documents, ours, theirs),
         names=(names[0], names[1]),
         gold=gold,
+        layers=(ours, theirs),
         notes=(*found.notes, *notes),
     )
+
+
+@checked
+def agree_all(sides: Sequence[Given], *, events: EventCounts | None = None) -> AgreedAll:
+    """Measures the agreement of several annotators: of each pair, and of all.
+
+    Args:
+        sides: see `agree`; of each the same documents.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: see `agree`.
+        InputError: see `agree`.
+    """
+    pairs = [agree(one, other, events=events) for one, other in combinations(sides, 2)]
+    first = pairs[: len(sides) - 1]  # those of the first side
+    layers = [first[0].layers[0], *(one.layers[1] for one in first)]
+    return AgreedAll(pairs=tuple(pairs), alphas=alphas(first[0].gold.documents, layers))
 
 
 def _of_the_same(
@@ -124,24 +167,27 @@ _NO_MEANING = (
 
 def run_agreement(args: Any) -> int:
     """Runs the comparison; returns the exit code."""
-    if len(args.files) != 1:
-        raise UsageError(f"agreement is between two annotations, and {1 + len(args.files)} files were given; give two")
+    if not args.files:
+        raise UsageError("agreement is between annotations of the same documents, and one file was given; give two")
     if given := first_given(args, _NO_MEANING):
         option = {"--types": "--type"}.get(given, given)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     reading = reading_of(args, role="pred")
     tally = Tally()
-    second = PredictionRequest(path=args.files[0], reading=reading, source=args.source or "")
-    found = agree(first, second, events=tally.account.events)
+    others = [PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files]
+    found = agree_all([first, *others], events=tally.account.events)
     tally.say(verbose=args.verbose)
-    for note in found.notes:
+    for note in dict.fromkeys(note for one in found.pairs for note in one.notes):
         say(f"note: {note}")
+    pair, unit = found.pairs[0], unit_of(found.pairs[0].gold.documents)
     if args.json:
-        value = {"names": list(found.names)} | found.numbers.as_dict()
+        value = {"names": list(pair.names)} | pair.numbers.as_dict() if len(others) == 1 else found.as_dict()
         sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    elif len(others) == 1:
+        sys.stdout.write(shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit))
     else:
-        sys.stdout.write(shown(found.numbers, found.names, by_type=args.by_type, unit=unit_of(found.gold.documents)))
+        sys.stdout.write(shown_all(found, by_type=args.by_type, unit=unit))
     return tally.exit_code(strict=args.strict)
 
 
@@ -157,12 +203,30 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
     header = (*names, "both", "F1", "interval")
     mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]
     mentions.append(_line("all types", found.all_mentions, "f1"))
-    words = [("words", *header, "kappa", "interval")]
-    words += [_line(name, row, "f1", "kappa") for name, row in found.marks.items()] if by_type else []
-    words.append(_line("any type", found.any_mark, "f1", "kappa"))
+    measures = ("f1", "kappa", "alpha")
+    words = [("words", *header, "kappa", "interval", "alpha", "interval")]
+    words += [_line(name, row, *measures) for name, row in found.marks.items()] if by_type else []
+    words.append(_line("any type", found.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
     return "\n\n".join([_drawn(mentions), _drawn(words), _drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
+
+
+def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
+    """Formats the agreement of several sides as tables: F1 of the mentions of each pair, and alpha of all sides.
+
+    Args:
+        found: numbers to show.
+        by_type: whether to print a line for each type.
+        unit: see `shown`.
+    """
+    rows: list[tuple[str, ...]] = [("mentions", "with", "first", "second", "both", "F1", "interval")]
+    rows += [(one.names[0], *_line(one.names[1], one.numbers.all_mentions, "f1")) for one in found.pairs]
+    alphas: list[tuple[str, ...]] = [("words", "alpha of all", "interval")]
+    alphas += [(name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type]
+    alphas.append(("any type", *_cells(found.alphas[None])))
+    numbers = found.pairs[0].numbers
+    return "\n\n".join([_drawn(rows), _drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
 
 
 def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:

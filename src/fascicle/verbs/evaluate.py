@@ -136,7 +136,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
         allow_missing: gold documents that PRED lacks count as without predictions.
         by_type: a line per entity type; default: yes.
         interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
-        agreement: GOLD and PRED are two annotators: F1 of mentions, kappa of words.
+        agreement: GOLD and PRED are annotators: F1 of mentions, kappa and alpha of words.
         at_least: a score that must be reached, in percent, of a type or of the links of a vocabulary (Disease.f1=80,
             MESH.recall=70, micro.precision=75); otherwise the exit code is 4; may be repeated.
         json: print the scores as JSON.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
 from fascicle.settings.recognition import Case
-from fascicle.settings.serving import LOCAL, ServeSettings
+from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings
 from fascicle.verbs.console import needs_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, option
@@ -38,6 +38,7 @@ def serve(  # noqa: PLR0913
     host: str = "127.0.0.1",
     port: int = 8080,
     token_file: str = "",
+    tokens_file: str = "",
     settings: ServeSettings | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -52,6 +53,7 @@ def serve(  # noqa: PLR0913
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
+        tokens_file: file of named tokens, see `fascicle.serving.tokens`.
         settings: limits of the service.
         started: called with the address when requests are accepted.
 
@@ -64,18 +66,19 @@ def serve(  # noqa: PLR0913
 
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"port={port} is not allowed; give a number from 0 to {_LAST_PORT}")
-    token = read_token(token_file)
-    if not token and host not in LOCAL:
+    read = partial(_all_tokens, token_file, tokens_file)
+    token, tokens = read()
+    chosen = replace(settings or ServeSettings(), token=token, tokens=tokens)
+    if not chosen.guarded and host not in LOCAL:
         raise UsageError(
             f"host={host} is reached from other machines, and there is no token; put one into a file and name "
             f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
         )
-    chosen = replace(settings or ServeSettings(), token=token)
     given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
-    again = partial(read_token, token_file) if token_file else None
-    run(openings(given, link=link, also=also, case=case), chosen, host, port, token=again, started=started)
+    again = read if token_file or tokens_file else None
+    run(openings(given, link=link, also=also, case=case), chosen, host, port, tokens=again, started=started)
 
 
 def app(
@@ -118,6 +121,13 @@ def read_token(path: str) -> str:
     return found
 
 
+def _all_tokens(token_file: str, tokens_file: str) -> tuple[str, tuple[NamedToken, ...] | None]:
+    """Returns the token without a name, and the named ones."""
+    from fascicle.serving.tokens import read_tokens
+
+    return read_token(token_file), read_tokens(tokens_file) if tokens_file else None
+
+
 _DEFAULTS: Final = ServeSettings()
 _QUEUE: Final = f"characters of text that may wait; default: {_DEFAULTS.queue:,}"
 
@@ -136,6 +146,8 @@ class Options:
         also: names beside the models, see annotate.
         link: no links.
         token_file: with the token; default: $FASCICLE_TOKEN, or none.
+        tokens_file: of named tokens with roles, as fascicle tokens makes it.
+        rate: requests in a minute with one token at most; default: any number.
         jobs: keeps jobs, so that the next service goes on with them.
         origin: of pages that may use it.
         curation: keep decisions of curators in this file (SQLite).
@@ -152,6 +164,8 @@ class Options:
     case: Case = CASE
     link: str | None = option("--no-link", action="store_const", const=None, default=AUTO)
     token_file: str = option("--token-file FILE", reads, default="")
+    tokens_file: str = option("--tokens FILE", reads, default="")
+    rate: int = option("--rate N", positive, default=_DEFAULTS.rate)
     queue: int = option("--queue N", positive, default=_DEFAULTS.queue, help=_QUEUE)
     jobs: str | None = option("--jobs FOLDER", fills)
     origin: list[str] = option("--origin URL ...")

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from standing import Reply, Standing, standing
 
+from fascicle.core.document import Document
 from fascicle.formats.files import read
+from fascicle.serving.curation.store import Store
 from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 from fascicle.terms.curation.rules import read_rules
@@ -180,12 +182,35 @@ def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
     assert curated.ask("GET", "/v1/curation/document?id=forged").json["steps"] == []
 
 
+def test_a_damaged_file_is_exported_without_what_is_damaged(small: Path, tmp_path: Path) -> None:
+    place = tmp_path / "decisions.sqlite"
+    store = Store.open(place)
+    store.add([Document(id=name, text=TEXT) for name in ("one", "two", "three")], "Ada")
+    store.close()
+    connection = sqlite3.connect(place)
+    connection.execute("DROP TRIGGER documents_stay")
+    connection.execute("UPDATE documents SET content = CAST(replace(content, 'pain', 'gain') AS BLOB) WHERE id = 'two'")
+    connection.commit()
+    connection.close()
+    settings = ServeSettings(curation=str(place))
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+        assert "document 2 is damaged" in service.ask("GET", "/v1/curation").json["damages"]
+        reply = service.ask("GET", "/v1/curation/export?what=gold")
+        assert [json.loads(line)["id"] for line in reply.content.splitlines()] == ["one", "three"]
+        assert reply.headers["fascicle-losses"] == "damages=1"
+        found = service.ask("GET", "/v1/curation/document?id=two")
+        assert (found.status, found.json["code"]) == (409, "damaged")
+        refused = service.ask("POST", "/v1/curation/documents", {"documents": [DOCUMENT], "who": "Ada"})
+        assert (refused.status, refused.json["code"]) == (409, "damaged")
+        assert "repair" in refused.json["detail"]
+
+
 def test_without_a_file_there_is_no_curation(small: Path) -> None:
     settings = replace(ServeSettings(), token=TOKEN, hosts=())
     with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert service.ask("GET", "/v1/curation").status == 401
-        assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0}
+        assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0, "damages": []}
         assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
         assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404
 

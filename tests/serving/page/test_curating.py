@@ -454,3 +454,69 @@ def test_two_texts_with_one_name_are_refused(opened: Opened) -> None:
     press(page, "k")
     until(page, "document.querySelector('#status').textContent.includes('another text')")
     assert page.get_attribute("#curate", "aria-pressed") == "false"
+
+
+def test_a_concept_is_found_as_one_types(opened: Opened, shown: Standing) -> None:
+    page = opened(document("searched"), curator="Ada")
+    press(page, "k", "c")
+    page.fill("#pick-free", "aspirni")  # one slip
+    page.wait_for_selector("[aria-label=Found] .choice")
+    told = page.text_content("[aria-label=Found] .choice") or ""
+    assert "Aspirin" in told
+    assert "MESH:D001241" in told
+    assert "MeSH" in told or "mesh" in told.lower()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    tally(page, "2 of 5")
+    (step,) = steps(shown, "searched")
+    assert {edit["after"]["links"][0]["curie"] for edit in step["edits"]} == {"MESH:D001241"}
+
+
+def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(opened: Opened, shown: Standing) -> None:
+    page = opened(document("doubted"), curator="Ada", fails="404")
+    press(page, "k")
+    for curie, said in (("MESH:D99999999", "No pack"), ("MESH:D003920", "of the type Disease")):
+        press(page, "c")
+        page.fill("#pick-free", curie)
+        page.keyboard.press("Enter")
+        until(page, "said => document.querySelector('dialog [role=status]')?.textContent.includes(said)", said)
+        assert all(not one.get("edits") or said == "of the type Disease" for one in steps(shown, "doubted"))
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+        until(page, "said => document.querySelector('#panel .notice.bad')?.textContent.includes(said)", said)
+    saved(page)
+    found = [edit["after"]["links"][0]["curie"] for step in steps(shown, "doubted") for edit in step["edits"]]
+    assert set(found) == {"MESH:D99999999", "MESH:D003920"}
+
+
+def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, shown: Standing) -> None:
+    page = opened(document("address-a"), document("address b&c=😀#"), curator="Ada")
+    press(page, "k", "]", "j", "j", "j", "j")
+    chosen = "document.querySelector('#panel h2')?.textContent"
+    until(page, f"{chosen} === 'caffeine'")
+    page.reload()
+    until(page, "document.querySelector('#heading h2')?.textContent.startsWith('address b')")
+    until(page, f"{chosen} === 'caffeine'")
+    press(page, "x")
+    until(page, "document.querySelector('.tally')?.textContent.startsWith('1 of 5')")
+    saved(page)
+    (step,) = steps(shown, "address%20b%26c%3D%F0%9F%98%80%23")
+    assert [edit["after"] for edit in step["edits"]] == [None]
+    assert json.loads(step["edits"][0]["item"])[2] == [[TEXT.index("caffeine"), TEXT.index("caffeine") + 8]]
+
+
+def test_a_document_that_failed_to_load_is_loaded_when_it_is_chosen_again(opened: Opened, shown: Standing) -> None:
+    bodies = {"documents": [document("again-a"), document("again-b")], "who": "Ada"}
+    assert shown.ask("POST", "/v1/curation/documents", bodies).status == 200
+    page = opened(curator="Ada", fails="ERR_FAILED")
+    page.click("#resume")
+    page.wait_for_selector("#sheet .block", state="attached")
+    page.route("**/v1/curation/document?id=again-b", lambda route: route.abort())
+    row = page.locator("button.doc", has_text="again-b")
+    row.click()
+    until(page, "document.getElementById('status').textContent.includes('does not answer')")
+    page.unroute("**/v1/curation/document?id=again-b")
+    page.locator("button.doc", has_text="again-a").click()
+    row.click()
+    until(page, "document.querySelector('#sheet')?.textContent.includes('Aspirin')")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('again-b')")

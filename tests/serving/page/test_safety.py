@@ -168,6 +168,7 @@ def test_a_token_is_asked_for_and_kept_for_the_tab_alone(browser: Browser, small
     with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{service.port}/")
+        assert page.get_attribute("#pick-free", "type") == "password"
         page.fill("#pick-free", token)
         page.keyboard.press("Enter")
         page.wait_for_selector("#pipelines option", state="attached")

@@ -12,13 +12,15 @@ Most words are marked by nobody, and both sides agree on these without effort. S
 over all words; over those that at least one side marked; and over those that both marked, where only the types can
 differ. For one type or any, the second kappa could not be above 0, for no word is left on whose absence both could
 agree; the F1 of words stands beside the kappa instead, to which kappa tends as unmarked words are added (Hripcsak and
-Rothschild 2005). Intervals are percentile bootstraps over documents.
+Rothschild 2005). Krippendorff's alpha (nominal) asks the same as the kappa of one type, for any number of sides, and
+takes the chance of both sides from one distribution. Intervals are percentile bootstraps over documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -75,7 +77,7 @@ class Row:
         first: how many the first side has.
         second: the same of the second side.
         both: that both have.
-        measures: ``"f1"``, and of words ``"kappa"``.
+        measures: ``"f1"``, and of words ``"kappa"`` and ``"alpha"``.
     """
 
     first: int
@@ -178,7 +180,7 @@ def agreement(
     sums = {key: one.counts.sum(axis=0).tolist() for key, one in series.items()}
 
     def row(kind: str, name: str | None) -> Row:
-        kappa = {"kappa": numbers["kappa", name]} if kind == "marks" else {}
+        kappa = {one: numbers[one, name] for one in ("kappa", "alpha")} if kind == "marks" else {}
         a, b, both = sums[kind, name]
         return Row(first=a, second=b, both=both, measures={"f1": numbers[kind, name]} | kappa)
 
@@ -214,17 +216,50 @@ def _all_series(
             tuple(identities("", [m for m in side if name in (None, m.type)]) for side in pair) for pair in sides
         ]
         series["mentions", name] = _sets(of_type, empty=NO_MENTION)
-        marked = [
-            tuple([bool(label) if name is None else name in label for label in side] for side in pair)
-            for pair in labels
-        ]
+        marked = _marked(labels, name)
         places = [tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair) for pair in marked]
         series["marks", name] = _sets(places, empty=NO_MARK)
         series["kappa", name] = _label_series(marked)
+        series["alpha", name] = _alpha_series(marked, sides=2)
     for name, chosen in SUBSETS.items():
         kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
         series["subset", name] = _label_series([([a for a, _ in words], [b for _, b in words]) for words in kept])
     return series
+
+
+def alphas(
+    documents: Sequence[Document],
+    sides: Sequence[Mapping[str, Sequence[Mention]]],
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str | None, Number]:
+    """Computes Krippendorff's alpha of the words that each type marks, and of any type (``None``), for several sides.
+
+    Args:
+        documents: see `agreement`.
+        sides: of each, document id -> its mentions, for every document; two or more.
+        resamples: see `agreement`.
+        level: see above.
+        seed: see above.
+    """
+    layouts = [Layout(document) for document in documents]
+    labels = [
+        tuple(_labels(layout, side[document.id]) for side in sides)
+        for layout, document in zip(layouts, documents, strict=True)
+    ]
+    types = sorted({name for several in labels for side in several for label in side for name in label})
+    series = {("alpha", name): _alpha_series(_marked(labels, name), sides=len(sides)) for name in (*types, None)}
+    return {name: one for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()}
+
+
+def _marked(labels: Sequence[tuple[list[Label], ...]], name: str | None) -> list[tuple[list[bool], ...]]:
+    """Returns which words of each document each side marks with a type, or with any."""
+    return [
+        tuple([bool(label) if name is None else name in label for label in side] for side in several)
+        for several in labels
+    ]
 
 
 def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[Label]:
@@ -254,6 +289,25 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
         for start, side in ((2, first), (2 + len(index), second)):
             np.add.at(row, [start + index[label] for label in side], 1)
     return _Series(counts=counts, measure=_kappa, empty=NO_WORD)
+
+
+def _alpha_series(marked: Sequence[tuple[list[bool], ...]], *, sides: int) -> _Series:
+    """Counts the values of each document: all, those that mark a word, and the pairs that differ about one word."""
+    counts = np.zeros((len(marked), 3), dtype=np.int64)
+    for row, several in zip(counts, marked, strict=True):
+        marks = np.array(several, dtype=np.int64).sum(axis=0)
+        row[:] = sides * len(marks), marks.sum(), (marks * (sides - marks)).sum()
+    return _Series(counts=counts, measure=partial(_alpha, sides=sides), empty=NO_WORD)
+
+
+def _alpha(sums: Floats, *, sides: int) -> Floats:
+    """Computes alpha from the columns of ``_alpha_series``; NaN where all values are one.
+
+    1 - (n - 1) d / ((m - 1) a b) with a and b the numbers of both values, n = a + b, d the pairs that differ, m sides.
+    """
+    total, ones, differ = np.moveaxis(sums, -1, 0)
+    chance = (sides - 1) * ones * (total - ones)
+    return shares(chance - (total - 1) * differ, chance)
 
 
 def _f1(sums: Floats) -> Floats:

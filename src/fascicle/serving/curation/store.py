@@ -1,4 +1,4 @@
-"""SQLite file of documents and decisions: rows are only appended, and triggers reject every other change."""
+"""File of documents and decisions (SQLite): rows are only appended, and triggers reject every other change."""
 
 from __future__ import annotations
 
@@ -7,40 +7,24 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final, NamedTuple
 
 import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import InputError
+from fascicle.core.files import locks
+from fascicle.errors import InputError, OutputError
+from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Edit, Step, check
+from fascicle.serving.curation.rows import DamagedError, DocumentRow, StepRow
 
-_APPLICATION: Final = 0x46736363  # "Fscc": other databases are left alone
-_VERSION: Final = 1
 _MOST_ID: Final = 1_000  # characters
-_SCHEMA: Final = f"""
-BEGIN;
-CREATE TABLE documents (
-    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text_hash TEXT NOT NULL, content BLOB NOT NULL,
-    who TEXT NOT NULL, at TEXT NOT NULL
-) STRICT;
-CREATE TABLE steps (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES documents (place),
-    id TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL
-) STRICT;
-CREATE INDEX steps_of ON steps (document, number);
-CREATE TRIGGER documents_stay BEFORE UPDATE ON documents BEGIN SELECT RAISE(ABORT, 'documents are never changed'); END;
-CREATE TRIGGER documents_last BEFORE DELETE ON documents BEGIN SELECT RAISE(ABORT, 'documents are never removed'); END;
-CREATE TRIGGER steps_stay BEFORE UPDATE ON steps BEGIN SELECT RAISE(ABORT, 'decisions are never changed'); END;
-CREATE TRIGGER steps_last BEFORE DELETE ON steps BEGIN SELECT RAISE(ABORT, 'decisions are never removed'); END;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-COMMIT;
-"""
+_PRIVATE: Final = 0o600
 
 
 class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,43 +75,61 @@ class UnknownDocumentError(LookupError):
 
 
 class Store:
-    """Open file of decisions; safe for any number of threads, which are served one after the other."""
+    """Open file of decisions; safe for any number of threads, which are served one after the other.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Takes an open database that this module created."""
-        self._connection = connection
+    Attributes:
+        damages: what was damaged when the file was opened, one sentence each. Then nothing is saved in it any more.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, lock: BinaryIO | None = None) -> None:
+        """Takes an open database that this module created, and the file that keeps other services out."""
+        self._connection, self._held = connection, lock
         self._lock = threading.RLock()
+        self.damages = tuple(rows.damages(connection))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Opens a file, or creates it.
+        """Opens a file for one service, or creates it; nobody but its owner may read it.
 
         Args:
             path: of the file; ``":memory:"`` for none.
 
         Raises:
             InputError: it cannot be opened, or is another file.
+            OutputError: another service has it open.
         """
         place = str(path) if str(path) == ":memory:" else str(Path(path).expanduser())
+        lock = None if place == ":memory:" else _held(place)
         try:
-            connection = sqlite3.connect(place, timeout=10, isolation_level=None, check_same_thread=False)
+            connection = connected(place)
             _prepare(connection, place)
-        except sqlite3.Error as error:
-            raise InputError(
-                f"decisions cannot be kept in {place} ({error}); name a new file, or one that was made for decisions",
-                file=place,
-                code="unreadable",
-            ) from None
-        return cls(connection)
+            return cls(connection, lock)
+        except BaseException as error:
+            if lock is not None:
+                lock.close()
+            if isinstance(error, sqlite3.Error):
+                raise not_opened(place, error) from None
+            raise
 
     def close(self) -> None:
         """Closes the file."""
         with self._lock:
             self._connection.close()
+            if self._held is not None:
+                self._held.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Opens a transaction: all or nothing; it is on the disk when the block ends."""
+        """Opens a transaction: all or nothing; it is on the disk when the block ends.
+
+        Raises:
+            DamagedError: the file is damaged; what is written into such a file may be lost.
+        """
+        if self.damages:
+            raise DamagedError(
+                f"the file of decisions is damaged, so that nothing more is saved in it ({self.damages[0]}); "
+                "fascicle curation repair writes what is intact into a new file"
+            )
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -159,9 +161,8 @@ class Store:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()
                 found = connection.execute("SELECT text_hash FROM documents WHERE id = ?", (document.id,)).fetchone()
                 if found is None:
-                    row = (document.id, digest, codec.encode(document), who, _now())
-                    connection.execute(
-                        "INSERT INTO documents (id, text_hash, content, who, at) VALUES (?, ?, ?, ?, ?)", row
+                    rows.append_document(
+                        connection, DocumentRow(0, document.id, digest, codec.encode(document), who, _now())
                     )
                 elif found[0] != digest:
                     raise ConflictError(
@@ -179,24 +180,24 @@ class Store:
 
         Raises:
             UnknownDocumentError: there is none of this id.
+            DamagedError: it or a step about it is damaged.
         """
         with self._lock:
-            found = self._connection.execute("SELECT place, content FROM documents WHERE id = ?", (name,)).fetchone()
+            found = self._connection.execute("SELECT place FROM documents WHERE id = ?", (name,)).fetchone()
             if found is None:
                 raise UnknownDocumentError(f"no document {name[:200]!r} is curated here; add it first")
-            return Kept(codec.decode(found[1]), self._steps(found[0]))
+            kept = kept_at(self._connection, found[0])
+        if kept.document.id != name:
+            raise DamagedError(f"document {name[:200]!r} is damaged")
+        return kept
 
     def documents(self) -> Iterator[Kept]:
-        """Yields all documents with their steps, in the order in which they were added."""
+        """Yields all documents with their steps, in the order in which they were added, but those with damage."""
         with self._lock:
-            places = [row[0] for row in self._connection.execute("SELECT place FROM documents ORDER BY place")]
+            places = rows.places(self._connection)
         for place in places:
-            with self._lock:
-                (content,) = self._connection.execute(
-                    "SELECT content FROM documents WHERE place = ?", (place,)
-                ).fetchone()
-                kept = Kept(codec.decode(content), self._steps(place))
-            yield kept
+            with self._lock, suppress(DamagedError):
+                yield kept_at(self._connection, place)
 
     def save(self, new: GivenStep) -> Step:
         """Saves a step; a step with an id that was saved before is not saved again.
@@ -220,52 +221,111 @@ class Store:
                 number=last + 1, who=new.who, at=_now(), edits=new.edits, undoes=new.undoes, finished=new.finished
             )
             check(kept.document, kept.steps, step)
-            cursor = connection.execute(
-                "INSERT INTO steps (document, id, who, at, content) "
-                "SELECT place, ?, ?, ?, ? FROM documents WHERE id = ?",
-                (new.id, new.who, step.at, content, new.document),
-            )
-            assert cursor.lastrowid is not None
-            return msgspec.structs.replace(step, number=cursor.lastrowid)
+            (place,) = connection.execute("SELECT place FROM documents WHERE id = ?", (new.document,)).fetchone()
+            row = rows.append_step(connection, StepRow(0, place, new.id, new.who, step.at, content))
+            return msgspec.structs.replace(step, number=row.number)
 
     def _saved(self, name: str) -> Step | None:
-        found = self._connection.execute("SELECT number, who, at, content FROM steps WHERE id = ?", (name,)).fetchone()
-        return None if found is None else _step(*found)
-
-    def _steps(self, place: int) -> tuple[Step, ...]:
-        rows = self._connection.execute(
-            "SELECT number, who, at, content FROM steps WHERE document = ? ORDER BY number", (place,)
-        )
-        return tuple(_step(*row) for row in rows)
+        query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE id = ?"
+        found = self._connection.execute(query, (name,)).fetchone()
+        return None if found is None else _step(StepRow(*found))
 
 
-def _step(number: int, who: str, at: str, content: bytes) -> Step:
-    found = msgspec.json.decode(content, type=_Content)
-    return Step(number=number, who=who, at=at, edits=found.edits, undoes=found.undoes, finished=found.finished)
+def kept_at(connection: sqlite3.Connection, place: int) -> Kept:
+    """Returns the document at a place, with its steps.
+
+    Raises:
+        DamagedError: it or a step about it is damaged.
+    """
+    row = rows.document_at(connection, place)
+    steps, damage = rows.steps_of(connection, row)
+    if damage:
+        raise DamagedError(damage)
+    return Kept(codec.decode(row.content), tuple(map(_step, steps)))
+
+
+def _step(row: StepRow) -> Step:
+    found = msgspec.json.decode(row.content, type=_Content)
+    return Step(
+        number=row.number, who=row.who, at=row.at, edits=found.edits, undoes=found.undoes, finished=found.finished
+    )
 
 
 def _content_of(step: Step | GivenStep) -> bytes:
     return msgspec.json.encode(_Content(edits=step.edits, undoes=step.undoes, finished=step.finished))
 
 
-def _prepare(connection: sqlite3.Connection, place: str) -> None:
-    connection.execute("PRAGMA foreign_keys = ON")
-    ours = connection.execute("PRAGMA application_id").fetchone()[0]
-    if ours == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(_SCHEMA)
-    elif ours != _APPLICATION:
+def connected(place: str) -> sqlite3.Connection:
+    """Connects to a database; damaged text is read too, so that its row is found to be damaged."""
+    connection = sqlite3.connect(place, timeout=10, isolation_level=None, check_same_thread=False)
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    return connection
+
+
+def check_version(connection: sqlite3.Connection, place: str, *versions: int) -> int:
+    """Returns the version of the rows of a file.
+
+    Raises:
+        InputError: it is the file of another program, or of a version that is not among those given.
+    """
+    if connection.execute("PRAGMA application_id").fetchone()[0] != rows.APPLICATION:
         raise InputError(
             f"{place} is a database of another program; name a new file for decisions", file=place, code="unreadable"
         )
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != _VERSION:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version not in versions:
         raise InputError(
-            f"{place} has decisions of version {version}, and this release reads version {_VERSION}",
+            f"{place} has decisions of version {version}, and this reads version {' or '.join(map(str, versions))}",
             file=place,
             code="version",
         )
+    return version
+
+
+def not_opened(place: str, error: Exception) -> InputError:
+    """Makes the error for a file that cannot be opened."""
+    return InputError(
+        f"decisions cannot be kept in {place} ({error}); name a new file, or one that was made for decisions",
+        file=place,
+        code="unreadable",
+    )
+
+
+def _held(place: str) -> BinaryIO:
+    """Opens a file, creates it for its owner alone if there is none, and locks it against other services.
+
+    Raises:
+        InputError: it cannot be opened.
+        OutputError: another service has it open.
+    """
+    try:
+        stream = open(place, "ab", opener=partial(os.open, mode=_PRIVATE))  # noqa: SIM115
+    except OSError as error:
+        raise not_opened(place, error) from None
+    try:
+        taken = f"another service keeps decisions in {place}; give this one a file of its own"
+        locks.lock(stream, refusal=OutputError(taken, file=place))
+    except OutputError:
+        stream.close()
+        raise
+    return stream
+
+
+def _prepare(connection: sqlite3.Connection, place: str) -> None:
+    """Creates the tables of a new file, or converts those of an earlier version."""
+    is_new = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    is_ours = is_new and connection.execute("PRAGMA application_id").fetchone()[0] == 0
+    version = 0 if is_ours else check_version(connection, place, 1, rows.VERSION)
+    connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # with WAL; otherwise a power failure loses the last decisions
+    if version < rows.VERSION:
+        connection.execute("BEGIN IMMEDIATE")
+        rows.convert(connection) if version else rows.create(connection)
+        connection.execute("COMMIT")
+    connection.execute("PRAGMA foreign_keys = ON")
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            Path(place + suffix).chmod(_PRIVATE)
 
 
 def _now() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import quote
 
 import msgspec
@@ -14,12 +14,14 @@ from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
 from fascicle.serving.asked import Candidates, check_names, content_of, value_of
 from fascicle.serving.endpoint import JSON, Endpoint, Query
-from fascicle.serving.messages import Answer, Explain, Look, Looked
+from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
 from fascicle.serving.pool import Pool, Said, Task
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.records import ConceptAnswer, Decisions
+from fascicle.serving.records import ConceptAnswer, ConceptsFound, Decisions
 from fascicle.serving.service import Service, failure_of
 
+Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
 _PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
 _PAGE: Final = "https://bioregistry.io/"  # base of links to the page of a vocabulary; never requested by this program
 
@@ -37,6 +39,20 @@ async def concept(request: Request, service: Service) -> Response:
         raise ProblemError(404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name")
     page = f"{_PAGE}{quote(curie, safe=':')}"
     return Response(msgspec.json.encode({**found.concept, "page": page}), media_type=JSON)
+
+
+async def concepts(request: Request, service: Service) -> Response:
+    """Returns the concepts that a part of a name may mean."""
+    check_names(request, ("q", "type", "most", "pipeline"))
+    query: str = value_of(request, "q", Part, "")
+    if not query.strip():
+        raise ProblemError(422, "the parameter q is missing; give a part of a name, such as q=diab")
+    kind: str = value_of(request, "type", str, "")
+    most: int = value_of(request, "most", Most, 10)
+    pool = service.pool(request.query_params.get("pipeline", ""))
+    found = await _asked(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
+    assert isinstance(found, Searched)
+    return Response(msgspec.json.encode({"concepts": found.concepts}), media_type=JSON)
 
 
 async def why(request: Request, service: Service) -> Response:
@@ -58,13 +74,27 @@ async def _asked(service: Service, pool: Pool, task: Task) -> Said:
     (found,) = await service.ask(pool, [task])
     if found is None:
         raise ProblemError(504, f"this was not done within {service.settings.seconds:g} s; ask again later")
-    if isinstance(found, Looked) or (isinstance(found, Answer) and found.failure is None):
+    if isinstance(found, Looked | Searched) or (isinstance(found, Answer) and found.failure is None):
         return found
     failure = failure_of(found)
     raise ProblemError(422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction")
 
 
 ROUTES: Final = (
+    Endpoint(
+        method="GET",
+        path="/v1/concepts",
+        handle=concepts,
+        means="concepts by a part of a name, as one types it",
+        query=(
+            Query(name="q", type=Part, means="the beginning of a name, or of a word in it", needed=True),
+            Query(name="type", type=str, means="of the concepts; by default any"),
+            Query(name="most", type=Most, means="concepts; by default 10"),
+            _PIPELINE,
+        ),
+        answers=ConceptsFound,
+        problems=(404, 429),
+    ),
     Endpoint(
         method="GET",
         path="/v1/concepts/{curie:path}",

@@ -17,6 +17,7 @@ from fascicle.serving.asked import check_names, json_of, save, value_of
 from fascicle.serving.curation.decisions import Decided, Step, by_uncertainty, decided, gold_document
 from fascicle.serving.curation.importing import Imported, take
 from fascicle.serving.curation.pack_rules import rules_table
+from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import ConflictError, GivenStep, Kept, Store, UnknownDocumentError, Who
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
@@ -36,10 +37,14 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         open: whether they are.
         documents: that are curated.
+        who: name of the token, under which decisions are saved; empty if the curator gives a name.
+        damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
     """
 
     open: bool
     documents: int = 0
+    who: str = ""
+    damages: tuple[str, ...] = ()
 
 
 class NewDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,13 +114,15 @@ async def about(request: Request, service: Service) -> Response:
     check_names(request, ())
     if service.curation is None:
         return _json(About(open=False))
-    return _json(About(open=True, documents=await asyncio.to_thread(service.curation.count)))
+    count, who = await _done(service, Store.count), request.state.who.name
+    return _json(About(open=True, documents=count, who=who, damages=service.curation.damages))
 
 
 async def add(request: Request, service: Service) -> Response:
     """Adds documents."""
     check_names(request, ())
     given = await json_of(request, service.settings, _RawDocuments)
+    _check_curator(request, given.who)
     documents = service.documents(given.documents)
     kept = await _done(service, lambda store: store.add(documents, given.who))
     return _json({"documents": [_curated(one) for one in kept]})
@@ -141,6 +148,7 @@ async def step(request: Request, service: Service) -> Response:
     """Saves a step."""
     check_names(request, ())
     new = await json_of(request, service.settings, GivenStep)
+    _check_curator(request, new.who)
     return _json(Steps(steps=(await _done(service, lambda store: store.save(new)),)))
 
 
@@ -150,20 +158,22 @@ async def export(request: Request, service: Service) -> Response:
     what: What = value_of(request, "what", What, "gold")
     only: bool = value_of(request, "finished", bool, False)
     found = [one for one in await _done(service, _all) if one.finished or not only]
+    left = f"damages={len(service.curation.damages)}" if service.curation and service.curation.damages else ""
     if what == "rules":
-        return file_answer(rules_table(found).encode(), "curation.tsv")
+        return file_answer(rules_table(found).encode(), "curation.tsv", left)
     form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
     made = [gold_document(one, beside=what == "tasks") for one in found]
     content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
-    return file_answer(content, f"{what}{suffix_of(form)}", losses)
+    return file_answer(content, f"{what}{suffix_of(form)}", ", ".join(filter(None, (left, losses))))
 
 
-async def _take_file(request: Request, service: Service) -> Response:
+async def take_file(request: Request, service: Service) -> Response:
     """Imports gold that was made elsewhere."""
     check_names(request, ("name", "who"))
     name, who = _needed(request, "name"), value_of(request, "who", Who, "")
     if not who:
         raise ProblemError(422, "the parameter who is missing; name the curator")
+    _check_curator(request, who)
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save(request, service.settings, path, most=service.settings.body)
@@ -173,6 +183,17 @@ async def _take_file(request: Request, service: Service) -> Response:
     given = [codec.decode(bytes(one)) for one in found.documents]
     taken = await _done(service, lambda store: take(store, given, who))
     return _json(msgspec.structs.replace(taken, notes=found.notes))
+
+
+def _check_curator(request: Request, given: str) -> None:
+    """Raises an error if a curator is not the one whose token it is.
+
+    Raises:
+        ProblemError: decisions would be saved under the name of somebody else.
+    """
+    name = request.state.who.name
+    if name and given != name:
+        raise ProblemError(403, f"this token is that of {name!r}; decisions are saved under this name alone")
 
 
 async def _done(service: Service, does: Callable[[Store], T]) -> T:
@@ -194,8 +215,12 @@ async def _done(service: Service, does: Callable[[Store], T]) -> T:
         raise ProblemError(404, str(error), code="unknown-name") from None
     except ValueError as error:
         raise ProblemError(422, str(error)) from None
+    except DamagedError as error:
+        raise ProblemError(409, str(error), code="damaged") from None
     except sqlite3.OperationalError as error:
         raise _not_usable(error) from None
+    except sqlite3.DatabaseError as error:
+        raise ProblemError(409, f"the file of decisions is damaged ({error}); repair it", code="damaged") from None
 
 
 def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
@@ -275,7 +300,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         means="a document and the steps about it",
         query=(Query(name="id", type=str, means="of the document", needed=True),),
         answers=Curated,
-        problems=(404,),
+        problems=(404, 409),
     ),
     Endpoint(
         method="POST",
@@ -299,12 +324,13 @@ ROUTES: Final[Sequence[Endpoint]] = (
         ),
         answers=bytes,
         gives=(ANY,),
-        problems=(404, 413, 429),
+        problems=(404, 409, 413, 429),
     ),
     Endpoint(
         method="POST",
         path="/v1/curation/import",
-        handle=_take_file,
+        handle=take_file,
+        role="reviewer",
         means="take complete gold from a file in any format, such as tasks of Label Studio",
         query=(Query(name="name", type=str, means="name of the file", needed=True), _WHO),
         body=bytes,

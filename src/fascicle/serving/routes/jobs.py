@@ -10,7 +10,7 @@ from starlette.responses import FileResponse, Response
 
 from fascicle.serving.asked import check_names, save
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.jobs import Job
+from fascicle.serving.jobs import Job, JobList
 from fascicle.serving.naming import plain_name, readable, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
@@ -29,6 +29,7 @@ async def submit(request: Request, service: Service) -> Response:
         file=f"input-{plain_name(params['name'])}",
         reading=readable(params.get("input_format", "auto")),
         format=writable(params.get("format", "jsonl")).name,
+        who=request.state.who.name,
     )
     try:
         await save(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
@@ -41,18 +42,39 @@ async def submit(request: Request, service: Service) -> Response:
 
 async def job(request: Request, service: Service) -> Response:
     """Returns the progress of a job."""
-    return Response(msgspec.json.encode(service.jobs.get(request.path_params["id"])), media_type=JSON)
+    return Response(msgspec.json.encode(_own(request, service)), media_type=JSON)
+
+
+async def jobs(request: Request, service: Service) -> Response:
+    """Returns all jobs that the token may see: its own, or for an administrator all."""
+    check_names(request, ())
+    found = tuple(one for one in service.jobs.all() if _sees(request, one))
+    return Response(msgspec.json.encode(JobList(jobs=found)), media_type=JSON)
+
+
+def _own(request: Request, service: Service) -> Job:
+    """Returns a job that the token may see.
+
+    Raises:
+        ProblemError: there is none of this id.
+    """
+    found = service.jobs.get(request.path_params["id"])
+    return found if _sees(request, found) else service.jobs.get("")
+
+
+def _sees(request: Request, one: Job) -> bool:
+    return one.who == request.state.who.name or bool(request.state.who.may("administrator"))
 
 
 async def result(request: Request, service: Service) -> Response:
     """Returns the result of a job."""
-    path = service.jobs.result(request.path_params["id"])
+    path = service.jobs.result(_own(request, service).id)
     return FileResponse(path, media_type=ANY, filename=path.name)
 
 
 async def cancel(request: Request, service: Service) -> Response:
     """Cancels a job, or removes one that has ended."""
-    service.jobs.remove(request.path_params["id"])
+    service.jobs.cancel(_own(request, service).id)
     return Response(status_code=204)
 
 
@@ -74,6 +96,9 @@ ROUTES: Final = (
         answers=Job,
         status=202,
         problems=(404, 413, 429, 501),
+    ),
+    Endpoint(
+        method="GET", path="/v1/jobs", handle=jobs, means="all jobs of the token, with their states", answers=JobList
     ),
     Endpoint(method="GET", path="/v1/jobs/{id}", handle=job, means="how far a job is", answers=Job, problems=(404,)),
     Endpoint(

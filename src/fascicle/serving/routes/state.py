@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from fascicle.serving import metrics as metrics_text
 from fascicle.serving.endpoint import JSON, Endpoint
-from fascicle.serving.records import Health, Pipelines
+from fascicle.serving.records import Alive, Health, Pipelines
 from fascicle.serving.service import Service
 from fascicle.version import VERSION
 
@@ -20,6 +20,16 @@ async def health(request: Request, service: Service) -> Response:
     ready = service.is_ready
     content = msgspec.json.encode(Health(status="ready" if ready else "not-ready", version=VERSION))
     return Response(content, 200 if ready else 503, media_type=JSON)
+
+
+async def live(request: Request, service: Service) -> Response:
+    """Returns that the service answers, whatever its workers do; one that does not must be started again."""
+    return Response(msgspec.json.encode(Alive(version=VERSION)), media_type=JSON)
+
+
+async def ready(request: Request, service: Service) -> Response:
+    """Returns what ``/health`` does; a service that is not ready must get no requests, and comes back by itself."""
+    return await health(request, service)
 
 
 async def pipelines(request: Request, service: Service) -> Response:
@@ -43,6 +53,18 @@ ROUTES: Final = (
         path="/health",
         handle=health,
         means="whether the service can annotate",
+        answers=Health,
+        problems=(503,),
+        open=True,
+    ),
+    Endpoint(
+        method="GET", path="/health/live", handle=live, means="whether the service answers", answers=Alive, open=True
+    ),
+    Endpoint(
+        method="GET",
+        path="/health/ready",
+        handle=ready,
+        means="whether requests may be sent here",
         answers=Health,
         problems=(503,),
         open=True,

@@ -5,7 +5,7 @@
 
 import { button, counted, el, say } from "./dom.js";
 import { curated, doubt, redoable, undoable } from "./decisions.js";
-import { why } from "./panel.js";
+import { otherType, why } from "./panel.js";
 import { pick } from "./picking.js";
 import { titleOf } from "./reading.js";
 import { portions, service } from "./service.js";
@@ -105,6 +105,7 @@ export class Curator {
       this.#put(entry, told);
       this.store.update({ documents: this.store.documents });
     });
+    if (!entry.base) entry.away = true; // it is asked for again when somebody comes back to it
   }
 
   /** @param {string} who @param {any[]} told */
@@ -344,9 +345,11 @@ export class Curator {
         { value: { nil: true }, title: "No concept fits" },
       ],
       {
-        free: "Another identifier, such as MESH:D008094",
+        free: "Another concept: the beginning of a name, or an identifier such as MESH:D008094",
         pattern: CURIE,
-        hint: "Write prefix:identifier without blanks, such as MESH:D008094.",
+        hint: "No concept has a name like this. Write another, or prefix:identifier without blanks, such as MESH:D008094.",
+        search: (words) => concepts(words, shown.type, this.store.pipeline),
+        doubt: (value) => notMeant(value, shown.type, this.store),
       },
     );
     if (!chosen) return;
@@ -451,6 +454,36 @@ async function link(chosen, pipeline) {
       .catch(() => ""));
   const [ontology, ...rest] = curie.split(":");
   return { id: rest.join(":"), ontology, curie, name };
+}
+
+/** Concepts by a part of a name: those of the type first. @param {string} words @param {string} type @param {string} pipeline */
+async function concepts(words, type, pipeline) {
+  const found = await Promise.all([type, ""].map((kind) => service.concepts(words, kind, pipeline)));
+  const each = new Map(found.flat().map((one) => [one.curie, one]));
+  return [...each.values()].slice(0, 12).map((one) => ({
+    value: { curie: one.curie, name: one.label },
+    title: one.label,
+    more: [
+      ...(one.name.toLowerCase() === one.label.toLowerCase() ? [] : [`also ${one.name}`]),
+      `${one.type}, ${one.curie}`,
+      one.sources.join(", "),
+      ...(one.parents.length ? [`a kind of ${one.parents.map((above) => above.label).join(", ")}`] : []),
+      one.definition.length > 160 ? `${one.definition.slice(0, 159)}…` : one.definition,
+    ]
+      .filter(Boolean)
+      .join(" · "),
+  }));
+}
+
+/** Why a concept may not be meant: no pack has it, or it is of another type. @param {any} chosen @param {string} type @param {any} store */
+async function notMeant(chosen, type, store) {
+  const curie = typeof chosen === "string" ? chosen : chosen.curie;
+  if (!curie) return "";
+  try {
+    return otherType(await service.concept(curie, store.pipeline), type, store);
+  } catch (error) {
+    return error.status === 404 ? `No pack of this pipeline has ${curie}.` : "";
+  }
 }
 
 /** What is decided about a mention: where, which type, which concept. @param {import("./types.js").Mention} mention */

@@ -3,6 +3,7 @@
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
+import { keepAddress, readAddress, restore } from "./address.js";
 import { button, counted, el, name, say } from "./dom.js";
 import { copy, exporting } from "./exporting.js";
 import { filters } from "./filters.js";
@@ -102,7 +103,7 @@ function anew() {
 }
 
 async function askToken() {
-  const token = await pick("This service asks for a token", [], { free: "Token" });
+  const token = await pick("This service asks for a token", [], { free: "Token", secret: true });
   if (!token) return;
   service.useToken(token);
   await begin();
@@ -118,7 +119,8 @@ async function begin() {
     if (error.status === 401) return askToken();
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
-  store.update({ curation: about.open ? { on: false } : null });
+  store.update({ curation: about.open ? { on: false, ...(about.who ? { who: about.who } : {}) } : null });
+  if (about.damages?.length) say(`The file of decisions is damaged, and nothing more is saved: ${about.damages[0]}`, 60);
 }
 
 /** Makes the document of the moment readable for all parts. */
@@ -323,9 +325,11 @@ const table = keyTable({
   },
 });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
+const address = readAddress();
+keepAddress(store);
 theme();
 tools();
 place("given").focus();
 listen(table);
-begin();
+begin().then(() => restore(address, store, curator));
 matchMedia("(min-width: 112rem)").addEventListener("change", heading);

@@ -41,7 +41,7 @@ export class Panel {
   /** @param {Shown} shown */
   #card(shown) {
     const hue = this.store.colours.of(shown.type);
-    const links = (shown.mention.links ?? []).map((link) => this.#link(link));
+    const links = (shown.mention.links ?? []).map((link) => this.#link(link, shown.type));
     return el(
       "div",
       { class: "card" },
@@ -67,8 +67,8 @@ export class Panel {
     );
   }
 
-  /** @param {import("./types.js").Link} link */
-  #link(link) {
+  /** @param {import("./types.js").Link} link @param {string} type */
+  #link(link, type) {
     const id = identifier(link);
     const named = el("span", { class: "name" }, name(link.name || id));
     const place = el(
@@ -83,20 +83,23 @@ export class Panel {
         link.tier ? ` · ${TIERS[link.tier] ?? link.tier}` : "",
       ),
     );
-    if (!link.nil && link.curie) this.#about(link.curie, place);
+    if (!link.nil && link.curie) this.#about(link.curie, place, type);
     return place;
   }
 
-  /** Adds what the pack says of a concept. @param {string} curie @param {HTMLElement} place */
-  async #about(curie, place) {
+  /** Adds what the pack says of a concept. @param {string} curie @param {HTMLElement} place @param {string} type */
+  async #about(curie, place, type) {
     const asked = this.known.get(curie) ?? service.concept(curie, this.store.pipeline);
     this.known.set(curie, asked);
     let told;
     try {
       told = await asked;
-    } catch {
+    } catch (error) {
+      if (error.status === 404) place.append(el("p", { class: "notice bad small", text: "No pack has this identifier." }));
       return; // the link stands as the document has it
     }
+    const odd = otherType(told, type, this.store);
+    if (odd) place.append(el("p", { class: "notice bad small", text: odd }));
     if (told.page) place.querySelector(".mono").replaceChildren(webLink(told.page, curie));
     const rest = told.names.filter((one) => one !== told.label);
     if (told.definition) place.append(el("p", { class: "definition" }, name(told.definition)));
@@ -140,6 +143,13 @@ export class Panel {
   focus() {
     this.root.querySelector("#panel-head")?.focus();
   }
+}
+
+/** Says that a concept is of another type than its mention, where packs have that type; otherwise nothing. @param {any} concept @param {string} type @param {any} store */
+export function otherType(concept, type, store) {
+  const pipeline = store.pipelines.find((one) => one.name === store.pipeline);
+  const known = pipeline?.packs?.some((pack) => pack.types.includes(type));
+  return known && concept.type !== type ? `This concept is of the type ${concept.type}, not ${type}.` : "";
 }
 
 /** Asks about one mention, as if it stood alone and had no links. @param {string} pipeline @param {import("./types.js").Native} native @param {Shown} shown */

@@ -126,6 +126,11 @@ export const service = {
     return (await ask(`v1/concepts/${encodeURIComponent(curie)}`, { query: { pipeline } })).json();
   },
 
+  /** Concepts by a part of a name. @param {string} q @param {string} type empty for any @param {string} pipeline @returns {Promise<any[]>} */
+  async concepts(q, type, pipeline) {
+    return (await (await ask("v1/concepts", { query: { q, type, pipeline } })).json()).concepts;
+  },
+
   curation: {
     /** Whether the service keeps decisions, and of how many documents. */
     async about() {

@@ -1,0 +1,250 @@
+"""Rows of the file of decisions: each carries its hash and that of the row before, so that no damage passes as content.
+
+The rows of documents are one chain. The steps about a document are another, which begins at the row of the document.
+The table ``ends`` has the end of each chain, so that the last row of one cannot be lost unnoticed either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+
+_DOCUMENTS: Final = 0  # place of the end of the chain of documents, whose places begin at 1
+APPLICATION: Final = 0x46736363  # "Fscc": other databases are left alone
+VERSION: Final = 2
+_SMALLEST: Final = 100  # bytes that a row of a document takes at least
+_TABLES: Final = """
+CREATE TABLE documents (
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text_hash TEXT NOT NULL, content BLOB NOT NULL,
+    who TEXT NOT NULL, at TEXT NOT NULL, previous BLOB NOT NULL, hash BLOB NOT NULL
+) STRICT;
+CREATE TABLE steps (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES documents (place),
+    id TEXT NOT NULL UNIQUE, who TEXT NOT NULL, at TEXT NOT NULL, content BLOB NOT NULL, previous BLOB NOT NULL,
+    hash BLOB NOT NULL
+) STRICT;
+CREATE TABLE ends (document INTEGER PRIMARY KEY, number INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+CREATE INDEX steps_of ON steps (document, number)"""
+_TRIGGERS: Final = tuple(
+    f"CREATE TRIGGER {table}_{name} BEFORE {change} ON {table} BEGIN "
+    f"SELECT RAISE(ABORT, '{called} are never {done}'); END"
+    for table, called in (("documents", "documents"), ("steps", "decisions"))
+    for name, change, done in (("stay", "UPDATE", "changed"), ("last", "DELETE", "removed"))
+)
+
+
+class DamagedError(Exception):
+    """Error raised if a row is not as it was written, or is missing."""
+
+
+class DocumentRow(NamedTuple):
+    """Row of a document; ``content`` is the document as JSON."""
+
+    place: int
+    id: str
+    text_hash: str
+    content: bytes
+    who: str
+    at: str
+    previous: bytes = b""
+    hash: bytes = b""
+
+
+class StepRow(NamedTuple):
+    """Row of a step; ``document`` is the place of its document."""
+
+    number: int
+    document: int
+    id: str
+    who: str
+    at: str
+    content: bytes
+    previous: bytes = b""
+    hash: bytes = b""
+
+
+_TABLE: Final[Mapping[type, str]] = MappingProxyType({DocumentRow: "documents", StepRow: "steps"})
+Row = TypeVar("Row", DocumentRow, StepRow)
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Creates the tables, within the transaction of the caller."""
+    for statement in (*_TABLES.split(";"), *_TRIGGERS):
+        connection.execute(statement)
+    _end(connection, _DOCUMENTS, 0, b"")
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def convert(connection: sqlite3.Connection) -> None:
+    """Converts the tables of version 1, whose rows have no hashes, within the transaction of the caller."""
+    for name in ("documents_stay", "documents_last", "steps_stay", "steps_last"):
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("DROP INDEX steps_of")
+    for table in _TABLE.values():
+        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    create(connection)
+    for row in connection.execute("SELECT place, id, text_hash, content, who, at FROM old_documents ORDER BY place"):
+        append_document(connection, DocumentRow(*row))
+    for row in connection.execute("SELECT number, document, id, who, at, content FROM old_steps ORDER BY number"):
+        append_step(connection, StepRow(*row))
+    for table in ("steps", "documents"):
+        connection.execute(f"DROP TABLE old_{table}")
+
+
+def append_document(connection: sqlite3.Connection, row: DocumentRow) -> DocumentRow:
+    """Appends the row of a document; returns it with its place and its hash."""
+    place, before = _end_of(connection, _DOCUMENTS)
+    full = _chained(row._replace(place=place + 1), before)
+    _insert(connection, full)
+    _end(connection, full.place, 0, full.hash)
+    _end(connection, _DOCUMENTS, full.place, full.hash)
+    return full
+
+
+def append_step(connection: sqlite3.Connection, row: StepRow) -> StepRow:
+    """Appends the row of a step; returns it with its number, the next one unless it has one, and its hash."""
+    _, before = _end_of(connection, row.document)
+    full = _chained(row._replace(number=row.number or _next(connection)), before)
+    _insert(connection, full)
+    _end(connection, row.document, full.number, full.hash)
+    return full
+
+
+def places(connection: sqlite3.Connection) -> range:
+    """Returns the places of all documents, also of those whose rows are lost."""
+    found = [0]
+    with suppress(DamagedError):
+        found.append(_end_of(connection, _DOCUMENTS)[0])
+    try:
+        found.append(connection.execute("SELECT coalesce(max(place), 0) FROM documents").fetchone()[0])
+        (pages,), (size,) = (connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size"))
+    except sqlite3.DatabaseError as error:
+        _said(error)
+        return range(1, max(found) + 1)
+    return range(1, min(max(found), pages * size // _SMALLEST) + 1)  # a damaged place may be any number
+
+
+def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
+    """Returns the row of a document.
+
+    Raises:
+        DamagedError: it is missing, or not as it was written.
+    """
+    try:
+        columns = ", ".join(DocumentRow._fields)
+        found = connection.execute(f"SELECT {columns} FROM documents WHERE place = ?", (place,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        raise DamagedError(f"document {place} cannot be read ({_said(error)})") from None
+    if found is None:
+        raise DamagedError(f"document {place} is missing")
+    row = DocumentRow(*found)
+    if row.hash != _hash_of(row):
+        raise DamagedError(f"document {place} is damaged")
+    return row
+
+
+def steps_of(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[list[StepRow], str]:
+    """Returns the rows of the steps about a document up to the first damage, and what is damaged; empty for nothing."""
+    found: list[StepRow] = []
+    named, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
+    query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE document = ? ORDER BY number"
+    try:
+        for row in map(StepRow._make, connection.execute(query, (owner.place,))):
+            if row.hash != _hash_of(row):
+                return found, f"step {row.number} about {named} is damaged"
+            if row.previous != before:
+                return found, f"a step about {named} before step {row.number} is missing"
+            found.append(row)
+            before = row.hash
+        is_whole = _end_of(connection, owner.place) == (found[-1].number if found else 0, before)
+    except (sqlite3.DatabaseError, DamagedError) as error:
+        return found, f"the steps about {named} cannot be read ({_said(error)})"
+    return found, "" if is_whole else f"the last steps about {named} are missing"
+
+
+def damages(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yields what is damaged in a file, one sentence each."""
+    try:
+        for (line,) in connection.execute("PRAGMA integrity_check(20)"):
+            if line != "ok":
+                yield f"the file is damaged ({line})"
+    except sqlite3.DatabaseError as error:
+        yield f"the file is damaged ({_said(error)})"
+    end = None
+    try:
+        end = _end_of(connection, _DOCUMENTS)
+    except DamagedError as error:
+        yield f"the end of the documents cannot be read ({error})"
+    yield from _damaged_documents(connection, end)
+
+
+def _damaged_documents(connection: sqlite3.Connection, end: tuple[int, bytes] | None) -> Iterator[str]:
+    before = b""
+    for place in places(connection):
+        try:
+            row = document_at(connection, place)
+        except DamagedError as error:
+            yield str(error)
+            before = b""
+            continue
+        if before and row.previous != before:
+            yield f"document {place} does not follow the one before it"
+        before = row.hash
+        if said := steps_of(connection, row)[1]:
+            yield said
+        if end is not None and place == end[0] and row.hash != end[1]:
+            yield "the end of the documents is damaged"
+
+
+def _said(error: Exception) -> str:
+    """Returns the message of an error, unless it says nothing of damage.
+
+    Raises:
+        sqlite3.OperationalError: the file is locked, or its disk does not answer.
+    """
+    if isinstance(error, sqlite3.OperationalError):
+        raise error
+    return str(error)
+
+
+def _chained(row: Row, before: bytes) -> Row:
+    full = row._replace(previous=before)
+    return full._replace(hash=_hash_of(full))
+
+
+def _hash_of(row: Row) -> bytes:
+    """Returns the hash of a row: of its values and their classes, with the hash of the row before."""
+    return hashlib.sha256(msgspec.msgpack.encode(tuple(row)[:-1])).digest()
+
+
+def _insert(connection: sqlite3.Connection, row: Row) -> None:
+    marks = ", ".join("?" * len(row))
+    connection.execute(f"INSERT INTO {_TABLE[type(row)]} VALUES ({marks})", row)
+
+
+def _next(connection: sqlite3.Connection) -> int:
+    (found,) = connection.execute(
+        "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'steps'"
+    ).fetchone()
+    return int(found)
+
+
+def _end_of(connection: sqlite3.Connection, place: int) -> tuple[int, bytes]:
+    try:
+        found = connection.execute("SELECT number, hash FROM ends WHERE document = ?", (place,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        raise DamagedError(_said(error)) from None
+    if found is None or not (isinstance(found[0], int) and isinstance(found[1], bytes)):
+        raise DamagedError("the end is missing")
+    return found[0], found[1]
+
+
+def _end(connection: sqlite3.Connection, place: int, number: int, digest: bytes) -> None:
+    connection.execute("INSERT OR REPLACE INTO ends VALUES (?, ?, ?)", (place, number, digest))

@@ -1,0 +1,129 @@
+"""Upkeep of files of decisions: check every row, write what is intact into a new file, and copy a file in use."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from fascicle.core.files.atomic import atomic_writer
+from fascicle.errors import InputError
+from fascicle.serving.curation import rows
+from fascicle.serving.curation.rows import DamagedError
+from fascicle.serving.curation.store import check_version, connected, not_opened
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in a file of decisions.
+
+    Attributes:
+        documents: that are intact, with all steps about them.
+        steps: about them.
+        damages: what is not as it was written, one sentence each.
+    """
+
+    documents: int
+    steps: int
+    damages: tuple[str, ...] = ()
+
+
+def verify(path: str | os.PathLike[str]) -> Verified:
+    """Checks every row of a file of decisions; a service may have it open.
+
+    Raises:
+        InputError: it cannot be opened, or is another file.
+    """
+    with _read(path) as connection:
+        documents = steps = 0
+        for place in rows.places(connection):
+            with suppress(DamagedError):
+                found, damage = rows.steps_of(connection, rows.document_at(connection, place))
+                documents += not damage
+                steps += 0 if damage else len(found)
+        return Verified(documents=documents, steps=steps, damages=tuple(rows.damages(connection)))
+
+
+def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False) -> Verified:
+    """Writes what is intact of a file of decisions into a new one; the file itself stays as it is.
+
+    Of a document with a damaged or missing step, the steps before it are kept: what curators had decided until then.
+
+    Args:
+        path: of the file.
+        output: the new file.
+        overwrite: replace an existing file.
+
+    Returns:
+        What the new file has, and what was damaged in the old one.
+
+    Raises:
+        InputError: the file cannot be opened, or is another one.
+        OutputError: the new file cannot be written.
+    """
+    with _read(path) as connection, closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        damages = tuple(rows.damages(connection))
+        rows.create(new)
+        documents = steps = 0
+        for place in rows.places(connection):
+            with suppress(DamagedError):
+                row = rows.document_at(connection, place)
+                kept = rows.append_document(new, row)
+                documents += 1
+                for step in rows.steps_of(connection, row)[0]:
+                    rows.append_step(new, step._replace(document=kept.place))
+                    steps += 1
+        _write(new, output, overwrite=overwrite)
+    return Verified(documents=documents, steps=steps, damages=damages)
+
+
+def backup(path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False) -> Verified:
+    """Copies a file of decisions, which a service may have open.
+
+    Args:
+        path: of the file.
+        output: the copy.
+        overwrite: replace an existing file.
+
+    Returns:
+        What the copy has.
+
+    Raises:
+        InputError: the file cannot be opened, is another one, or is damaged; then nothing is written.
+        OutputError: the copy cannot be written.
+    """
+    with _read(path) as connection:
+        if damages := tuple(rows.damages(connection)):
+            raise InputError(
+                f"{path} is damaged ({damages[0]}); write what is intact with `fascicle curation repair`",
+                file=str(path),
+                code="damaged",
+            )
+        _write(connection, output, overwrite=overwrite)
+    return verify(output)
+
+
+@contextmanager
+def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Opens a file for reading, as it is at this moment."""
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise InputError(f"there is no file {place}; name a file of decisions", file=str(place), code="not-found")
+    with closing(connected(str(place))) as connection:
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("BEGIN")
+            check_version(connection, str(place), rows.VERSION)
+        except sqlite3.Error as error:
+            raise not_opened(str(place), error) from None
+        yield connection
+
+
+def _write(connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool) -> None:
+    with atomic_writer(output, overwrite=overwrite) as stream:
+        stream.write(connection.serialize())
+    with suppress(OSError):
+        Path(output).chmod(0o600)

@@ -1,0 +1,92 @@
+"""File of named tokens: each has a role, and only its hash is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.files.atomic import atomic_writer
+from fascicle.errors import InputError, UsageError
+from fascicle.settings.serving import NamedToken, Role, hash_of
+
+_NAME: Final = re.compile(r"[\w.@+-](?:[\w.@+ -]{0,98}[\w.@+-])?")
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    tokens: tuple[NamedToken, ...] = ()
+
+
+def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
+    """Returns the tokens of a file.
+
+    Raises:
+        InputError: it cannot be read, or is another file.
+    """
+    try:
+        found = msgspec.json.decode(Path(path).expanduser().read_bytes(), type=_File).tokens
+    except OSError as error:
+        raise InputError(f"the tokens cannot be read from {path} ({error.strerror})", file=str(path)) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise InputError(
+            f"{path} is no file of tokens; make one with `fascicle tokens add`", file=str(path), code="format"
+        ) from None
+    if len({one.name for one in found}) < len(found):
+        raise InputError(f"{path} has two tokens of one name; withdraw one", file=str(path), code="format")
+    return found
+
+
+def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -> str:
+    """Makes a token, adds its hash to a file, which is made if there is none, and returns the token.
+
+    Args:
+        path: of the file; only its owner may read it.
+        name: whose token it is: letters, digits, blanks and ``.@+-_``, 1 to 100 of them.
+        role: what it allows.
+
+    Raises:
+        UsageError: a name that is not allowed, or that has a token already.
+        InputError: the file cannot be read.
+        OutputError: it cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"the name {name[:100]!r} is not allowed; give 1 to 100 letters, digits, blanks and .@+-_")
+    tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
+    if name in {one.name for one in tokens}:
+        raise UsageError(f"{name!r} has a token already; withdraw it first, or give another name")
+    token = secrets.token_hex(32)
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_of(token), made=made)))
+    return token
+
+
+def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken, ...]:
+    """Removes a token from a file; returns those that are left.
+
+    Raises:
+        UsageError: nobody of this name has a token.
+        InputError: the file cannot be read.
+        OutputError: it cannot be written.
+    """
+    tokens = read_tokens(path)
+    left = tuple(one for one in tokens if one.name != name)
+    if len(left) == len(tokens):
+        known = ", ".join(one.name for one in tokens) or "nobody"
+        raise UsageError(f"{name[:100]!r} has no token in {path}; {known} has one")
+    _write(path, left)
+    return left
+
+
+def _write(path: str | os.PathLike[str], tokens: tuple[NamedToken, ...]) -> None:
+    place = Path(path).expanduser()
+    content = msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2)
+    with atomic_writer(place, overwrite=True) as stream:
+        with suppress(OSError, AttributeError):  # before the content is there
+            os.fchmod(stream.fileno(), 0o600)
+        stream.write(content + b"\n")

@@ -1,0 +1,78 @@
+"""Command ``fascicle tokens``: makes and withdraws the named tokens of a service."""
+
+from __future__ import annotations
+
+import sys
+from typing import get_args
+
+from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
+from fascicle.settings.serving import Role
+from fascicle.verbs.messages import say
+from fascicle.verbs.options import called, option
+from fascicle.verbs.places import fills, reads
+
+
+class Add:
+    """Make a token for somebody, print it once, and keep its hash.
+
+    In Python: ``fascicle.serving.tokens.add_token("tokens.json", "Ada")``
+
+    Attributes:
+        path: of tokens; made if there is none.
+        name: whose token it is.
+        role: what it allows; default: curator.
+    """
+
+    path: str = option("FILE", fills)
+    name: str = option("NAME")
+    role: str = option("--role", choices=get_args(Role), default="curator")
+
+
+class Withdraw:
+    """Withdraw the token of somebody; a service forgets it when it gets SIGHUP.
+
+    In Python: ``fascicle.serving.tokens.withdraw_token("tokens.json", "Ada")``
+
+    Attributes:
+        path: of tokens.
+        name: whose token it is.
+    """
+
+    path: str = option("FILE", fills)
+    name: str = option("NAME")
+
+
+class Ls:
+    """List who has a token: name, role, when it was made.
+
+    In Python: ``fascicle.serving.tokens.read_tokens("tokens.json")``
+
+    Attributes:
+        path: of tokens.
+    """
+
+    path: str = option("FILE", reads)
+
+
+def _run_add(args: Add) -> int:
+    """Prints a new token; returns the exit code."""
+    sys.stdout.write(called(add_token, args) + "\n")
+    say(f"this token is shown once; {args.path} has its hash alone")
+    return 0
+
+
+def _run_withdraw(args: Withdraw) -> int:
+    """Withdraws a token; returns the exit code."""
+    called(withdraw_token, args)
+    say(f"withdrew the token of {args.name}; send SIGHUP to a service that runs")
+    return 0
+
+
+def _run_ls(args: Ls) -> int:
+    """Lists tokens; returns the exit code."""
+    for one in read_tokens(args.path):
+        sys.stdout.write(f"{one.name}\t{one.role}\t{one.made}\n")
+    return 0
+
+
+COMMANDS = {"add": (Add, _run_add), "withdraw": (Withdraw, _run_withdraw), "ls": (Ls, _run_ls)}

@@ -1,0 +1,56 @@
+"""The file of named tokens: hashes alone, read whole or refused."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from fascicle.errors import InputError, UsageError
+from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
+from fascicle.settings.serving import NamedToken, ServeSettings, hash_of
+
+
+def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
+    place = tmp_path / "tokens.json"
+    made = {name: add_token(place, name, "reviewer") for name in ("Ada", "Bob B.")}
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    content = place.read_text(encoding="utf-8")
+    assert not any(token in content for token in made.values())
+    assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_of(one) for name, one in made.items()}
+    assert len(set(made.values())) == 2
+    assert all(len(one) == 64 for one in made.values())
+
+
+def test_names_are_unique_and_plain(tmp_path: Path) -> None:
+    place = tmp_path / "tokens.json"
+    add_token(place, "Ada")
+    for name in ("Ada", "", " Ada", "a\nb", "a/b", "x" * 101):
+        with pytest.raises(UsageError):
+            add_token(place, name)
+    withdraw_token(place, "Ada")
+    with pytest.raises(UsageError, match="nobody"):
+        withdraw_token(place, "Ada")
+    assert read_tokens(place) == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"tokens": [{"name": "a", "role": "king"}]}', b"\xff"])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    place = tmp_path / "tokens.json"
+    place.write_bytes(content)
+    for does in (read_tokens, lambda path: add_token(path, "Ada"), lambda path: withdraw_token(path, "Ada")):
+        with pytest.raises(InputError):
+            does(place)
+    assert place.read_bytes() == content
+
+
+def test_each_role_may_do_what_the_one_before_may() -> None:
+    order = ("curator", "reviewer", "administrator")
+    for at, role in enumerate(order):
+        assert [NamedToken(name="x", role=role).may(one) for one in order] == [n <= at for n in range(3)]
+
+
+def test_a_service_whose_tokens_are_all_withdrawn_stays_closed() -> None:
+    assert ServeSettings(tokens=()).guarded
+    assert not ServeSettings().guarded
