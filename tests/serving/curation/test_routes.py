@@ -210,7 +210,8 @@ def test_without_a_file_there_is_no_curation(small: Path) -> None:
     with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert service.ask("GET", "/v1/curation").status == 401
-        assert service.ask("GET", "/v1/curation", headers=bearer).json == {"open": False, "documents": 0, "damages": []}
+        about = service.ask("GET", "/v1/curation", headers=bearer).json
+        assert about == {"open": False, "documents": 0, "who": "", "damages": []}
         assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
         assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404
 
