@@ -43,7 +43,7 @@ CORPORA = {
 # A corpus with its types made one, by a change of labels that the head of the file says.
 MERGED = {"jnlpba-one": "jnlpba"}
 # A corpus of a recipe that must be asked for.
-NOT_AT_HAND = {"livingner"}
+NOT_AT_HAND = {"ace", "livingner"}
 
 
 def test_every_corpus_has_its_file() -> None:

@@ -78,7 +78,7 @@ def test_only_one_source(cli: Cli, tmp_path: Path) -> None:
         assert out.read_text().count("two") == {"jsonl": 2, "predictions": 0, "records": 2, "tsv": 1}[name]
 
 
-@pytest.mark.parametrize("name", ["o.pdf", "o.xlsx", "o.docx", "o.jsonl.zst", "o.ann"])
+@pytest.mark.parametrize("name", ["o.pdf", "o.docx", "o.jsonl.zst", "o.ann"])
 def test_a_suffix_that_is_no_format(cli: Cli, refused: Refused, toy_corpus: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / name
     assert out.suffix in refused("corpus", "convert", toy_corpus, "-o", out)

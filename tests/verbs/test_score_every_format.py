@@ -16,7 +16,7 @@ from fascicle.formats import catalogue, write
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
-UNSCORED = {"text", "html"}  # for reading
+UNSCORED = {"text", "html", "xlsx"}  # for people; the error for a workbook names CSV
 FORMATS = [
     name
     for name in catalogue.ANNOTATED

@@ -23,6 +23,7 @@ from fascicle.plugins import plugins
 from fascicle.runtime.places import shipped_models
 from fascicle.settings.folders.vocabularies import shipped_linkers, shipped_packs
 from fascicle.verbs.options import option
+from fascicle.verbs.places import reads
 from fascicle.version import VERSION
 
 _TEXT: Final = (
@@ -44,7 +45,7 @@ class Options:
         json: print JSON.
     """
 
-    files: list[str] = option("NONE *")
+    files: list[str] = option("NONE *", reads)
     json: bool = option("--json")
 
 
