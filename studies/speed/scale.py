@@ -225,12 +225,18 @@ def _done(folder: Path, shards: int) -> int:
 
 
 def _memory(samples: list[tuple[int, int, int]], per_shard: float) -> dict[str, Any]:
-    """MiB of the run and of its largest worker, after a fifth of the work, and how they grow."""
+    """MiB of the run and of its largest worker, after a fifth of the work, and how they grow.
+
+    A run of seconds may end before it is seen at two places; then nothing is known of its growth.
+    """
     most = max(one[0] for one in samples)
     kept = [one for one in samples if one[0] >= most / 5 and all(one[1:])]
     at = [one[0] * per_shard / 100_000 for one in kept]
     return {
-        name: {"most_mib": max(values), "mib_per_100000": slope(at, values)}
+        name: {
+            "most_mib": max(values, default=None),
+            "mib_per_100000": slope(at, values) if len(set(at)) > 1 else None,
+        }
         for name, values in (("run", [one[1] for one in kept]), ("worker", [one[2] for one in kept]))
     }
 
