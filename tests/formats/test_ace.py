@@ -188,3 +188,12 @@ def test_any_text_with_tags_and_escapes(
     assert document.text == plain
     assert {m.spans[0] for m in document.mentions} == {own for _, own, _ in chosen}
     assert {event.code for event in document.events} == ({"offsets-moved"} if counted else set())
+
+
+def test_addresses_are_no_escapes(tmp_path: Path) -> None:
+    sgm = SGM.replace("<TURN>\n", "<TURN>\nhttp://x.org/?a=1&section=2&copy=3\n")
+    text = TEXT.replace("The mayor", "http://x.org/?a=1&section=2&copy=3\nThe mayor")
+    for written in (text, text.replace("AT&T", "AT&amp;T")):
+        (document,) = _read(place(tmp_path, sgm=sgm, xml=apf(written, more="")))
+        assert document.text == text
+        assert {m.text_in(text) for m in document.mentions} == {words for *_, words in MENTIONS}

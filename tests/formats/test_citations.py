@@ -136,6 +136,11 @@ def test_nbib(tmp_path: Path) -> None:
     assert [one.id for one in of(tmp_path, "pubmed.txt", NBIB)] == ["35000001", "35000002"]
 
 
+def test_a_doi_behind_another_number_is_found(tmp_path: Path) -> None:
+    content = NBIB.replace("LID - 10.1000/xyz.1 [doi]", "LID - e17 [pii]")
+    assert of(tmp_path, "a.nbib", content)[0].meta["doi"] == "10.1000/xyz.1"
+
+
 def test_ris(tmp_path: Path) -> None:
     first, second = of(tmp_path, "a.ris", RIS)
     assert first.id == "10.1000/a.b"

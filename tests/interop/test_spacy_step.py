@@ -80,6 +80,24 @@ def test_our_own_mentions_get_attributes_also_where_they_overlap() -> None:
     assert told == {((0, 13),): {"before": "1", "length": "2"}, ((5, 13),): {"length": "1"}, ((17, 22),): {}}
 
 
+def test_mentions_that_share_a_token_and_do_not_overlap_get_attributes() -> None:
+    Span.set_extension("length", getter=lambda span: len(span), force=True)
+    text = "no IL2_IL4 seen"
+    places = [(0, 6), (3, 6), (7, 10), (7, 15)]
+    mentions = tuple(Mention((place,), "Gene", source="ours") for place in places)
+    step = SpacyStep(SpacySettings(pipeline="blank:en", mentions_of=("ours",), attributes=("length",)))
+    for given in (mentions, mentions[::-1]):
+        answer = found(step, Document(id="a", text=text, mentions=given))
+        told = {one.spans[0]: dict(one.attributes) for one in answer.mentions}
+        assert told == {place: {"length": size} for place, size in zip(places, "2112", strict=True)}
+
+
+def test_an_answer_of_no_concept_is_no_concept(ruler: Path) -> None:
+    step, doc = SpacyStep(SpacySettings(pipeline="ruler"), folder=str(ruler)), spacy.blank("en")("asthma")
+    doc.ents = [Span(doc, 0, 1, label="DIS", kb_id="NIL")]
+    assert [(one.nil, one.id) for one in step._mention(doc.ents[0], "Disease").links] == [(True, "")]
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

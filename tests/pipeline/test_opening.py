@@ -34,6 +34,16 @@ def test_own_names_answer_before_the_model(own: Path) -> None:
     assert any_case.shards == Shards()
 
 
+def test_a_pack_beside_a_model_gives_links_where_links_are_wanted() -> None:
+    def linked(link: str | None) -> dict[str, bool]:
+        with PipelineOpener(given="biomed-fast", also=("basic",), link=link)() as pipeline:
+            (document,) = pipeline.stream(["Aspirin helped 12 HeLa cells against asthma."])
+        return {mention.source: bool(mention.links) for mention in document}
+
+    assert linked("auto") == {"basic@1": True, "biomed-fast@1": True}
+    assert linked(None) == {"basic@1": False, "biomed-fast@1": False}
+
+
 def test_paths_hold_in_any_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own.parent)
     (own.parent / "biomed").mkdir()  # the name of a shipped model stays one

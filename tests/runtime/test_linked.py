@@ -136,3 +136,17 @@ def test_a_pack_links_by_itself(linker: Path) -> None:
 def test_a_linker_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackError, match="no linker"):
         linked(Words(), tmp_path)
+
+
+@SHIPPED
+def test_a_pack_beside_a_model_does_not_take_its_links_away(linker: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tasthma\n", encoding="utf-8")
+    pack = linker.parent / "pack"
+    for only in ((), ("Disease",)):
+        found = load(names, also=pack, link="auto", only=only)
+        assert curies(found("asthma and breast cancer")) == {"asthma": ["MESH:D001249"], "breast cancer": ["MESH:D1"]}
+        with pytest.raises(UsageError, match="not in MESH alone"):
+            load(names, also=pack, link="auto", only=only, ontology="MESH")
+    assert not isinstance(load(pack, only=["Disease"], link="auto"), Linked)
+    assert not isinstance(load(pack, also=names, link="auto"), Linked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -76,3 +77,15 @@ def test_tokenizers_that_cut_otherwise_are_asked_for_everything() -> None:
         changed = shipped()
         setattr(changed, part, other)
         assert not cuts_words_alone(changed)
+
+
+def test_long_words_are_not_kept() -> None:
+    words = KnownWords(shipped())
+    tracemalloc.start()
+    for at in range(100):
+        found = words.encode(f"{at}{'a' * 50_000}")
+        assert found is not None
+        assert found[0].tolist() == PLAIN.encode(f"{at}{'a' * 50_000}", add_special_tokens=False).ids
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000

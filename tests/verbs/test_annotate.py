@@ -367,6 +367,23 @@ def test_strict_writing_of_scores(cli: Cli, refused: Refused, model: Path, tmp_p
     assert "scores" in refused(*arguments, "--allow-loss", "scors")
 
 
+def test_types_and_thresholds_hold_for_names_beside_a_pack(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")
+    asked = ("annotate", "--model", "basic", "--also", own, "--text", "Aspirin and REST at melanoma and lung cancer.")
+
+    def said(*options: str) -> list[tuple[str, str]]:
+        (document,) = documents(cli(*asked, *options).out)
+        return [(mention.type, mention.text_in(document.text)) for mention in document.mentions]
+
+    diseases = [("Disease", "melanoma"), ("Disease", "lung cancer")]
+    assert said("--only", "Disease") == diseases
+    assert said("--only", "Drug") == [("Drug", "Aspirin")]
+    assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), *diseases]
+    assert said("--threshold", "1") == [("Drug", "Aspirin"), ("Gene", "REST")]
+    assert "does not look for the type 'Nothing'" in refused(*asked, "--only", "Nothing")
+
+
 def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path: Path) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("Drug\taspirin\nGene\tREST\n", encoding="utf-8")

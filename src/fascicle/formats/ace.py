@@ -119,7 +119,7 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
 
 def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
     """Returns the text with its escapes resolved, and what moves the offsets of the mentions into it."""
-    text, moved = html.unescape(raw), _move(raw)
+    text, moved = _ESCAPE.sub(lambda found: html.unescape(found[0]), raw), _move(raw)
 
     def right(move: _Move) -> int:
         return sum(text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said)

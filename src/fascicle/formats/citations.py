@@ -163,6 +163,7 @@ def _made(fields: _Fields, tags: _Tags, place: Place) -> Iterator[Document | For
         return
     used = {*tags.title, *tags.abstract, *tags.id, *chain.from_iterable(tags.meta.values()), _LAST}
     facts = {name: _fact(name, of(names)) for name, names in tags.meta.items()}
+    facts["doi"] = next(filter(None, (_fact("doi", fields.get(name, ())) for name in tags.meta["doi"])), "")
     note = field_note(sorted(fields.keys() - used), step=STEP)
     yield _document(identifier, [("title", title), ("abstract", abstract)], facts, place, events=note)
 

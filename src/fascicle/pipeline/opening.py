@@ -87,13 +87,14 @@ class PipelineOpener:
             from fascicle.pipeline.loading import open_pipeline
 
             return open_pipeline(self.given)
-        from fascicle.loading import load
+        from fascicle.loading import given_out, load_whole, own_names
         from fascicle.pipeline.steps import LINKED, MENTIONS, Own, Recognise
         from fascicle.runtime.places import packs_of
 
         bare = self.link is None and packs_of((self.given,))
         recognition = RecognitionSettings(links=False) if bare else None
-        model = load(self.given, also=self.also, case=self.case, threads=1, recognition=recognition)
+        names = own_names(self.also, case=self.case, links=self.link is not None)
+        model = given_out(load_whole(self.given, threads=1, recognition=recognition, case=self.case), also=names)
         gives = LINKED if "links" in model.gives else MENTIONS
         step = Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
         linker = self._linker(model)
@@ -103,7 +104,7 @@ class PipelineOpener:
     def _linker(self, model: Annotator) -> Linking | None:
         """Returns the linker for the mentions of a model, or ``None``."""
         is_asked = self.link is not None and self.link != AUTO
-        if self.link is None or (not is_asked and ("links" in model.gives or not shipped_linkers())):
+        if self.link is None or (not is_asked and (model.links or not shipped_linkers())):
             return None
         name = self.link if is_asked else DEFAULT_LINKER
         found = find(name)

@@ -42,7 +42,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
         UsageError: the packs of the linker have none of the types, or no concept of the ontology, which a predictor
             with links of its own cannot give either.
     """
-    if linker == AUTO and not ontology and ("links" in predictor.gives or not _covered_by_default(predictor.types)):
+    if linker == AUTO and not ontology and (predictor.links or not _covered_by_default(predictor.types)):
         return predictor
     if linker is None:
         raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
@@ -74,12 +74,16 @@ def _covered_by_default(types: Sequence[str]) -> bool:
 class Linked(Wrapped):
     """Links what a predictor finds."""
 
-    gives = frozenset({"mentions", "links"})
-
     def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: Keep = all_of) -> None:
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
         super().__init__(predictor)
         self._found, self._keep = found, keep
+        self.gives = predictor.gives | {"links"}
+
+    @property
+    def links(self) -> bool:
+        """True."""
+        return True
 
     @cached_property
     def _linker(self) -> Linking:

@@ -23,6 +23,12 @@ class Wrapped(Annotator):
     def __init__(self, predictor: Annotator) -> None:
         """Takes the predictor."""
         self._predictor = predictor
+        self.gives = predictor.gives
+
+    @property
+    def links(self) -> bool:
+        """True if the predictor links what it finds itself."""
+        return self._predictor.links
 
     @property
     def name(self) -> str:

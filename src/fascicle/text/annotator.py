@@ -73,6 +73,11 @@ class Annotator(ABC):
         """Types of `types` that are returned only on request."""
         return ()
 
+    @property
+    def links(self) -> bool:
+        """True if it links what it finds itself; of one with another beside it, without what that one finds."""
+        return "links" in self.gives
+
     @abstractmethod
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Predicts mentions and events for each document; see `fascicle.core.contracts.Predictor`."""

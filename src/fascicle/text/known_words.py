@@ -17,6 +17,7 @@ from fascicle.core.arrays import Ints
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
+_LONGEST: Final = 100  # characters of a word that is kept
 
 
 class KnownWords:
@@ -50,7 +51,7 @@ class KnownWords:
         found = self._tokenizer.encode(word, add_special_tokens=False)
         begin, end = zip(*found.offsets, strict=True)
         pieces = tuple(found.ids), begin, end  # tuples of numbers are nothing that the garbage collector looks at
-        if len(self._known) < _MOST:
+        if len(self._known) < _MOST and len(word) <= _LONGEST:
             self._known[word] = pieces
         return pieces
 

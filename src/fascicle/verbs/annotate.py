@@ -16,7 +16,7 @@ from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole, own_names
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
-from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
 from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.verbs.console import Tally, progress
 from fascicle.verbs.messages import say
@@ -164,15 +164,18 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
+        known = {kind for pack in packs_of(model) for kind in pack_types(pack)}
         given: dict[str, Any] = {
-            "types": tuple(args.only),
+            "types": tuple(kind for kind in args.only if kind in known or not args.also),
             "overlaps": "nested" if args.nested else None,
             "threshold": None if isinstance(args.threshold, dict) else args.threshold,
             "links": False if args.no_link else None,
         }
         recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
-        by_type = args.threshold if isinstance(args.threshold, dict) else 0.0
-        return partial(load, model, recognition=recognition, threshold=by_type, **named)
+        chosen: dict[str, Any] = {"only": tuple(args.only), "threshold": args.threshold or 0.0} if args.also else {}
+        if isinstance(args.threshold, dict):
+            chosen["threshold"] = args.threshold
+        return partial(load, model, recognition=recognition, **chosen, **named)
     if args.nested:
         raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
     return partial(

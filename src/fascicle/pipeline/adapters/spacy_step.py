@@ -16,11 +16,14 @@ import msgspec
 from msgspec import Meta, field
 
 from fascicle.core.document import Document, Mention, MentionKey, Patch, unique
-from fascicle.core.mention import link_of
+from fascicle.core.mention import Link, link_of
+from fascicle.core.spans import Span
 from fascicle.errors import MissingExtraError, RecipeError
 from fascicle.settings.base import Name, Settings
 
 _BLANK: Final = "blank:"
+_NIL: Final = "NIL"  # of the linker of spaCy: no concept
+_Placed = tuple[Mention, Span]  # with its first token, and one past the last
 
 
 class SpacySettings(Settings, frozen=True, kw_only=True):
@@ -104,29 +107,26 @@ class SpacyStep:
         return Patch(add=unique(mentions)[0], drop=earlier, sentences=self._sentences(document, doc))
 
     def _mention(self, span: Any, kind: str) -> Mention:
-        links = (link_of(span.kb_id_),) if self._settings.links and span.kb_id_ else ()
+        link = Link(id="", nil=True) if span.kb_id_ == _NIL else link_of(span.kb_id_)
+        links = (link,) if self._settings.links and span.kb_id_ else ()
         place = ((span.start_char, span.end_char),)
         return Mention(place, kind, source=self.name, links=links, attributes=self._attributes(span))
 
     def _told(self, document: Document) -> Patch:
-        """Returns the mentions of other layers with attributes; mentions that overlap are asked about apart."""
+        """Returns the mentions of other layers with attributes; mentions that share a token are asked about apart."""
         mentions = [one for one in document.mentions if one.source in self._settings.mentions_of]
         replace: list[tuple[MentionKey, Mention]] = []
         sentences = None
-        from spacy.util import filter_spans  # drops spans that share a token
-
-        for apart in _rounds(mentions):
+        words = self._nlp.make_doc(document.text)
+        placed = ((one, words.char_span(one.start, one.end, alignment_mode="expand")) for one in mentions)
+        for apart in _rounds((one, (span.start, span.end)) for one, span in placed if span is not None):
             doc = self._nlp.make_doc(document.text)
-            spans = {
-                one.key: doc.char_span(one.start, one.end, label=one.type, alignment_mode="expand") for one in apart
-            }
-            doc.ents = filter_spans([span for span in spans.values() if span is not None])
+            doc.ents = [(one.type, start, end) for one, (start, end) in apart]
             doc = self._nlp(doc)
             told = {(span.start, span.end): self._attributes(span) for span in doc.ents}
             sentences = sentences or self._sentences(document, doc)
-            for one in apart:
-                span = spans[one.key]
-                new = () if span is None else told.get((span.start, span.end), ())
+            for one, tokens in apart:
+                new = told.get(tokens, ())
                 attributes = dict(one.attributes) | dict(new)
                 if new:
                     replace.append((one.key, msgspec.structs.replace(one, attributes=tuple(attributes.items()))))
@@ -142,11 +142,11 @@ class SpacyStep:
         return tuple((one.start_char, one.end_char) for one in doc.sents if one.end_char > one.start_char)
 
 
-def _rounds(mentions: Iterable[Mention]) -> list[list[Mention]]:
-    """Divides mentions into lists in which none overlaps another, from the first character to the last."""
-    rounds: list[list[Mention]] = []
-    for one in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
-        free = next((chosen for chosen in rounds if chosen[-1].end <= one.start), None)
+def _rounds(placed: Iterable[_Placed]) -> list[list[_Placed]]:
+    """Divides mentions into lists in which none shares a token with another, from the first token to the last."""
+    rounds: list[list[_Placed]] = []
+    for one in sorted(placed, key=lambda pair: (pair[1][0], -pair[1][1])):
+        free = next((chosen for chosen in rounds if chosen[-1][1][1] <= one[1][0]), None)
         if free is None:
             rounds.append([one])
         else:
