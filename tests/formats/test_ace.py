@@ -188,3 +188,11 @@ def test_any_text_with_tags_and_escapes(
     assert document.text == plain
     assert {m.spans[0] for m in document.mentions} == {own for _, own, _ in chosen}
     assert {event.code for event in document.events} == ({"offsets-moved"} if counted else set())
+
+
+def test_a_number_of_a_character_that_is_too_long_is_no_fault(tmp_path: Path) -> None:
+    sgm = f"<DOC>Ann &#{'9' * 5_000}; AT&amp;T</DOC>"
+    (tmp_path / "a.sgm").write_text(sgm)
+    (tmp_path / "a.apf.xml").write_text("<source_file><document/></source_file>")
+    (found,) = read(tmp_path, format="ace")
+    assert found.text == "Ann \ufffd AT&T"
