@@ -6,9 +6,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
-from xml.parsers import expat
 
+from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
 
@@ -44,17 +43,6 @@ def package_of(source: Source) -> io.BytesIO:
                 refuse_entities(package.read(name), source)
     content.seek(0)
     return content
-
-
-def refuse_entities(content: bytes, source: Source) -> None:
-    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in any encoding."""
-
-    def refuse(*_: object) -> NoReturn:
-        raise FormatError("the file declares entities, which are not read", at=source.path)
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.Parse(content, True)
 
 
 @contextmanager
