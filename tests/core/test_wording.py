@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.core.wording import counted, has_letters, shortened
+from fascicle.core.wording import counted, has_letters, shortened, unescaped
 
 
 def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
@@ -24,3 +24,8 @@ def test_long_names_are_cut() -> None:
     assert shortened("a" * 60) == "a" * 60
     assert shortened("a" * 61) == "a" * 59 + "…"
     assert len(shortened("a" * 100_000, most=10)) == 10
+
+
+def test_references_of_any_length_are_characters() -> None:
+    assert unescaped("a&amp;b &#65; &#x41;") == "a&b A A"
+    assert unescaped(f"&#{'9' * 5_000};") == "\ufffd"

@@ -197,3 +197,11 @@ def test_addresses_are_no_escapes(tmp_path: Path) -> None:
         (document,) = _read(place(tmp_path, sgm=sgm, xml=apf(written, more="")))
         assert document.text == text
         assert {m.text_in(text) for m in document.mentions} == {words for *_, words in MENTIONS}
+
+
+def test_a_number_of_a_character_that_is_too_long_is_no_fault(tmp_path: Path) -> None:
+    sgm = f"<DOC>Ann &#{'9' * 5_000}; AT&amp;T</DOC>"
+    (tmp_path / "a.sgm").write_text(sgm)
+    (tmp_path / "a.apf.xml").write_text("<source_file><document/></source_file>")
+    (found,) = read(tmp_path, format="ace")
+    assert found.text == "Ann \ufffd AT&T"

@@ -69,3 +69,13 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     path.write_bytes(xmi(TEXT, ENTITIES).replace(b"<xmi:XMI", b'<!DOCTYPE a [<!ENTITY b "c">]><xmi:XMI', 1))
     with pytest.raises(FormatError, match="entities"):
         list(read(path, format="cas"))
+
+
+def test_no_encoding_hides_the_declaration_of_an_entity(tmp_path: Path) -> None:
+    (tmp_path / "TypeSystem.xml").write_text(TYPES)
+    body = xmi("aspirin", []).decode().partition("?>")[2].replace("aspirin", "&e;").encode("utf-7")
+    declared = b'+ADwAIQ-DOCTYPE a [+ADwAIQ-ENTITY e "aspirin">]>'
+    path = tmp_path / "a.xmi"
+    path.write_bytes(b'<?xml version="1.0" encoding="utf-7"?>' + declared + body)
+    with pytest.raises(FormatError):
+        list(read(path, format="cas"))

@@ -130,3 +130,23 @@ def test_any_tokens_with_names(
     (document,) = _read(path)
     assert document.text == " ".join(token for tokens in sentences for token in tokens)
     assert [m.spans[0] for m in document.mentions] == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<DOC>\n&#" + "9" * 5_000 + "; b\n</DOC>", "\ufffd b"),
+        ("<DOC " + "a" * 100_000 + ">\nb\n</DOC>", "b"),
+        ("<DOC>" * 100_000, None),
+        ("<DOC>\n" + "<ENAMEX " * 50_000 + "\n</DOC>", None),
+        ('<DOC>\n<ENAMEX TYPE="A" S_OFF="' + "9" * 5_000 + '">b</ENAMEX>\n</DOC>', None),
+    ],
+    ids=["number", "fact", "open", "tags", "offset"],
+)
+def test_no_content_stalls_or_breaks_the_reader(tmp_path: Path, content: str, text: str | None) -> None:
+    report = ReadReport()
+    if text is None:
+        with pytest.raises(FormatError):
+            _read(write(tmp_path, content))
+        return
+    assert [one.text for one in _read(write(tmp_path, content), report)] == [text]

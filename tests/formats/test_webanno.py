@@ -79,3 +79,19 @@ def test_rows_that_break_the_rules(tmp_path: Path, rows: str, line: int) -> None
     with pytest.raises(FormatError, match=rf"a\.tsv:{line}"):
         of(tmp_path, "\n".join(HEAD) + "\n" + rows)
     assert NAMED in HEAD[2]
+
+
+_NAMES = "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
+
+
+def test_a_backslash_at_the_end_of_a_cell_does_not_stall(tmp_path: Path) -> None:
+    (mention,) = of(tmp_path, f"{_NAMES}#Text=a\n1-1\t0-1\ta\t*\t{'a' * 50_000}\\\t\n").mentions
+    assert mention.type == "a" * 50_000 + "\\"
+
+
+def test_blanks_between_sentences_have_a_bound(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    rows = (f"#Text=a\n{at + 1}-1\t{at * 10_001}-{at * 10_001 + 1}\ta\t_\t_\t\n\n" for at in range(3_000))
+    path.write_text(_NAMES + "\n" + "".join(rows))
+    with pytest.raises(FormatError, match="too far"):
+        list(read(path))

@@ -128,3 +128,13 @@ def test_sections_are_the_paragraphs(texts: list[str]) -> None:
         made.save(path)
         found = of(Path(folder), path.read_bytes())
     assert [text for _, text in parts(found)] == list(filter(None, texts))
+
+
+def test_a_box_in_a_box_is_read_once(tmp_path: Path) -> None:
+    inner = paragraph(run("level 0"))
+    for level in range(1, 30):
+        inner = paragraph(f"<w:r><w:txbxContent>{inner}</w:txbxContent></w:r>", run(f"level {level}"))
+    path = tmp_path / "a.docx"
+    path.write_bytes(package(inner))
+    (found,) = read(path)
+    assert found.text.split("\n\n") == [f"level {level}" for level in reversed(range(30))]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
+import zipfile
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -138,3 +141,33 @@ def test_dates_are_shown_as_days(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     book.save(path)
     assert [one.meta for one in read(path)] == [{"when": "2020-03-01"}]
+
+
+def _in_sheet(content: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            said = old.read(name)
+            new.writestr(name, change(said) if name.startswith("xl/worksheets/") else said)
+    return changed.getvalue()
+
+
+def test_a_wrong_size_of_a_sheet_takes_no_row_away(tmp_path: Path) -> None:
+    dimension = b'<dimension ref="A1"/><sheetData>'
+    content = _in_sheet(workbook([["id", "text"], ["1", "a"]]), lambda said: said.replace(b"<sheetData>", dimension))
+    assert dimension in _sheet_of(content)
+    assert [one.text for one in of(tmp_path, content)] == ["a"]
+
+
+@pytest.mark.parametrize("row", ['<row r="999999999999"/>', '<row><c r="ZZZ9" t="n"><v>1</v></c></row>' * 2_000])
+def test_a_small_file_of_a_huge_sheet_is_refused(tmp_path: Path, row: str) -> None:
+    more = row.encode() + b"</sheetData>"
+    content = _in_sheet(workbook([["id", "text"], ["1", "a"]]), lambda said: said.replace(b"</sheetData>", more))
+    assert row.encode() in _sheet_of(content)
+    with pytest.raises(FormatError, match="more than"):
+        of(tmp_path, content)
+
+
+def _sheet_of(content: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as package:
+        return package.read(next(one for one in package.namelist() if one.startswith("xl/worksheets/")))

@@ -13,7 +13,8 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.formats.files import read
-from fascicle.serving.jobs import Jobs
+from fascicle.serving.jobs import Job, Jobs
+from fascicle.serving.problems import ProblemError
 from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
 
@@ -135,3 +136,52 @@ def test_two_services_do_not_share_jobs(tmp_path: Path) -> None:
     first.close()
     second.start()
     second.close()
+
+
+def _receiving(jobs: Jobs, who: str = "") -> Job:
+    return jobs.open(pipeline="poison", file="input-in.jsonl", reading="auto", format="jsonl", who=who)
+
+
+def test_a_job_that_is_cancelled_while_its_file_comes_does_not_begin(tmp_path: Path) -> None:
+    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs_folder=str(tmp_path)))
+    jobs.start()
+    try:
+        cancelled, removed = _receiving(jobs), _receiving(jobs)
+        jobs.path_of(cancelled).write_bytes(b"half of a file")
+        jobs.cancel(cancelled.id)
+        jobs.remove(removed.id)
+        for one in (cancelled, removed):
+            with pytest.raises(ProblemError, match="cancelled"):
+                jobs.begin(one)
+        assert [(one.id, one.status) for one in jobs.all()] == [(cancelled.id, "cancelled")]
+        assert [one.name for one in (tmp_path / cancelled.id).iterdir()] == ["job.json"]
+    finally:
+        jobs.close()
+
+
+def test_jobs_of_one_token_put_none_of_another_away() -> None:
+    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs=1))
+    jobs.start()
+    try:
+        first = _receiving(jobs, "Ada")
+        jobs.cancel(first.id)
+        for _ in range(3):
+            jobs.cancel(_receiving(jobs, "Bob").id)
+        assert jobs.get(first.id).who == "Ada"
+        assert [one.who for one in jobs.all()].count("Bob") <= 2
+    finally:
+        jobs.close()
+
+
+def test_of_a_job_that_is_cancelled_while_it_runs_no_text_stays(tmp_path: Path) -> None:
+    with standing({"poison": Poison(seconds=0.05)}, ServeSettings(jobs_folder=str(tmp_path))) as service:
+        name = send(service, lines(["x and x"] * 300))
+        until = time.monotonic() + 60
+        while not (tmp_path / name / "run").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert service.ask("DELETE", f"/v1/jobs/{name}").status == 204
+        while [one.name for one in (tmp_path / name).iterdir()] != ["job.json"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(1)
+        assert [one.name for one in (tmp_path / name).iterdir()] == ["job.json"]

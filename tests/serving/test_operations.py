@@ -88,6 +88,16 @@ def test_packed_content_is_bounded_and_whole(served: Standing, content: bytes, c
     assert time.monotonic() - begun < 10
 
 
+def test_empty_parts_of_packed_content_have_an_end_too(served: Standing) -> None:
+    empty = gzip.compress(b"", mtime=0) * 1_000
+    pieces = f"{len(empty):x}\r\n".encode() + empty + b"\r\n"
+    head = (
+        b"POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
+    )
+    found = served.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + pieces * 20)  # and no end
+    assert found.startswith(b"HTTP/1.1 413")
+
+
 def test_a_service_is_live_before_it_is_ready(served: Standing, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (served.ask("GET", "/health/live").status, served.ask("GET", "/health/ready").status) == (200, 200)
     monkeypatch.setattr(type(served.service), "is_ready", property(lambda self: False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fascicle.errors import InputError, UsageError
@@ -54,3 +55,29 @@ def test_each_role_may_do_what_the_one_before_may() -> None:
 def test_a_service_whose_tokens_are_all_withdrawn_stays_closed() -> None:
     assert ServeSettings(tokens=()).guarded
     assert not ServeSettings().guarded
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        {"name": "", "hash": "0" * 64, "role": "curator"},
+        {"hash": "0" * 64},
+        {"name": "a\tb", "hash": "0" * 64},
+        {"name": "Ada"},
+        {"name": "Ada", "hash": "é" * 64},
+        {"name": "Ada", "hash": "a secret"},
+    ],
+)
+def test_a_token_that_was_not_made_by_the_command_is_refused(tmp_path: Path, one: dict[str, str]) -> None:
+    place = tmp_path / "tokens.json"
+    place.write_bytes(msgspec.json.encode({"tokens": [one]}))
+    with pytest.raises(InputError):
+        read_tokens(place)
+
+
+def test_a_token_without_a_role_has_the_least(tmp_path: Path) -> None:
+    place = tmp_path / "tokens.json"
+    place.write_bytes(msgspec.json.encode({"tokens": [{"name": "Ada", "hash": "0" * 64}]}))
+    (one,) = read_tokens(place)
+    assert one.may("curator")
+    assert not one.may("reviewer")

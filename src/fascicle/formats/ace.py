@@ -6,7 +6,6 @@ of some files count ``&amp;`` as five characters, others as one, and the texts o
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements_in
 from fascicle.core.files.source import Source, is_integer
 from fascicle.core.files.tree import Tree, open_tree
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, unescaped
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
@@ -119,7 +118,7 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
 
 def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
     """Returns the text with its escapes resolved, and what moves the offsets of the mentions into it."""
-    text, moved = _ESCAPE.sub(lambda found: html.unescape(found[0]), raw), _move(raw)
+    text, moved = _ESCAPE.sub(lambda found: unescaped(found[0]), raw), _move(raw)
 
     def right(move: _Move) -> int:
         return sum(text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said)
@@ -134,7 +133,7 @@ def _move(raw: str) -> _Move:
     """Returns a function from offsets in a text with escapes to those in the text without."""
     escapes = list(_ESCAPE.finditer(raw))
     ends = [one.end() for one in escapes]
-    shorter = [0, *accumulate(len(one[0]) - len(html.unescape(one[0])) for one in escapes)]
+    shorter = [0, *accumulate(len(one[0]) - len(unescaped(one[0])) for one in escapes)]
     return lambda offset: offset - shorter[bisect_right(ends, offset)]
 
 

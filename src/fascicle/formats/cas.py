@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.effects import event_of
+from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, MissingExtraError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
-from fascicle.formats.packages import content_of, reading, refuse_entities
+from fascicle.formats.packages import content_of, reading
 from fascicle.formats.report import ReadReport
 from fascicle.formats.webanno import add_mention, is_of_mentions
 

@@ -6,7 +6,6 @@ The tokens of a document are joined by one space, also across sentences. A tag s
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -17,6 +16,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import open_tree
+from fascicle.core.wording import unescaped
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector, joined_document
 from fascicle.formats.handlers import Reader
@@ -24,9 +24,10 @@ from fascicle.formats.report import ReadReport
 
 STEP: Final = "ontonotes"
 SUFFIX: Final = ".name"
-_DOCUMENT: Final = re.compile(r"<DOC\b([^>]*)>(.*?)</DOC>", re.DOTALL)
-_PART: Final = re.compile(r"<ENAMEX\b([^>]*)>|(</ENAMEX>)|([^<>\s]+)|(\S)")
-_FACT: Final = re.compile(r'(\w+)="([^"]*)"')
+_START: Final = re.compile(r"<DOC\b([^<>]*)>")
+_PART: Final = re.compile(r"<ENAMEX\b([^<>]*)>|(</ENAMEX>)|([^<>\s]+)|(\S)")
+_FACT: Final = re.compile(r'\b(\w+)="([^"]*)"')
+_COUNT: Final = re.compile(r"\d{1,9}")
 _Name = tuple[int, int, dict[str, str]]  # first token, the one after the last, facts of the tag
 
 
@@ -53,12 +54,11 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _documents(text: str, stem: str, *, place: str) -> list[Document]:
-    found = [
-        _document(
-            match[2], _facts(match[1]).get("DOCNO") or stem, Place(place, text.count("\n", 0, match.start(2)) + 1)
-        )
-        for match in _DOCUMENT.finditer(text)
-    ]
+    found: list[Document] = []
+    end, at, line = 0, 0, 1
+    while (start := _START.search(text, end)) and (end := text.find("</DOC>", start.end())) >= 0:
+        line, at = line + text.count("\n", at, start.end()), start.end()
+        found.append(_document(text[at:end], _facts(start[1]).get("DOCNO") or stem, Place(place, line)))
     if not found and text.strip():
         raise FormatError("the file has no <DOC> that is closed; is it a .name file of OntoNotes?", at=place)
     return found
@@ -89,7 +89,7 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
     names: list[_Name] = []
     for tag, close, token, other in _PART.findall(line):
         if token:
-            tokens.append(html.unescape(token))
+            tokens.append(unescaped(token))
         elif close and opened and opened[-1][0] < len(tokens):
             low, facts = opened.pop()
             names.append((low, len(tokens), facts))
@@ -106,11 +106,11 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
 
 
 def _counts(facts: dict[str, str]) -> bool:
-    return all(facts.get(name, "0").isdecimal() for name in ("S_OFF", "E_OFF"))
+    return all(_COUNT.fullmatch(facts.get(name, "0")) for name in ("S_OFF", "E_OFF"))
 
 
 def _facts(tag: str) -> dict[str, str]:
-    return {name: html.unescape(value) for name, value in _FACT.findall(tag)}
+    return {name: unescaped(value) for name, value in _FACT.findall(tag)}
 
 
 READER: Final = Reader(read=read)

@@ -6,12 +6,10 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
+from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
-
-_DECLARED: Final = (b"<!DOCTYPE", b"<!ENTITY")
 
 
 def content_of(source: Source) -> io.BytesIO:
@@ -41,16 +39,10 @@ def package_of(source: Source) -> io.BytesIO:
         if sum(one.file_size for one in package.infolist()) > MAX_FILE:
             raise FormatError(f"the file unpacks to more than {MAX_FILE:,} bytes", at=source.path, code="too-large")
         for name in package.namelist():
-            if name.endswith((".xml", ".rels")):
+            if name.lower().endswith((".xml", ".rels")):
                 refuse_entities(package.read(name), source)
     content.seek(0)
     return content
-
-
-def refuse_entities(content: bytes, source: Source) -> None:
-    """Raises a `FormatError` for XML that declares entities."""
-    if any(mark in content.replace(b"\0", b"") for mark in _DECLARED):
-        raise FormatError("the file declares entities, which are not read", at=source.path)
 
 
 @contextmanager

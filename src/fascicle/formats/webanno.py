@@ -14,6 +14,7 @@ from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
+from fascicle.core.files.elements import MAX_RECORD
 from fascicle.core.files.source import Source, lines
 from fascicle.core.mention import link_of
 from fascicle.core.spans import Span
@@ -31,8 +32,8 @@ _ROW: Final = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
 _ESCAPED: Final = re.compile(r"\\(.)")
 _SIGNS: Final = {"t": "\t", "n": "\n", "r": "\r"}
-_STACKED: Final = re.compile(r"((?:[^|\\]|\\.)*)(?:\||$)")
-_VALUE: Final = re.compile(r"((?:[^\\\[]|\\.)*)(?:\[(\d+)\])?")
+_STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(?:\||$)")
+_VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
 _OTHER: Final = {"RL": "relations-left-out", "CH": "coreferences-left-out"}
 
 
@@ -42,7 +43,7 @@ class _Found:
 
     layers: list[tuple[str, str, list[str]]] = field(default_factory=list)  # kind, name and features
     lines: list[str] = field(default_factory=list)  # of the sentence that begins
-    text: bytes = b""
+    text: bytearray = field(default_factory=bytearray)
     words: list[Span] = field(default_factory=list)
     sentences: list[Span] = field(default_factory=list)
     mentions: dict[tuple[str, int], tuple[Span, dict[str, str]]] = field(default_factory=dict)
@@ -54,8 +55,8 @@ class _Found:
         text = _plain("\n".join(self.lines))
         start -= len(text[: text.index(token)].encode("utf-16-le")) // 2
         gap = start - len(self.text) // 2
-        if gap < 0 or gap > 10_000:
-            raise ValueError("a sentence does not begin behind the sentence before it")
+        if gap < 0 or gap > 10_000 or start > MAX_RECORD:
+            raise ValueError("a sentence does not begin behind the sentence before it, or too far behind")
         self.text += ("\n" if gap == 1 else " " * gap).encode("utf-16-le") + text.encode("utf-16-le")
         self.sentences.append((start, len(self.text) // 2))
         self.lines.clear()

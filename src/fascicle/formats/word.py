@@ -117,9 +117,10 @@ def _symbol(element: Any, left_out: Counter[str]) -> str:
 
 
 def _boxes(paragraph: Any) -> Iterator[Any]:
-    """Yields the text boxes in a paragraph, each once."""
+    """Yields the text boxes in a paragraph, each once; those in a box are of the paragraphs of that box."""
     for one in paragraph.iter():
-        if _local(one) == "txbxContent" and not any(_local(above) == "Fallback" for above in one.iterancestors()):
+        above = [_local(other) for other in one.iterancestors()] if _local(one) == "txbxContent" else ["Fallback"]
+        if "Fallback" not in above and next(other for other in one.iterancestors("{*}p")) is paragraph:
             yield one
 
 

@@ -24,6 +24,7 @@ from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
 
 STEP: Final = "xlsx"
 MAX_ROWS: Final = 2**20  # of a sheet
+MAX_CELLS: Final = 2**25  # that are read
 MAX_CELL: Final = 32_767  # characters
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
@@ -76,7 +77,15 @@ def _openpyxl() -> Any:
 
 def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     """Yields the rows of a sheet that are not empty, with their numbers and without empty cells at their ends."""
+    sheet.reset_dimensions()  # what a file says of them may be wrong
+    size = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        size += len(row)
+        if number > MAX_ROWS or size > MAX_CELLS:
+            raise FormatError(
+                f"the sheet {sheet.title!r} has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells; save it as CSV",
+                code="too-large",
+            )
         cells = [_shown(value) for value in row]
         while cells and not cells[-1]:
             del cells[-1]

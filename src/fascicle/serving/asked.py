@@ -108,7 +108,7 @@ async def chunks_of(
     size = 0
     try:
         pieces = request.state.waiting.pieces(request.stream(), idle=settings.idle, paced=paced)
-        async for chunk in _unpacked(pieces) if coding == "gzip" else pieces:
+        async for chunk in _unpacked(pieces, most) if coding == "gzip" else pieces:
             size += len(chunk)
             if size > most:
                 raise _too_long(most)
@@ -121,16 +121,19 @@ async def chunks_of(
         raise ProblemError(400, "the content is no whole gzip, as its header says; send it again") from None
 
 
-async def _unpacked(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _unpacked(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
     """Unpacks gzip in small pieces, so that a bomb is refused before it takes memory.
 
     Raises:
         zlib.error: it is damaged.
         EOFError: its end is missing.
+        ProblemError: it is too long as it is, which empty parts may be without end.
     """
-    unpacker = zlib.decompressobj(_GZIP)
+    unpacker, size = zlib.decompressobj(_GZIP), 0
     async for piece in pieces:
-        rest = piece
+        rest, size = piece, size + len(piece)
+        if size > most:
+            raise _too_long(most)
         while rest:
             if unpacker.eof:
                 unpacker = zlib.decompressobj(_GZIP)

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fascicle.pipeline.workers.child import traceback_places
 from fascicle.serving.asked import WaitingRequests
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
-from fascicle.settings.serving import NamedToken, ServeSettings, hash_of
+from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_of
 
 
 class CutError(Exception):
@@ -154,7 +154,7 @@ class Guard:
         if scope["type"] != "http":  # WebSocket is not supported
             return
         begun, status, known = time.perf_counter(), 500, _known_as(Headers(scope=scope))
-        scope.setdefault("state", {}).update(told={}, waiting=self._waiting, who=NamedToken())
+        scope.setdefault("state", {}).update(told={}, waiting=self._waiting, who=ANYBODY)
         begins = True
 
         async def answer(message: Message) -> None:
@@ -209,7 +209,7 @@ class Guard:
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
         if self._is_open(scope["path"]) or self._is_question(scope):
             return
-        who = self._who(headers) if self._settings.guarded else NamedToken()
+        who = self._who(headers) if self._settings.guarded else ANYBODY
         if who is None:
             raise ProblemError(
                 401,
@@ -247,7 +247,7 @@ class Guard:
             return None
         one, digest = self._settings.token, hash_of(token.strip())
         if one and hmac.compare_digest(digest, hash_of(one)):
-            return NamedToken()
+            return ANYBODY
         named = [one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)]
         return named[0] if named else None
 

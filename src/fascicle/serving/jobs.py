@@ -145,7 +145,7 @@ class Jobs:
                 raise ProblemError(
                     429, "as many jobs are waiting as may wait; send this again later", headers={"Retry-After": "10"}
                 )
-            self._drop_old()
+            self._drop_old(who)
             self._place(new.id).mkdir(mode=0o700)
             self._known[new.id] = new
         return new
@@ -155,9 +155,15 @@ class Jobs:
         return self._place(one.id) / one.file
 
     def begin(self, one: Job) -> Job:
-        """Queues a job whose file is complete."""
+        """Queues a job whose file is complete.
+
+        Raises:
+            ProblemError: it was cancelled or removed while its file came.
+        """
         ready = msgspec.structs.replace(one, status="waiting")
         with self._condition:
+            if self._known.get(one.id) != one:
+                raise ProblemError(409, "the job was cancelled while its file came")
             self._keep(ready)
             self._condition.notify_all()
         return ready
@@ -204,8 +210,7 @@ class Jobs:
             if found.status not in _OPEN:
                 return self.remove(name)
             self._keep(msgspec.structs.replace(found, status="cancelled"))
-        with contextlib.suppress(OSError):
-            (self._place(name) / found.file).unlink()
+        _clear(self._place(name))
         return None
 
     def remove(self, name: str) -> None:
@@ -234,9 +239,9 @@ class Jobs:
         assert self._folder is not None
         return self._folder / name
 
-    def _drop_old(self) -> None:
-        """Removes the oldest finished jobs, so that no more of them are kept than may wait."""
-        ended = [one.id for one in self._known.values() if one.status not in _OPEN]
+    def _drop_old(self, who: str) -> None:
+        """Removes the oldest finished jobs of a token, so that no more of them are kept than may wait."""
+        ended = [one.id for one in self._known.values() if one.status not in _OPEN and one.who == who]
         for name in ended[: max(0, len(ended) - self._settings.jobs)]:
             self.remove(name)
 
@@ -294,6 +299,8 @@ class Jobs:
         finally:
             process.kill()
             process.close()
+        if not self._runs(one.id):
+            _clear(folder)
         return None
 
     def _runs(self, name: str) -> bool:
@@ -356,6 +363,13 @@ def _sweep(folder: Path) -> None:
     for one in folder.iterdir():
         if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink() and not (one / _FACTS).exists():
             shutil.rmtree(one, ignore_errors=True)
+
+
+def _clear(place: Path) -> None:
+    """Removes the files of a job, but not its state."""
+    for one in place.glob("*"):
+        if one.name != _FACTS:
+            shutil.rmtree(one, ignore_errors=True) if one.is_dir() else one.unlink(missing_ok=True)
 
 
 def _remove(place: Path) -> None:

@@ -17,6 +17,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.settings.serving import NamedToken, Role, hash_of
 
 _NAME: Final = re.compile(r"[\w.@+-](?:[\w.@+ -]{0,98}[\w.@+-])?")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,6 +38,12 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
         raise InputError(
             f"{path} is no file of tokens; make one with `fascicle tokens add`", file=str(path), code="format"
         ) from None
+    if not all(_NAME.fullmatch(one.name) and _HASH.fullmatch(one.hash) for one in found):
+        raise InputError(
+            f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; make it anew",
+            file=str(path),
+            code="format",
+        )
     if len({one.name for one in found}) < len(found):
         raise InputError(f"{path} has two tokens of one name; withdraw one", file=str(path), code="format")
     return found

@@ -26,7 +26,7 @@ class NamedToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """
 
     name: str = ""
-    role: Role = "administrator"
+    role: Role = "curator"
     hash: str = ""
     made: str = ""
 
@@ -34,6 +34,9 @@ class NamedToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Returns whether it allows what a role does."""
         roles = get_args(Role)
         return roles.index(self.role) >= roles.index(role)
+
+
+ANYBODY: Final = NamedToken(role="administrator")  # who has the token without a name, or needs none
 
 
 def hash_of(token: str) -> str:
@@ -59,7 +62,7 @@ class ServeSettings:
             on which no request is running gives way.
         of_address: connections of one address at most; 0 for half of all.
         headers: seconds that a client has for the headers of a request.
-        jobs: files that may wait or run at a time; as many that have ended are kept.
+        jobs: files that may wait or run at a time; as many of each token that have ended are kept.
         job: bytes of a file at most.
         jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
         token: that clients show; empty for none.

@@ -262,3 +262,22 @@ def test_it_is_a_teacher(service: Service, pipeline: Path, tmp_path: Path) -> No
     assert header.types == ("Chemical",)
     first = next(iter(entries))
     assert (first.words, len(first.at)) == (4, 1)  # type: ignore[union-attr]
+
+
+def test_blanks_around_a_name_are_not_of_it(service: Service) -> None:
+    service.answer = lambda request, number: names((" Naproxen\n", "Chemical"))
+    assert [(one.text, one.start) for one in found(step(service))] == [("Naproxen", 12)]
+
+
+def test_a_key_may_end_with_the_line_of_its_file(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.answer = lambda request, number: names(("Naproxen", "Chemical"))
+    monkeypatch.setenv("MY_KEY", "secret\n")
+    assert len(found(step(service, key_variable="MY_KEY")).mentions) == 1
+    assert service.requests[0][1]["Authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize("address", ["http://a:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"])
+def test_an_address_holds_no_key_for_messages_show_it(address: str) -> None:
+    given = {"address": address, "model": "m", "types": {"A": "b"}}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(given, LlmSettings)

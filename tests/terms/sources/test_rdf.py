@@ -174,3 +174,17 @@ def test_entities_of_addresses_are_read(read: Reader) -> None:
     entity = '<!ENTITY obo "http://purl.obolibrary.org/obo/" >'
     text = f'<?xml version="1.0"?><!DOCTYPE rdf:RDF [ {entity} ]><rdf:RDF {space}>{thing}</rdf:RDF>'
     assert read(text, "rdf").names("DOID:4") == {"disease": "label"}
+
+
+@pytest.mark.parametrize("hides", ["<?x <a %s?>", "<!-- <a %s-->"])
+def test_nothing_hides_the_declaration_of_an_entity(read: Reader, hides: str) -> None:
+    many = '<!ENTITY b "lol"><!ENTITY c "&b;&b;">'
+    content = f'<?xml version="1.0"?>{hides % ("x" * 70_000)}<!DOCTYPE r [{many}]><rdf:RDF/>'
+    with pytest.raises(FormatError, match="entities"):
+        read(content, "rdf")
+
+
+@pytest.mark.parametrize("start", ["<?", "<!--"])
+def test_what_begins_often_and_never_ends_does_not_stall(read: Reader, start: str) -> None:
+    with pytest.raises(FormatError, match="entities"):
+        read(f'<?xml version="1.0"?>{start * 30_000}', "rdf")

@@ -84,6 +84,17 @@ def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Pl
     return records.done
 
 
+def refuse_entities(content: bytes, source: Source) -> None:
+    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in any encoding."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise FormatError("the file declares entities, which are not read", at=source.path)
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.Parse(content, True)
+
+
 class _Records:
     """Handlers of the parser that collect the elements of the requested names."""
 

@@ -39,7 +39,8 @@ class LlmSettings(Settings, frozen=True, kw_only=True):
     """Settings of the step.
 
     Attributes:
-        address: such as ``"http://localhost:8000/v1"``; ``/chat/completions`` is added.
+        address: such as ``"http://localhost:8000/v1"``; ``/chat/completions`` is added. It
+            holds no key, since messages show it.
         model: its name there.
         types: type -> what it means, in words.
         key_variable: environment variable with the key; none is sent if it is empty or not set.
@@ -53,7 +54,7 @@ class LlmSettings(Settings, frozen=True, kw_only=True):
         schema: whether the schema of the answer is sent; some services do not take it.
     """
 
-    address: Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z", max_length=2_000)]
+    address: Annotated[str, Meta(pattern=r"^https?://[^\s@?#]+\Z", max_length=2_000)]
     model: Name
     types: Annotated[dict[Name, str], Meta(min_length=1)]
     key_variable: str = "OPENAI_API_KEY"
@@ -128,7 +129,8 @@ class LlmStep:
             for start, end in parts(document, self._settings.characters):
                 for one in self._names(document.text[start:end]):
                     found = [
-                        (start + first, start + last) for first, last in places(one.text, document.text[start:end])
+                        (start + first, start + last)
+                        for first, last in places(one.text.strip(), document.text[start:end])
                     ]
                     code = "unknown-type" if one.type not in self._settings.types else "" if found else "invented-name"
                     if code:
@@ -217,7 +219,7 @@ class LlmStep:
 
     def _sent(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "fascicle"}
-        if key := os.environ.get(self._settings.key_variable, "") if self._settings.key_variable else "":
+        if key := os.environ.get(self._settings.key_variable, "").strip() if self._settings.key_variable else "":
             headers["Authorization"] = f"Bearer {key}"
         address = f"{self._settings.address.rstrip('/')}/chat/completions"
         request = urllib.request.Request(address, data=body, headers=headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -33,10 +34,11 @@ async def submit(request: Request, service: Service) -> Response:
     )
     try:
         await save(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
+        content = msgspec.json.encode(service.jobs.begin(new))
     except BaseException:
-        service.jobs.remove(new.id)
+        with suppress(ProblemError):  # it was removed meanwhile
+            service.jobs.remove(new.id)
         raise
-    content = msgspec.json.encode(service.jobs.begin(new))
     return Response(content, 202, {"Location": f"/v1/jobs/{new.id}"}, JSON)
 
 

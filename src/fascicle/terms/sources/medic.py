@@ -5,9 +5,9 @@ The newer form, ``CTD_diseases.tsv``, is a table like others.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
+from fascicle.core.wording import unescaped
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, counted_lines
@@ -25,9 +25,9 @@ def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
             continue
         draft = Draft(settings=settings, report=report, place=place, curie=identifiers[0])
         label, *synonyms = names.split("|")
-        draft.name(html.unescape(label), "label")
+        draft.name(unescaped(label), "label")
         for synonym in synonyms:
-            draft.name(html.unescape(synonym))
+            draft.name(unescaped(synonym))
         if not draft.names:
             report.lose("no-name", place)
             continue

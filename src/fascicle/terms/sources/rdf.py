@@ -29,11 +29,12 @@ _CONCEPTS: Final = (
 )
 _SHORT: Final = re.compile("abbreviation|acronym|OMO_0003000", re.IGNORECASE)
 _HEAD: Final = 1 << 16
-_DECLARES: Final = re.compile(rb"<!DOCTYPE|<!ENTITY")
-_ELEMENT: Final = re.compile(rb"<[A-Za-z_]")  # behind which nothing can be declared
-# Comments, and entities that stand for addresses, as Protégé writes them; entities within entities grow without end.
+_FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
+# Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities within entities grow
+# without end.
 _HARMLESS: Final = re.compile(
-    rb"<!--.*?-->|<!DOCTYPE\s+[\w:]+\s*(\[(\s|<!ENTITY\s+[\w-]+\s+(\"[^\"&%]{0,300}\"|'[^'&%]{0,300}')\s*>)*\]\s*)?>",
+    rb"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|"
+    rb"<!DOCTYPE\s+[\w:]+\s*(\[(\s|<!ENTITY\s+[\w-]+\s+(\"[^\"&%]{0,300}\"|'[^'&%]{0,300}')\s*>)*\]\s*)?>",
     re.DOTALL,
 )
 _ROBOT: Final = "convert it to Turtle with ROBOT (robot convert) or Protégé"
@@ -68,8 +69,8 @@ def _triples(path: str) -> Iterator[Any]:
     for pattern, name, advice in _OTHERS:
         if pattern.search(head):
             raise FormatError(f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path)
-    syntax, start = _format(head, pyoxigraph.RdfFormat), _HARMLESS.sub(b"", head)
-    if syntax == pyoxigraph.RdfFormat.RDF_XML and (_DECLARES.search(start) or not _ELEMENT.search(start)):
+    syntax, first = _format(head, pyoxigraph.RdfFormat), _FIRST.search(_HARMLESS.sub(b"", head))
+    if syntax == pyoxigraph.RdfFormat.RDF_XML and (first is None or first[0] in (b"<!", b"<?")):
         raise FormatError("the file declares entities other than short ones, which can grow without end", at=path)
     with Source(path=path).open() as stream:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from fascicle.core.files.source import Line
+from fascicle.core.wording import unescaped
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
@@ -381,7 +381,7 @@ class _Rows:
                     yield text
 
     def _text(self, text: str) -> str:
-        return html.unescape(text) if self._layout.entities and "&" in text else text
+        return unescaped(text) if self._layout.entities and "&" in text else text
 
 
 def _word(text: str) -> str:
