@@ -404,7 +404,7 @@ def test_texts_of_rooms_for_python_name_no_option() -> None:
     ("in_python", "on_the_command_line"),
     [
         (fields_argument(("text", "body")), "--field text=body"),
-        (f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.", "such as --field text=a b --field type=c."),
+        (f"such as {fields_argument(('text', 'a b'), ('type', 'c'))}.", "such as --field text='a b' --field type=c."),
         ("give overwrite=True or map=FILE", "give --overwrite or --map FILE"),
         ("the argument distinct_types, or fields=3", "--distinct-types, or fields=3"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.pages import blocks
 import fascicle
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
+from fascicle.interop.spacy import create
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [
@@ -104,6 +106,15 @@ def test_settings_are_those_of_load(tmp_path: Path) -> None:
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [("Aspirin", "Drug", "")]
     assert doc.ents[0]._.fascicle_score is None
     assert "Drug" in pipeline(also=[str(own)]).get_pipe("fascicle").labels
+    assert "Drug" in pipeline(also=str(own)).get_pipe("fascicle").labels
+    doc = pipeline(variants=True)("BRAF V600E is common.")
+    assert ("V600E", "SequenceVariant", "HGVS:p.Val600Glu") in [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents]
+
+
+def test_every_setting_of_load_that_a_configuration_can_hold_is_there() -> None:
+    """The others are objects, or for models that spaCy does not open."""
+    ours = set(inspect.signature(fascicle.load).parameters) - {"types", "device", "recognition", "ends"}
+    assert ours <= set(inspect.signature(create).parameters)
 
 
 def test_documents_survive_a_file() -> None:

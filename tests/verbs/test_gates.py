@@ -130,6 +130,7 @@ def test_a_pipeline_is_scored_in_one_command(cli: Cli, files: tuple[Path, Path],
 @pytest.mark.parametrize(
     ("gate", "says"),
     [
+        ("0.9", "micro"),
         ("Disease", "no gate"),
         ("Disease.f1", "no gate"),
         ("f1=80", "no gate"),

@@ -37,6 +37,7 @@ from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tables import HEADER
 from fascicle.formats.text_tables import has_texts
+from fascicle.formats.unread import fields_argument
 from fascicle.formats.webanno import MARK as WEBANNO
 
 _PEEK: Final = 64 * 1024
@@ -95,8 +96,10 @@ def detect(path: str) -> str:
     if found is None:
         raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
     if not found:
+        texts = f"a table with a column of texts has the format table, with {fields_argument(('text', 'COLUMN'))}; "
         raise FormatError(
-            f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; a "
+            f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; "
+            f"{texts if suffix(path) in _TABLES else ''}a "
             f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
             "be left out)"
         )

@@ -154,13 +154,14 @@ def create(
     nlp: Language,
     name: str,
     model: str,
-    also: list[str],
+    also: str | list[str],
     case: Literal["auto", "exact", "any"],
     link: str | None,
     ontology: str,
     only: list[str],
     threshold: float | dict[str, float],
     threads: int | None,
+    variants: bool,
     spans_key: str,
     set_ents: bool,
     overwrite_ents: bool,
@@ -170,7 +171,7 @@ def create(
     Args:
         nlp: the pipeline.
         name: of the component in it.
-        model: see `fascicle.load`; so are the next seven.
+        model: see `fascicle.load`; so are the next eight.
         also: own names beside the model.
         case: in which capitals they are found.
         link: a linker, ``"auto"``, or ``None``.
@@ -178,6 +179,7 @@ def create(
         only: types.
         threshold: least scores.
         threads: of the network.
+        variants: also find sequence variants.
         spans_key: key of ``doc.spans`` for all mentions.
         set_ents: also set ``doc.ents``.
         overwrite_ents: replace entities of earlier components that overlap.
@@ -191,6 +193,7 @@ def create(
         "only": only,
         "threshold": threshold,
         "threads": threads,
+        "variants": variants,
     }
     return Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
 
@@ -204,6 +207,7 @@ _DEFAULTS: Final = {
     "only": [],
     "threshold": 0.0,
     "threads": None,
+    "variants": False,
     "spans_key": NAME,
     "set_ents": True,
     "overwrite_ents": False,

@@ -53,8 +53,8 @@ class PipelineOpener:
         """
         if self.also and self.is_pipeline:
             raise UsageError(
-                f"the argument also is for models, and {self.given} is a pipeline; write "
-                f"also = {json.dumps(self.also)} into its step of the kind recogniser"
+                f"the argument also is for models, and {self.given} is a pipeline; give a model such as "
+                f"biomed, or write also = {json.dumps(self.also)} into the step recogniser of a pipeline of your own"
             )
 
     @property

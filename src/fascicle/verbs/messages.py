@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -58,7 +59,7 @@ def with_options(text: str) -> str:
     """Replaces argument names of functions by options of the command line in an error message."""
     from fascicle.formats.unread import with_fields  # and with it numpy, which most commands need before they say much
 
-    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={field}" for part, field in pairs))
+    text = with_fields(text, lambda pairs: " ".join(f"--field {part}={shlex.quote(field)}" for part, field in pairs))
     named = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
     return re.sub(_ARGUMENT, lambda found: _OPTIONS[found[0]], named)
 

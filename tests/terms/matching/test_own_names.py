@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
+from fascicle.errors import FormatError
 from fascicle.loading import load
 from fascicle.terms.matching.dictionary import Entry
 from fascicle.terms.matching.matcher import Matcher
@@ -104,3 +105,26 @@ def test_types_of_a_symbol_and_of_a_name_in_any_capitals_join(tmp_path: Path) ->
 
 def test_the_setting_decides_the_fingerprint(own: Path) -> None:
     assert len({load(own, case=case).fingerprint for case in ("auto", "exact", "any")}) == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "type\tname\nDrug\tfascicline\n",
+        "name\ttype\nfascicline\tDrug\n",
+        "\ufeffName\tType\r\nfascicline\tDrug\r\n",
+        "id\tname\ttype\nX:1\tfascicline\tDrug\n",
+    ],
+)
+def test_a_header_tells_the_columns_in_any_order(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "own.tsv"
+    path.write_text(content, encoding="utf-8")
+    found = load(path)("Fascicline is a drug with a name, of a type.")
+    assert [(mention.type, mention.text) for mention in found] == [("Drug", "Fascicline")]
+
+
+def test_a_list_of_names_without_types_is_refused_with_what_a_row_needs(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("fascicline\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="a type, a TAB and a name"):
+        load(path)

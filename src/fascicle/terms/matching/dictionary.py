@@ -151,7 +151,7 @@ def read_dictionary(
 
 
 def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, with or without that header row.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a header row that names these columns.
 
     Args:
         path: the file; packed or not.
@@ -162,8 +162,11 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
         FormatError: see ``read_dictionary``.
     """
     _, first = next(lines(Source(path=path)), (0, ""))
-    header = tuple(cell.strip().lower() for cell in first.split("\t")) == ("type", "name")
-    return read_dictionary(path, TsvOptions(header=header), report=report)
+    cells = [cell.strip().lower() for cell in first.split("\t")]
+    options = TsvOptions()
+    if cells.count("type") == cells.count("name") == 1:
+        options = TsvOptions(name_column=cells.index("name"), type_column=cells.index("type"), header=True)
+    return read_dictionary(path, options, report=report)
 
 
 def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
@@ -183,8 +186,8 @@ def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
 def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, place: Place) -> None:
     if len(cells) < wanted:
         raise FormatError(
-            f"{len(cells)} TAB-separated column(s), but {wanted} are needed; correct the row, or name the "
-            "columns that the table has",
+            f"{len(cells)} TAB-separated column(s), but {wanted} are needed, such as a type, a TAB and a name; correct "
+            "the row, or name the columns that the table has",
             at=place,
         )
     if len(cells) != before:
