@@ -28,7 +28,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         r"^([0-9a-f]{64})?\Z": "of 64 digits of 0 to 9 and a to f",
         r"^[0-9a-f]{32}$": "of 32 digits of 0 to 9 and a to f",
         "^.+/[^/]+$": "of words, a '/' and a type, as in WORDS/TYPE",
-        r"^https?://[^\s]+\Z": "of an address that begins with http:// or https://",
+        r"^https?://[^\s@?#]+\Z": "of an address that begins with http:// or https://, without '@', '?' and '#'",
         r"^[^\x00-\x1f\x7f]+(?![\s\S])": "on one line, without control characters",
     }
 )
