@@ -16,7 +16,6 @@ import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import checked
-from fascicle.core.mention import Link
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, is_plugin, packs_of
 from fascicle.settings.base import Positive, Share
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
+    from fascicle.runtime.linked import Keep
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.text.annotator import Annotator
 
@@ -109,10 +109,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     return with_variants(predictor) if variants else predictor
 
 
-def with_variants(
-    predictor: Annotator, keep: Callable[[tuple[Link, ...]], tuple[Link, ...]] | None = None
-) -> Annotator:
-    """A predictor that finds sequence variants too; see `runtime.beside.Beside`."""
+def with_variants(predictor: Annotator, keep: Keep | None = None) -> Annotator:
+    """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
     from fascicle.runtime.beside import Beside
     from fascicle.runtime.linked import all_of
     from fascicle.terms.variants.recogniser import VariantRecogniser

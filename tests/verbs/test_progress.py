@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fascicle.verbs.console import Progress
+from fascicle.core.progress import Progress
 
 
 class Clock:

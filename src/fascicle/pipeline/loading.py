@@ -175,26 +175,14 @@ def _choice(settings: ChoiceStep, pipeline: PipelineSettings) -> Any:
     )
 
 
-def _drop(settings: DropStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import Drop, fingerprint_of
+def _changing(settings: DropStep | PreferStep, pipeline: PipelineSettings) -> Any:
+    """Makes a step that changes mentions of given layers by its settings alone."""
+    from fascicle.pipeline.steps import Drop, Prefer, fingerprint_of
 
-    return Drop(
-        name=settings.name,
-        drops=frozenset(settings.sources),
-        settings=settings,
-        fingerprint=_told(settings, fingerprint_of),
-    )
-
-
-def _prefer(settings: PreferStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import Prefer, fingerprint_of
-
-    return Prefer(
-        name=settings.name,
-        drops=frozenset(settings.sources),
-        settings=settings,
-        fingerprint=_told(settings, fingerprint_of),
-    )
+    sources, mark = frozenset(settings.sources), _told(settings, fingerprint_of)
+    if isinstance(settings, DropStep):
+        return Drop(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
+    return Prefer(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
 
 
 def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
@@ -233,8 +221,8 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "typer": _typer,
         "rules": _rules,
         "choice": _choice,
-        "drop": _drop,
-        "prefer": _prefer,
+        "drop": _changing,
+        "prefer": _changing,
         "plugin": _plugin,
         "process": _process,
     }

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fascicle.core.progress import progress
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
@@ -18,7 +19,7 @@ from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
 from fascicle.settings.recognition import Case, RecognitionSettings
-from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import StoreOnce, number

@@ -13,7 +13,7 @@ from fascicle.annotation import EMPTY_TEXT
 from fascicle.core.document import Document
 from fascicle.core.effects import is_silent
 from fascicle.core.files.source import STDIN
-from fascicle.core.progress import NOW_AND_THEN, OFTEN, Progress, progress
+from fascicle.core.progress import NOW_AND_THEN, OFTEN, progress
 from fascicle.errors import MissingExtraError
 from fascicle.formats.account import Account
 from fascicle.verbs.messages import say, with_options
@@ -28,8 +28,6 @@ _ALWAYS: Final = (
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
 )
-
-__all__ = ["NOW_AND_THEN", "Progress", "Steps", "Tally", "log", "needs_extra", "progress", "with_progress"]
 
 
 def log(bar: Any, line: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
+from fascicle.core.progress import progress
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
-from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, called, option
 from fascicle.verbs.parsing import number

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from fascicle.core.progress import progress
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
 from fascicle.settings.recognition import Case
-from fascicle.verbs.console import Tally, progress
+from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Strict, called, option
 from fascicle.verbs.parsing import FormatNames, positive
@@ -23,9 +24,9 @@ from fascicle.verbs.shared import CASE, Reading, reading_of
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 if TYPE_CHECKING:
+    from fascicle.core.progress import Progress as Shown
     from fascicle.pipeline.running.report import Totals
     from fascicle.pipeline.running.run import Progress
-    from fascicle.verbs.console import Progress as Shown
 
 _QUARANTINED: Final = 3  # exit code
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from fascicle.core.progress import NOW_AND_THEN
 from fascicle.errors import RecipeError
 from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe
 from fascicle.settings.recipes.strict import merged, read_toml
-from fascicle.verbs.console import NOW_AND_THEN, log, needs_extra
+from fascicle.verbs.console import log, needs_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import THREADS, option
 from fascicle.verbs.parsing import natural
