@@ -1,9 +1,10 @@
-"""Makes an encoder smaller before it reads: its first layers, and the pieces that biomedical text needs.
+"""Makes an encoder smaller: some of its layers, and the pieces that biomedical text needs.
 
-usage: python -m studies.conventions.cut ENCODER -o FOLDER [--layers N] [--pieces N --texts FILE ...]
+usage: python -m studies.conventions.cut ENCODER -o FOLDER [--layers N ...] [--pieces N --texts FILE ...]
 
-ENCODER is one that a recipe can name. The pieces are those that occur most often in the train parts of
-``studies/grids/conventions.toml`` (FASCICLE_DATA names their folder) and in FILE.
+ENCODER is one that a recipe can name. ``--layers 8`` keeps the first 8 layers, and ``--layers 2 4 6`` these three. The
+pieces are those that occur most often in the train parts of ``studies/grids/conventions.toml`` (FASCICLE_DATA names
+their folder) and in FILE.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("encoder")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--layers", type=int)
+    parser.add_argument("--layers", type=int, nargs="*", default=[])
     parser.add_argument("--pieces", type=int)
     parser.add_argument("--texts", nargs="*", default=[])
     args = parser.parse_args(argv)
     found = load_pretrained(args.encoder)
     if args.layers:
-        found = replace(found, encoder=with_layers(found.encoder, range(1, args.layers + 1)))
+        kept = range(1, args.layers[0] + 1) if len(args.layers) == 1 else args.layers
+        found = replace(found, encoder=with_layers(found.encoder, kept))
     if args.pieces:
         found, note = with_pieces(found, [*_taught(), *_texts(args.texts)], pieces=args.pieces)
         sys.stderr.write(note + "\n")
