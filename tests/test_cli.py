@@ -97,13 +97,15 @@ def test_the_module_runs() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"fascicle {fascicle.__version__}\n", "")
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["native", "xlsx"])
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, format: str) -> None:
     path = tmp_path / "many.jsonl"
     path.write_text('{"text": "a text of some length"}\n' * 20_000, encoding="utf-8")
     read, write = os.pipe()
     os.close(read)
+    args = ("corpus", "convert", str(path), "--format", format)
     with os.fdopen(write, "wb") as closed:
-        done = process("corpus", "convert", str(path), capture_output=False, stdout=closed, stderr=subprocess.PIPE)
+        done = process(*args, capture_output=False, stdout=closed, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (141, "")
 
 

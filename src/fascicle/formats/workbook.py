@@ -5,6 +5,7 @@ Needs the package openpyxl (extra ``office``).
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -149,7 +150,9 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     except BaseException:
         sheet.close()  # or the interpreter reports that it was left open
         raise
-    book.save(stream)
+    packed = io.BytesIO()  # an archive on a pipe that a reader closed would report it once more when it is deleted
+    book.save(packed)
+    stream.write(packed.getbuffer())
 
 
 def _row(cells: Sequence[str], cell: Any) -> list[Any]:

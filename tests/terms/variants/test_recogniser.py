@@ -121,7 +121,16 @@ def test_names(text: str, words: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["type 2 diabetes (T2D)", "T47D and T98G cells", "C3H mice", "histone H2A", "A/T-rich", "0.5 mg"]
+    "text",
+    [
+        "type 2 diabetes (T2D)",
+        "T47D and T98G cells",
+        "C3H mice",
+        "histone H2A",
+        "A/T-rich",
+        "0.5 mg",
+        "U18666A blocks the transport of cholesterol",
+    ],
 )
 def test_what_looks_like_one(text: str) -> None:
     assert found(text) == []

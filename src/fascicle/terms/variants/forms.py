@@ -192,7 +192,7 @@ def _dna_forms() -> Iterator[Form]:
     yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", dna)
     yield _form(rf"(?P<ref>{_BASE}) (?P<start>\d{{3,6}})\s?(?P<alt>{_BASE})", dna)
     yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", dna)
-    yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{5,6}})(?P<alt>{_BASE})", dna)
+    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>[ACGT])", dna)  # U18666A is a drug
     yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
 
