@@ -275,6 +275,9 @@ def test_coordinated_names_are_a_step(folder: Path) -> None:
     text = (folder / "pipeline.toml").read_text(encoding="utf-8")
     (folder / "pipeline.toml").write_text(text.replace(of_linker, f'{of_linker}known = "all"\n', 1), encoding="utf-8")
     assert open_pipeline(folder).made_by()["step 'coordination'"] != before
+    (folder / "pipeline.toml").write_text(text.replace('["first"]', '["frist"]'), encoding="utf-8")
+    with pytest.raises(RecipeError, match="'frist'"):
+        open_pipeline(folder)
 
 
 def test_links_are_a_step(folder: Path) -> None:

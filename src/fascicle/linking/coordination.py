@@ -126,6 +126,7 @@ class Coordination:
             fingerprint: decides, with that of the linker, what the step does.
         """
         self.name, self.linker, self.known = name, linker, known
+        self.layers = tuple(sources)
         self.sources = self.drops = frozenset(sources)
         self.fingerprint = f"{linker.fingerprint} {fingerprint}"
 

@@ -271,7 +271,7 @@ def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str)
     """Raises an error for layers that no step adds; after a step whose sources are unknown, none is checked."""
     for step in steps[1:]:
         own = getattr(step, "sources", None)
-        asked = {*step.drops, *getattr(step, "layers", ())} - (own or set())
+        asked = (step.drops - (own or set())) | {*getattr(step, "layers", ())}
         if known is not None and own is not None and (unknown := asked - known):
             allowed = ", ".join(sorted(known)) or "none"
             raise RecipeError(

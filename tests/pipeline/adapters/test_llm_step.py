@@ -148,6 +148,12 @@ def test_a_cached_answer_costs_no_call(service: Service, tmp_path: Path) -> None
     assert (first, len(service.requests)) == (again, 1)
     found(step(service, tmp_path, cache="answers", types={"Chemical": "another meaning"}))
     assert len(service.requests) == 2
+    (kept,) = {one.read_bytes() for one in (tmp_path / "answers").iterdir()}
+    other = {"model": "m", "types": {"Chemical": "a drug"}, "retries": 0, "seconds": 1.0, "cache": "answers"}
+    elsewhere = LlmStep(LlmSettings(address=f"{service.address}/elsewhere", **other), folder=str(tmp_path))
+    with pytest.raises(InputError):
+        found(elsewhere)
+    assert {one.read_bytes() for one in (tmp_path / "answers").iterdir()} == {kept}
     (tmp_path / "file").write_text("")
     with pytest.raises(RecipeError, match="folder"):
         step(service, tmp_path, cache="file")

@@ -144,7 +144,8 @@ class LlmStep:
     def _names(self, text: str) -> list[_Name]:
         """Returns what the model names, from the cache if it is there."""
         body = self._body(text)
-        place = None if self._cache is None else self._cache / f"{hashlib.sha256(body).hexdigest()}.json"
+        asked = hashlib.sha256(f"{self._settings.address} ".encode() + body).hexdigest()
+        place = None if self._cache is None else self._cache / f"{asked}.json"
         if place is not None and place.is_file():
             return msgspec.json.decode(place.read_bytes(), type=_Names).names
         answer = self._answer(body)
