@@ -46,7 +46,12 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     limits = thresholds.chosen(twin.name)
     by_type = tuple(limits[name] for name in manifest.types)
     chosen = decided(
-        manifest, of_twin, nothing_by_type=by_type, calibration=scores.calibration, abbreviations=rules.rules
+        manifest,
+        of_twin,
+        nothing_by_type=by_type,
+        calibration=scores.calibration,
+        abbreviations=rules.rules,
+        apart=tuple(name for name in manifest.types if "." in name),
     )
     stages = [stage.as_dict() for stage in scores.stages]
     told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
