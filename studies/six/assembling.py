@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fascicle.loading import load_whole
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.verbs.export import export
@@ -51,7 +53,7 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
         nothing_by_type=by_type,
         calibration=scores.calibration,
         abbreviations=rules.rules,
-        apart=tuple(name for name in manifest.types if "." in name),
+        apart=tuple(name for name in manifest.types if "." in name) or msgspec.UNSET,
     )
     stages = [stage.as_dict() for stage in scores.stages]
     told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}
