@@ -24,7 +24,7 @@ from typing import Any
 from fascicle.core.document import Document
 from fascicle.core.files.owned import RECORD
 from fascicle.formats import read
-from fascicle.loading import load
+from fascicle.loading import load_whole
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.text.annotator import Annotator
@@ -33,7 +33,7 @@ from studies.common import ROOT, write_result
 from studies.six import rows
 from studies.six.assembling import fitted, rewritten
 from studies.six.card import card
-from studies.six.corpora import ROWS
+from studies.six.corpora import OWN, ROWS
 from studies.six.tables import FULL
 
 _TOGETHER = 400  # texts of the check that none depends on the others
@@ -60,7 +60,7 @@ def main() -> None:
             shutil.copytree(made, args.folder)
             return
         export(run, place / "fp32", name=args.name)
-        result = measured(args.name, load(made), load(place / "fp32"))
+        result = measured(args.name, load_whole(made), load_whole(place / "fp32"))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
         result |= {"decision": decision, "runs": runs}
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())
@@ -73,7 +73,8 @@ def main() -> None:
 
 def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:
     """Every number of the card; the rows also go into the results of the study."""
-    found = {name: rows.scores_of(model, ROWS), f"{name}{FULL}": rows.scores_of(full, ROWS)}
+    every = (*ROWS, *OWN)
+    found = {name: rows.scores_of(model, every), f"{name}{FULL}": rows.scores_of(full, every)}
     systems = {one: rows.facts(one, found) for one in found}
     write_result(rows.NAME, rows.with_systems(rows.stored(), systems))
     path = Path(os.environ["FASCICLE_DATA"]) / "drugprot" / "DrugProt_Test.PubTator.gz"
@@ -101,7 +102,7 @@ def run_facts(run: Path) -> dict[str, Any]:
     }
     return {
         "name": f"{recipe['name']}-s{recipe['seed']}",
-        "folder": run.resolve().relative_to(ROOT / "benchmarks" / "runs").as_posix(),
+        "folder": run.absolute().relative_to(ROOT / "benchmarks" / "runs").as_posix(),
         "hours": sum(json.loads(line)["seconds"] for line in lines) / 3600,
         "pieces": recipe.get("text", {}).get("pieces", 0),  # that it read without labels
         "parts": parts,

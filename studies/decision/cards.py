@@ -11,8 +11,7 @@ from pathlib import Path
 
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
-from studies.common import ROOT, result
-from studies.decision.ship import MODELS
+from studies.common import MODELS, ROOT, result
 from studies.six.card import card
 
 

@@ -23,7 +23,7 @@ from fascicle.core.document import Document
 from fascicle.formats import read
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
-from studies.common import write_result
+from studies.common import MODELS, write_result
 from studies.decision.development import BIORED
 
 DRAWN: Final = 1000
@@ -89,7 +89,7 @@ Found = list[set[tuple[str, int, int]]]  # of each cell: type, start and end of 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measures and stores."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="*", default=["biomed@1", "biomed-fast@1"])
+    parser.add_argument("models", nargs="*", default=list(MODELS))
     parser.add_argument("--show", action="store_true", help="print the names that are not found as they should be")
     args = parser.parse_args(argv)
     gold = names()

@@ -17,7 +17,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.formats import read
 from fascicle.loading import load_single
-from studies.common import take_turns, write_result
+from studies.common import MODELS, take_turns, write_result
 
 TEXTS: Final = 40
 RUNS: Final = 15
@@ -28,7 +28,7 @@ def main() -> int:
     path = Path(os.environ["FASCICLE_DATA"]) / "biored" / "Test.PubTator"
     documents = [Document(id=one.id, text=one.text) for one in islice(read(path), TEXTS)]
     found: dict[str, object] = {}
-    for name in ("biomed@1", "biomed-fast@1"):
+    for name in MODELS:
         model = load_single(name, threads=1)
         plain = msgspec.structs.replace(model.manifest.decision, document=msgspec.UNSET, characters=msgspec.UNSET)
         without = model.deciding(plain)

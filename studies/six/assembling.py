@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fascicle.loading import load_whole
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.verbs.export import export
@@ -46,7 +48,12 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     limits = thresholds.chosen(twin.name)
     by_type = tuple(limits[name] for name in manifest.types)
     chosen = decided(
-        manifest, of_twin, nothing_by_type=by_type, calibration=scores.calibration, abbreviations=rules.rules
+        manifest,
+        of_twin,
+        nothing_by_type=by_type,
+        calibration=scores.calibration,
+        abbreviations=rules.rules,
+        apart=tuple(name for name in manifest.types if "." in name) or msgspec.UNSET,
     )
     stages = [stage.as_dict() for stage in scores.stages]
     told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}

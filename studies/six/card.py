@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.settings.folders.manifest import Manifest
 from studies.common import result
 from studies.decision import tables as decision_tables
-from studies.six.corpora import BESIDE, TABLE_2, ScoredRow
+from studies.six.corpora import BESIDE, OWN, TABLE_2, ScoredRow
 
 Value = Mapping[str, Any]
 _EXAMPLE: Final = "Lithium may cause nephrogenic diabetes insipidus in mice that lack AQP2."
 
+GUIDELINES: Final = Path(__file__).parent.parent / "conventions" / "guidelines.md"
+NAMES: Final = "-names"  # ends the name of a part with documents of a corpus under other names
 UNTAUGHT: Final = ("cellfinder", "drugprot", "nlm-chem")
+_MPNET: Final = "The teacher is `sentence-transformers/all-mpnet-base-v2` (Apache-2.0)"
+# Whether guidelines are kept apart -> what the teacher of open texts knows.
+_TAUGHT: Final[Mapping[bool, str]] = MappingProxyType(
+    {
+        False: f"diseases and chemicals. {_MPNET}, which learnt from the train parts of two of the corpora below, "
+        "NCBI disease and BC5CDR",
+        True: f"all types. {_MPNET}, cut to 8 layers, which learnt from the train parts of the corpora below",
+    }
+)
 # Part of the recipe -> what it is, and its licence as its source states it (data/README.md of the corpora).
 SOURCES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -48,6 +60,7 @@ def card(manifest: Manifest, result: Value) -> str:
     """
     makers = (
         _opening(manifest),
+        _guidelines(manifest),
         _what(manifest, result),
         _documents(manifest),
         _scores(manifest, result),
@@ -70,6 +83,12 @@ def _opening(manifest: Manifest) -> Iterator[str]:
     )
     call = f'fascicle.load("{manifest.name.partition("@")[0]}").annotate("{_EXAMPLE}")'
     yield from ("", "```python", "import fascicle", "", call, "```", "")
+
+
+def _guidelines(manifest: Manifest) -> Iterator[str]:
+    """What the types mean, of a model that keeps guidelines apart."""
+    if manifest.decision.apart:
+        yield from (*GUIDELINES.read_text(encoding="utf-8").splitlines(), "")
 
 
 def _what(manifest: Manifest, result: Value) -> Iterator[str]:
@@ -110,12 +129,7 @@ def _documents(manifest: Manifest) -> Iterator[str]:
         "but no diseases."
     )
     yield from ("", decision_tables.foreign(manifest.name), "")
-    yield from _told(
-        "The values were fitted with `biomed-fast@1` on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
-        "LINNAEUS, BioNLP11ID, 13CG, 13GE and 13PC, and on 18 articles of CRAFT. By the list of its folder none "
-        f"of their {result('decision-fit')['document']['untaught']:,} texts taught it. `biomed@1` learnt from most "
-        "of these dev parts and takes the values of `biomed-fast@1`."
-    )
+    yield from _told(_fitted_on(manifest))
     head = ("type", "kept from", "known names", "in one sentence", "marked throughout from", "ends", "in one sentence")
     yield from ("", f"| {' | '.join(head)} |", "|---" * len(head) + "|")
     for name, rule in document.types.items():
@@ -126,6 +140,24 @@ def _documents(manifest: Manifest) -> Iterator[str]:
     yield from ("", decision_tables.ends(manifest.name), "")
     yield from ("## How good it is on test parts of corpora that taught", "")
     yield from (decision_tables.corpora(manifest.name), "")
+
+
+def _fitted_on(manifest: Manifest) -> str:
+    """The texts that the decision of documents was fitted on."""
+    if manifest.decision.apart:
+        untaught = result(f"decision-fit-{manifest.name}")["document"]["untaught"]
+        return (
+            "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, LINNAEUS, BioNLP11ID, "
+            "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of NLM-Gene, GNormPlus "
+            "and BioID, which was set aside before anything learnt. They were fitted with the same training with dev "
+            f"kept from it; by the list of its folder none of their {untaught:,} texts taught it."
+        )
+    return (
+        "The values were fitted with `biomed-fast@1` on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
+        "LINNAEUS, BioNLP11ID, 13CG, 13GE and 13PC, and on 18 articles of CRAFT. By the list of its folder none "
+        f"of their {result('decision-fit')['document']['untaught']:,} texts taught it. `biomed@1` learnt from most "
+        "of these dev parts and takes the values of `biomed-fast@1`."
+    )
 
 
 def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
@@ -143,7 +175,7 @@ def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
         "| test part, label | type | words given | raw text | seqeval | 32 bits |",
         "|---|---|---|---|---|---|",
     )
-    yield from (_row(row, result) for row in (*TABLE_2, *BESIDE))
+    yield from (_row(row, result) for row in (*TABLE_2, *BESIDE, *OWN) if row.name in result["rows"])
     checked = result["company"]
     yield ""
     yield from _told(
@@ -202,6 +234,8 @@ def _data(result: Value) -> Iterator[str]:
         "|---|---|---|---|---|",
     )
     for name, one in result["runs"][0]["parts"].items():
+        if name.endswith(NAMES):
+            continue
         source, licence = SOURCES[name]
         counts = f"{one['train']['documents']:,} | {one['train']['excluded']:,}"
         yield f"| {source} | {', '.join(one['annotates'])} | {counts} | {licence} |"
@@ -217,18 +251,15 @@ def _data(result: Value) -> Iterator[str]:
 def _start(runs: Sequence[Value]) -> str:
     """What the weights had learnt before they learnt from the corpora."""
     pieces = max(one["pieces"] for one in runs)
-    said = (
-        "Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0), which then read "
-        f"{pieces / 1e6:.0f} million pieces of open biomedical text."
-    )
+    read = f", which then read {pieces / 1e6:.0f} million pieces of open biomedical text"
+    said = f"Weights derived from `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0){read if pieces else ''}."
     weak = [part for one in runs for part in one["parts"].values() if part.get("weak")]
     if not weak:
         return said
     documents = sum(part["train"]["documents"] for part in weak)
     return (
         f"{said} After that it learnt the probabilities that a teacher gives to {documents:,} texts of open "
-        "licences (CC0, CC BY): diseases and chemicals. The teacher is `sentence-transformers/all-mpnet-base-v2` "
-        "(Apache-2.0), which learnt from the train parts of two of the corpora below, NCBI disease and BC5CDR."
+        f"licences (CC0, CC BY): {_TAUGHT[_of_conventions(runs)]}."
     )
 
 
@@ -241,12 +272,18 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     trained = dict.fromkeys(one["name"] for one in (twin, refit))
     yield from ("## How to make it again", "")
     yield from _told(f"Hours of one core, on a busy machine: {hours}.")
-    yield from ("", "```", "export FASCICLE_DATA=...   # see studies/six/plan.md, also for the steps before")
-    yield f"fascicle bench studies/grids/six.toml --only {' '.join(trained)} --runs benchmarks/runs/six"
+    study, place = ("conventions", "conventions/grid") if _of_conventions(runs) else ("six", "six")
+    yield from ("", "```", f"export FASCICLE_DATA=...   # see studies/{study}/plan.md, also for the steps before")
+    yield f"fascicle bench studies/grids/{study}.toml --only {' '.join(trained)} --runs benchmarks/runs/{place}"
     yield f"python -m studies.six.thresholds {_folder(twin)}"
     yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
     yield from ("```", "")
     yield f"This card was written by the last command; its numbers stand in `studies/results/shipped-{name}.json`."
+
+
+def _of_conventions(runs: Sequence[Value]) -> bool:
+    """Whether the study that keeps guidelines apart made the first of some runs."""
+    return bool(runs[0]["folder"].startswith("conventions/"))
 
 
 def _refitted(result: Value) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from fascicle.evaluation.reports.plots.canvas import save, sheet
 from fascicle.evaluation.reports.plots.drawing import legend, look
 from studies.common import RESULTS, ROOT, result
-from studies.six.tables import FULL, SHIPPED, mean_strict
+from studies.six.tables import FULL, OF_SIX, mean_strict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def places(dial: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Place]
         f1 = mean_strict(rows, name)
         if f1 is not None:
             found[name] = Place(rates=tuple(sorted(one["sentences_per_second"].values())), f1=f1)
-    f1 = mean_strict(rows, f"{SHIPPED}{FULL}")
+    f1 = mean_strict(rows, f"{OF_SIX}{FULL}")
     if f1 is not None and "pipeline" in dial.get("all_rounds", {}):
         found[PIPELINE] = Place(rates=(statistics.median(dial["all_rounds"]["pipeline"]),), f1=f1)
     return found

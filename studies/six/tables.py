@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.training.experiments.results import read_result
-from studies.common import RESULTS, result
+from studies.common import BIOMED, RESULTS, result
 from studies.six.corpora import BESIDE, ROWS, TABLE_2, ScoredRow
 from studies.six.spread import SEEDS, f1_of_further, f1_of_seeds
 from studies.tables.grids import NOT_RUN, markdown, over_seeds
 
 Value = Mapping[str, Any]
-SHIPPED: Final = "biomed@1"
+OF_SIX: Final = "biomed@1"  # what shipped from this study
 PAPER: Final = "paper-"  # begins the name of a student under the protocol of the paper
 FULL: Final = "-fp32"  # of the name of a model before its weights became 8 bits
 RULES: Final = ("seqeval", "strict")
@@ -90,19 +90,19 @@ def int8(value: Value) -> str:
 
 def front(value: Value) -> str:
     """What ships, for the first page: a line for each type of the rows of the paper, raw text where it is at hand."""
-    if SHIPPED not in value.get("systems", {}):
+    if BIOMED not in value.get("systems", {}):
         return NOT_RUN
     body, further = [], result(SEEDS)
     for row in TABLE_2:
         form = "raw" if row.raw else "given"
-        found = _of(value, SHIPPED, row, form)
+        found = _of(value, BIOMED, row, form)
         assert found is not None
         micro = found["strict"]["micro"]
         rates = (f"{100 * micro[name]:.1f}" for name in ("precision", "recall"))
         what = "raw text" if row.raw else "words of the corpus"
-        seeds = over_seeds(f1_of_seeds(value, further, SHIPPED, row.name, form), _SEEDS)
+        seeds = over_seeds(f1_of_seeds(value, further, BIOMED, row.name, form), _SEEDS)
         body.append([row.row.type, f"{row.row.corpus} test, {what}", *rates, _strict(found), seeds])
-    head = [f"`{SHIPPED}`", "data", "precision", "recall", "F1 (95 %)", "F1 of three seeds"]
+    head = [f"`{BIOMED}`", "data", "precision", "recall", "F1 (95 %)", "F1 of three seeds"]
     return markdown(head, sorted(body, key=lambda line: line[0]))
 
 
@@ -123,19 +123,19 @@ def seeds(value: Value) -> str:
 
 
 def soft(value: Value) -> str:
-    """What ships beside what shipped before it: the mean of the seeds of each, and of their difference."""
+    """What this study shipped last beside what it shipped before: means of seeds, and the difference."""
     further = result(SEEDS)
     body, gaps = [], []
     for row in ROWS:
         form = "raw" if row.raw else "given"
-        now = f1_of_seeds(value, further, SHIPPED, row.name, form)
+        now = f1_of_seeds(value, further, OF_SIX, row.name, form)
         before = f1_of_further(further, BEFORE, row.name, form)
         if len(now) < _SEEDS or len(before) < _SEEDS:
             return NOT_RUN
         gaps.append(statistics.mean(now) - statistics.mean(before))
         body.append([_named(row), over_seeds(before, _SEEDS), over_seeds(now, _SEEDS), f"{gaps[-1]:+.2f}"])
     body.append(["mean", "", "", f"{statistics.mean(gaps):+.2f}"])
-    return markdown(["strict F1, test, three seeds", f"`{BEFORE}`", SHIPPED, "difference of the means"], body)
+    return markdown(["strict F1, test, three seeds", f"`{BEFORE}`", OF_SIX, "difference of the means"], body)
 
 
 def dial(value: Value) -> str:

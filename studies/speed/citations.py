@@ -36,7 +36,7 @@ from fascicle.pipeline.running.plan import Shard
 from fascicle.pipeline.running.records import Done
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
-from studies.common import write_result
+from studies.common import MODELS, write_result
 from studies.speed.roofline import Clock, TimedScorer
 
 MEDLINE = "raw-xml/medline16n0902.xml.gz"
@@ -61,7 +61,7 @@ def main() -> None:
     """Measures and writes ``results/citations.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--citations", type=int, default=3_000)
-    parser.add_argument("--models", nargs="+", default=["biomed@1", "biomed-fast@1"])
+    parser.add_argument("--models", nargs="+", default=list(MODELS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", default="nothing else")
     args = parser.parse_args()

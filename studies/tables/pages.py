@@ -24,7 +24,7 @@ from studies.binder import tables as binder_tables
 from studies.bundling import study_tables as bundling_study_tables
 from studies.bundling import tables as bundling_tables
 from studies.combining import tables as combining_tables
-from studies.common import GRIDS, HERE, RESULTS, ROOT
+from studies.common import GRIDS, HERE, MODELS, RESULTS, ROOT
 from studies.concepts import tables as concept_tables
 from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
@@ -173,7 +173,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
             "corpora": decision_tables.corpora,
             "ends": decision_tables.ends,
         }.items()
-        for model in ("biomed@1", "biomed-fast@1")
+        for model in MODELS
     },
     "decision-names": decision_tables.names,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
