@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fascicle
-from fascicle.core.names import folded
 from fascicle.core.type_names import Vocabulary, read_vocabulary
+from fascicle.core.wording import folded
 from fascicle.errors import InputError, RecipeError
 
 VOCABULARY = read_vocabulary()

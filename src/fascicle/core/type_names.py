@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from fascicle.core.names import folded, near_hint
+from fascicle.core.wording import folded, near_hint
 from fascicle.errors import InputError, RecipeError
 from fascicle.settings.plain import toml_values
 
@@ -38,7 +38,7 @@ class Vocabulary:
 
     Attributes:
         types: canonical names.
-        names: folded name (see `fascicle.core.names.folded`) -> the canonical names that it may mean.
+        names: folded name (see `fascicle.core.wording.folded`) -> the canonical names that it may mean.
     """
 
     types: tuple[str, ...]

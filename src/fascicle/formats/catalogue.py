@@ -10,17 +10,15 @@ import difflib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, cast
 
 import fascicle.plugins as plugins
-from fascicle.core import contracts
 from fascicle.core.files.source import suffix
 from fascicle.errors import PluginError, UsageError
-from fascicle.formats import plugged
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
 
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
 
@@ -34,8 +32,8 @@ class Format:
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         also: further suffixes of files that are read.
-        reads: ``module:name`` of its `Reader` in this package; empty if its files hold no texts.
-        writes: ``module:name`` of its `Writer`; empty if such files are only read.
+        reads: module of its `Reader` in this package; empty if its files hold no texts.
+        writes: module of its `Writer`; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
     """
@@ -61,7 +59,7 @@ class Format:
                 f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
                 f"{', '.join(READABLE)}"
             )
-        return cast(Reader, _loaded(self.reads))
+        return cast(Reader, _loaded(self.reads, self.name, "READER"))
 
     @cached_property
     def writer(self) -> Writer:
@@ -74,7 +72,7 @@ class Format:
             raise UsageError(
                 f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
             )
-        return cast(Writer, _loaded(self.writes))
+        return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
 
 class _Plugged(Format):
@@ -89,28 +87,6 @@ class _Plugged(Format):
     def writer(self) -> Writer:
         """Writer of the plug-in, see `Format`."""
         return writer_of(plugins.load_writer(self.name), name=self.name)
-
-
-def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
-    """Returns the reader of a format from an object that meets the protocol; ``name`` is the name of the format."""
-    return Reader(read=plugged.reading(reader, name=name))
-
-
-def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
-    """Returns the writer of a format from an object that meets the protocol.
-
-    Args:
-        writer: the object.
-        name: of the format.
-
-    Raises:
-        PluginError: it declares a field that does not exist.
-    """
-    return Writer(
-        holds=plugged.holds_of(writer, name=name),
-        encoder=plugged.encoding(writer, name=name),
-        into=partial(plugged.framed, writer),
-    )
 
 
 def _row(  # noqa: PLR0913 - the columns of the table
@@ -130,17 +106,14 @@ def _row(  # noqa: PLR0913 - the columns of the table
         name=name,
         means=means,
         suffixes=tuple(ends.split()),
-        reads=(reads or both) and f"{reads or both}:READER",
-        writes=(writes or both) and f"{writes or both}:{_WRITERS.get(name, 'WRITER')}",
+        reads=reads or both,
+        writes=writes or both,
         many=many,
         annotated=annotated,
         also=tuple(also.split()),
     )
 
 
-_WRITERS: Final = MappingProxyType(
-    {name: f"{name.upper()}_WRITER" for name in ("pubtator3", "tsv", "csv", "livingner", "socialdisner")}
-)
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
@@ -156,8 +129,8 @@ _ROWS: Final = (
         both="jsonl",
     ),
     _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
-    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_xml"),
-    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_json"),
+    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_files"),
+    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_files"),
     _row(
         "conll",
         "a token per line with its IOB2 tag",
@@ -166,12 +139,12 @@ _ROWS: Final = (
         reads="conll",
         writes="conll_write",
     ),
-    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="webanno", annotated=False),
-    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="cas", annotated=False),
+    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="inception", annotated=False),
+    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="inception", annotated=False),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
-    _row("ace", _ACE, reads="ace", many=True, annotated=False),
-    _row("ontonotes", "names of OntoNotes", ends=".name", reads="ontonotes", many=True, annotated=False),
+    _row("ace", _ACE, reads="ldc", many=True, annotated=False),
+    _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
@@ -182,12 +155,12 @@ _ROWS: Final = (
         reads="jsonl",
         writes="label_studio",
     ),
-    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_json"),
+    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
-    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="workbook"),
-    _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="task_tables"),
-    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="task_tables"),
+    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="office"),
+    _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
+    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="tables"),
     _row(
         "predictions",
         "mentions and a hash of the text, never the text",
@@ -200,7 +173,7 @@ _ROWS: Final = (
     _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
-    _row("docx", "the text of a Word document", ends=".docx", reads="word", annotated=False),
+    _row("docx", "the text of a Word document", ends=".docx", reads="office", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
     _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="plain", annotated=False),
 )
@@ -315,6 +288,7 @@ def format_to_write(path: str, asked: str = "auto") -> str:
     return found or "jsonl"
 
 
-def _loaded(place: str) -> object:
-    module, _, name = place.partition(":")
-    return vars(import_module(f"fascicle.formats.{module}"))[name]
+def _loaded(module: str, name: str, what: str) -> object:
+    """Returns the reader or writer of a module: that of the format, or the one of all."""
+    found = vars(import_module(f"fascicle.formats.{module}"))
+    return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]

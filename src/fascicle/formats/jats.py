@@ -17,8 +17,8 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
+from fascicle.formats.extraction import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"

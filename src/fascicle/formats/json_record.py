@@ -227,14 +227,14 @@ def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMentio
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     """Makes a document from a record of a tool or schema with its own reader."""
-    from fascicle.formats import article, bigbio, label_studio  # late: most files are of no such tool
+    from fascicle.formats import label_studio, passages  # late: most files are of no such tool
 
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
         return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
-    if record.shape.reader == article.STEP:
-        return article.document_of(record.value, identifier, meta=meta)
-    return bigbio.document_of(record.value, identifier, meta=meta)
+    if record.shape.reader == passages.ARTICLE:
+        return passages.article_of(record.value, identifier, meta=meta)
+    return passages.document_of(record.value, identifier, meta=meta)
 
 
 def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:

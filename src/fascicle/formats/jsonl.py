@@ -22,9 +22,9 @@ from fascicle.core.files.source import (
     whole_text,
     without_mark,
 )
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_names import check_labels

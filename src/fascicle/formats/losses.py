@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeVar, cast
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
 

@@ -18,8 +18,8 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
+from fascicle.formats.extraction import characters, field_note, join_sections, kind_of, unread_fields
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, field_note, join_sections, kind_of, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "medline"

@@ -22,12 +22,11 @@ from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.grouping import grouped, sound
+from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_TEXT, HeldFields
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
-from fascicle.formats.task_tables import our_names
+from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'

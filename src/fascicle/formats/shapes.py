@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Event
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.label_names import label_names, names_beside
 from fascicle.formats.report import ReadReport

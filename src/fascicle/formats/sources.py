@@ -15,7 +15,7 @@ from fascicle.core.files.tree import archive_of, has_suffix_below, is_there, ope
 from fascicle.errors import InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
-from fascicle.formats.offset_tables import OffsetTable, tables_of
+from fascicle.formats.offsets import OffsetTable, tables_of
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 

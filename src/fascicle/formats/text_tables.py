@@ -21,10 +21,10 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
+from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
-from fascicle.formats.mixed import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape, Shapes, adjusted
 from fascicle.formats.unread import fields_argument, offset_fields, unread

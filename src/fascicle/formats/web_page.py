@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -19,12 +19,11 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import AUTO, by_mark
 from fascicle.core.files.source import STDIN, Source, whole_text
-from fascicle.core.marks import FORBIDDEN, Html, faithful, shown, style, tag
+from fascicle.core.marks import FORBIDDEN, faithful, shown, style, tag
 from fascicle.errors import FormatError, MissingExtraError, UsageError
-from fascicle.formats.beside import EXTRACTED
-from fascicle.formats.handlers import Encode, Put, Reader, Writer
+from fascicle.formats.extraction import EXTRACTED, collapsed, join_sections
+from fascicle.formats.handlers import Encode, Put, Reader, Writer, framed
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.mixed import collapsed, join_sections
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "html"
@@ -233,19 +232,12 @@ def encode(document: Document, report: WriteReport) -> bytes:
     return f"{tag('article', name, shown(document.text, document.mentions, document.origins))}\n".encode()
 
 
-@contextmanager
-def _into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a page and yields the function that adds an article; the page is closed at the end.
-
-    Args:
-        stream: a file.
-        encode: makes the articles.
-    """
+def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[Put]:
+    """Opens a page of articles."""
     head = tag("head", *_PAGE_HEAD, tag("style", style()))
     title = tag("h1", "Annotated texts")
-    stream.write(f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'.encode())
-    yield stream.write
-    stream.write(Html("</main></body></html>\n").encode())
+    opened = f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'
+    return framed(stream, encode, head=opened.encode(), tail=b"</main></body></html>\n")
 
 
 WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_page)

@@ -3,6 +3,8 @@
 A temporary file or folder is locked (``flock``) as long as its process lives; the system releases the lock when a
 process ends for any reason. So a process that can lock a temporary file knows that no other one is writing it. On
 systems and file systems without such locks, nothing is ever removed.
+
+Locks between processes, which the system releases when a process ends.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
+
+from fascicle.errors import OutputError
 
 _TOKEN: Final = 12  # hexadecimal digits that make a name unique
 _CHECK: Final = 8  # hexadecimal digits of the checksum of a name
@@ -191,3 +195,29 @@ def _is_still(path: Path, descriptor: int) -> bool:
 
 def _sum(text: str) -> str:
     return hashlib.sha256(os.fsencode(f"fascicle {text}")).hexdigest()[:_CHECK]
+
+
+def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
+    """Locks an open file until it is closed, where the system and the file system support such locks.
+
+    Args:
+        stream: the open file.
+        refusal: error to raise if another process has the lock.
+
+    Returns:
+        True if the file is locked; if not, two processes at once are not detected.
+
+    Raises:
+        OutputError: another process has the lock.
+    """
+    with contextlib.suppress(ImportError):
+        import fcntl
+
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise refusal from None
+        except OSError:
+            return False
+        return True
+    return False

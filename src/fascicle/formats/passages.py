@@ -1,4 +1,7 @@
-"""Documents of the BigBIO ``kb`` schema: passages with offsets, entities with fragments and normalised ids."""
+"""Documents of the BigBIO ``kb`` schema: passages with offsets, entities with fragments and normalised ids.
+
+Articles as JSON records: a title, an abstract and the paragraphs of the body, without annotation.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.extraction import join_sections
 
 STEP: Final = "bigbio"
 _GAP: Final = 1 << 16  # characters between two passages
@@ -105,3 +109,37 @@ def _left_out(record: Mapping[str, Any]) -> list[Event]:
         event_of(f"{name}-left-out", step=STEP, message=f"{name} are not read ({count:,})")
         for name, count in counts.items()
     ]
+
+
+ARTICLE: Final = "article"
+
+
+class _Article(msgspec.Struct):
+    title: str
+    paragraphs: tuple[str, ...]
+    abstract: str | None = None
+
+
+def article_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
+    """Makes a document of a record: title, abstract and paragraphs, with an empty line between two of them.
+
+    Each is a section, named ``title``, ``abstract`` or ``paragraph``; those that are empty are left out.
+
+    Args:
+        record: with ``title`` and ``paragraphs``, perhaps with ``abstract``.
+        identifier: id of the document.
+        meta: further facts.
+
+    Raises:
+        ValueError: a part has another form.
+    """
+    try:
+        given = msgspec.convert(record, _Article)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"no article ({error}): an article has the fields title (a text) and paragraphs (a list of texts), and "
+            "perhaps abstract (a text)"
+        ) from None
+    parts = [("title", given.title), ("abstract", given.abstract or "")]
+    text, sections = join_sections([*parts, *(("paragraph", one) for one in given.paragraphs)], between="\n\n")
+    return Document(id=identifier, text=text, sections=sections, meta=meta)
