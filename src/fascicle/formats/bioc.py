@@ -154,14 +154,12 @@ def _made(
         events.append(event_of("offsets-moved", step=STEP, message=message))
     # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
-    return Document(
-        id=identifier,
-        text=text,
+    return collector.document(
+        identifier,
+        before=events,
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=tuple((one.start, one.start + len(one.text)) for one in pieces if one.text) if is_known else None,
-        mentions=collector.mentions,
-        meta={key: shown for key, value in entry.infons.items() if (shown := _shown(value)) is not None},
-        events=(*events, *collector.events),
+        meta=_facts(entry.infons),
     )
 
 
@@ -257,7 +255,7 @@ def _add(
     codec: str,
     moved: bool,
 ) -> None:
-    infons = {key: shown for key, value in annotation.infons.items() if (shown := _shown(value)) is not None}
+    infons = _facts(annotation.infons)
     kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
@@ -309,6 +307,10 @@ def _left_out(entry: Entry) -> Iterator[Event]:
         yield event_of("infons-left-out", step=STEP, message=message)
 
 
+def _facts(infons: Mapping[str, Any]) -> dict[str, str]:
+    return {key: shown for key, value in infons.items() if (shown := _shown(value)) is not None}
+
+
 def _shown(value: Any) -> str | None:
     """Returns the value of an infon as text; ``None`` for ``null``."""
     if value is None or isinstance(value, str):
@@ -341,7 +343,6 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
         InputError: an id or a type that cannot be written.
     """
     identifier = checked_name(document.id, what="the document id")
-    report.mentions += len(document.mentions)
     passages = _passages(document, report)
     for number, mention in enumerate(document.mentions):
         home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])

@@ -154,7 +154,6 @@ def _name(document: Document) -> str:
 def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for mention in document.mentions:
-        report.mentions += 1
         target = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
         yield f"{target}\t{_type(mention, document)} {spans}\t{joined(text, mention.spans)}"

@@ -6,13 +6,13 @@ Lines or records of one document put together, with those among them that cannot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.spans import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
-from fascicle.errors import InputError
+from fascicle.errors import FormatError, InputError
 
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
@@ -94,6 +94,36 @@ class MentionCollector:
             return
         self._kept[mention.key] = mention
 
+    def document(
+        self,
+        identifier: str,
+        *,
+        at: str = "",
+        before: Iterable[Event] = (),
+        events: Iterable[Event] = (),
+        **parts: Any,
+    ) -> Document:
+        """Makes the document of the text, with the mentions that were kept.
+
+        Args:
+            identifier: id of the document.
+            at: place for the message of an error.
+            before: events before those of the mentions.
+            events: events after those.
+            **parts: further parts of the document.
+
+        Raises:
+            FormatError: there is no such document, and ``at`` is given.
+            ValueError: there is no such document.
+        """
+        events = (*before, *self.events, *events)
+        try:
+            return Document(id=identifier, text=self._text, mentions=self.mentions, events=events, **parts)
+        except ValueError as error:
+            if at:
+                raise FormatError(str(error), at=at) from None
+            raise
+
     def drop(self, message: str) -> None:
         """Reports a mention that is dropped because its offsets are wrong."""
         self._say("offset-outside", message)
@@ -151,15 +181,9 @@ def joined_document(
             collector.drop(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
-    return Document(
-        id=identifier,
-        text=text,
-        sentences=_sentence_ranges(sentences, words) if keep_sentences else None,
-        words=words,
-        mentions=collector.mentions,
-        meta={**(meta or {}), "text": "joined"},
-        events=tuple(collector.events),
-    )
+    ranges = _sentence_ranges(sentences, words) if keep_sentences else None
+    facts = {**(meta or {}), "text": "joined"}
+    return collector.document(identifier, sentences=ranges, words=words, meta=facts)
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:

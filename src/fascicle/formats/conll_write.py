@@ -87,11 +87,12 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
         else:
             found.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
-    for kind, start, end in _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document)):
+    chosen = _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document))
+    report.mentions = len(chosen)
+    for kind, start, end in chosen:
         # In text order a free column always exists: at most ``layers`` mentions overlap at the first word of each.
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-        report.mentions += 1
     return layers
 
 
@@ -105,8 +106,8 @@ class _Placed(NamedTuple):
 
 def _chosen(
     found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
-) -> Iterator[tuple[str, int, int]]:
-    """Yields type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
+) -> list[tuple[str, int, int]]:
+    """Returns type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
     over: list[list[_Placed]] = [[] for _ in range(words)]
     kept: list[_Placed] = []
     for one in sorted(found, key=lambda one: one.mention.rank):
@@ -117,8 +118,8 @@ def _chosen(
         kept.append(one)
         for at in range(one.start, one.end):
             over[at].append(one)
-    for mention, start, end in sorted(kept, key=lambda one: (one.start, -one.end)):
-        yield mention.type, start, end
+    ordered = sorted(kept, key=lambda one: (one.start, -one.end))
+    return [(mention.type, start, end) for mention, start, end in ordered]
 
 
 def _token(document: Document, at: int) -> str:

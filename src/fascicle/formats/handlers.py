@@ -45,7 +45,8 @@ def write_each(
 
     Args:
         documents: may be a stream; predictions are written in the same way.
-        encode: makes what is written of one document; counts its mentions and losses in the report that it is given.
+        encode: makes what is written of one document; counts losses in the report that it is given, and corrects the
+            number of mentions there if it leaves out some.
         put: writes that.
         holds: what the format holds; the rest is counted.
         report: receives the counts of the documents that are written.
@@ -58,7 +59,9 @@ def write_each(
     for document in documents:
         with report.aside.one():
             part = WriteReport()
-            content = _encoded(representable_part(document, holds, part), encode, part)
+            held = representable_part(document, holds, part)
+            part.mentions = len(held.mentions)
+            content = _encoded(held, encode, part)
             strictness.check(document, part, format_name=holds.format)
             put(content)
             part.documents = 1
@@ -302,5 +305,4 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
         raise PluginError(
             f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name
         )
-    report.mentions += len(document.mentions)
     return content

@@ -147,17 +147,8 @@ def _document(source: Source, found: _Found) -> Document:
     for (layer, _), (span, facts) in found.mentions.items():
         add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
     said: list[Event] = [event_of(code, step=STEP, message="they are not read") for code in sorted(found.other)]
-    try:
-        return Document(
-            id=source.name,
-            text=text,
-            sentences=tuple(map(moved, found.sentences)),
-            words=tuple(map(moved, found.words)),
-            mentions=collector.mentions,
-            events=(*collector.events, *said),
-        )
-    except ValueError as error:
-        raise FormatError(str(error), at=source.path) from None
+    sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
+    return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
 
 
 def is_of_mentions(layer: str) -> bool:
@@ -212,8 +203,7 @@ def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Docu
                 add_mention(collector, one.type.name, (one.begin, one.end), facts=facts)
         message = f"relations are not read ({relations:,})"
         events = (event_of("relations-left-out", step=CAS_STEP, message=message),) if relations else ()
-        text, mentions = cas.sofa_string or "", collector.mentions
-        yield Document(id=identifier, text=text, mentions=mentions, events=(*collector.events, *events))
+        yield collector.document(identifier, events=events)
 
 
 def _cas(source: Source) -> Any:

@@ -242,14 +242,7 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     collector = MentionCollector(text, step=STEP)
     for raw in record.mentions():
         collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links, score=raw.score)
-    return Document(
-        id=identifier,
-        text=text,
-        sentences=_sentences(record),
-        mentions=collector.mentions,
-        meta=meta,
-        events=tuple(collector.events),
-    )
+    return collector.document(identifier, sentences=_sentences(record), meta=meta)
 
 
 def _sentences(record: Record) -> tuple[Span, ...] | None:

@@ -109,7 +109,6 @@ def encode(document: Document, report: WriteReport) -> bytes:
     if document.sentences is not None:
         record["sentences"] = document.sentences
     record["entities"] = [_entity(mention, document.text) for mention in document.mentions]
-    report.mentions += len(document.mentions)
     return _ENCODER.encode(record) + b"\n"
 
 

@@ -118,17 +118,16 @@ def _document(value: Any, place: str) -> Document:
         for section, start in zip(given.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)
-        return Document(
-            id=given.idx,
-            text=text,
+        facts = {
+            key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
+            for key, one in given.metadata.items()
+        }
+        return collector.document(
+            given.idx,
             sections=tuple(_sections(given.sections, starts)) or None,
             sentences=_sentences(given.sections, starts),
-            mentions=collector.mentions,
-            meta={
-                key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
-                for key, one in given.metadata.items()
-            },
-            events=(*collector.events, *_left_out(given)),
+            meta=facts,
+            events=_left_out(given),
         )
     except (msgspec.ValidationError, ValueError, TypeError) as error:
         raise FormatError(
@@ -230,9 +229,9 @@ def encode(document: Document, report: WriteReport) -> bytes:
         home = _home(mention.start, mention.end, starts, ends)
         if home is None:
             report.lose("across-sections", document, mention)
+            report.mentions -= 1
             continue
         sections[home].entities.append(_entity(mention, document.text, starts[home]))
-        report.mentions += 1
     for start, end in document.sentences or ():
         home = _home(start, end, starts, ends)
         if home is not None:

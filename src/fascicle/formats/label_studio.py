@@ -120,10 +120,9 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
         for key, value in given.data.items()
         if key != name and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
     }
-    events += collector.events
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
-    return Document(id=identifier, text=text, mentions=collector.mentions, meta=meta, events=tuple(events))
+    return collector.document(identifier, before=events, meta=meta)
 
 
 def _text_field(data: Mapping[str, Any], field: str) -> str:
@@ -296,7 +295,6 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
-    report.mentions += len(document.mentions)
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     if lost := sum(not one.source for one in document.mentions):
         report.lose("sources", document, count=lost)  # a prediction has the name of a model

@@ -101,12 +101,7 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
         attributes = _attributes(entity.attrib, mention.attrib)
         kind = entity.get("TYPE", "")
         collector.add([found], kind, expected=None if same else expected, attributes=attributes)
-    return Document(
-        id=identifier,
-        text=text,
-        mentions=collector.mentions,
-        events=(*collector.events, *events, *_left_out(records)),
-    )
+    return collector.document(identifier, events=(*events, *_left_out(records)))
 
 
 def _said(entity: Element, place: str) -> Iterator[_Said]:

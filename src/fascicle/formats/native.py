@@ -11,7 +11,7 @@ from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, w
 from fascicle.errors import FormatError, Place
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.report import ReadReport
 
 HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
 
@@ -43,11 +43,5 @@ def _document(line: Line, place: str) -> Document:
         raise FormatError(f"{error}{hint}", at=place, code=getattr(error, "code", "")) from None
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
-    """Encodes one document as one line; nothing is lost."""
-    report.mentions += len(document.mentions)
-    return codec.encode(document) + b"\n"
-
-
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n")

@@ -128,13 +128,10 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
         )
         expected = next(right, row.texts[0] if row.texts else None)
         collector.add(row.spans, row.type, expected=expected)
-    events = tuple(collector.events)
-    if not rows:
-        events = (Event(step=STEP, kind="note", code="no-annotation", message=f"{name} has no row in the table"),)
-    try:
-        return Document(id=PurePosixPath(name).stem, text=text, mentions=collector.mentions, events=events)
-    except ValueError as error:  # codecs that let lone surrogates pass
-        raise FormatError(str(error), at=tree.place(name)) from None
+    message = f"{name} has no row in the table"
+    events = () if rows else (Event(step=STEP, kind="note", code="no-annotation", message=message),)
+    # Codecs that let lone surrogates pass make texts that no document may have.
+    return collector.document(PurePosixPath(name).stem, at=tree.place(name), events=events)
 
 
 READER: Final = Reader(read=read)

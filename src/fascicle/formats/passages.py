@@ -65,14 +65,8 @@ def document_of(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, links=links)
-    return Document(
-        id=identifier,
-        text=text,
-        sections=tuple(_section(passage) for passage in given.passages if passage.offsets),
-        mentions=collector.mentions,
-        meta=meta,
-        events=(*_left_out(record), *collector.events),
-    )
+    sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
+    return collector.document(identifier, before=_left_out(record), sections=sections, meta=meta)
 
 
 def _section(passage: _Passage) -> Section:

@@ -310,7 +310,6 @@ def _score(text: str) -> float:
 
 
 def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
-    part.mentions = len(said.mentions)
     return json_line(prediction_of(said) if isinstance(said, Document) else said)
 
 

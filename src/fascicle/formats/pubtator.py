@@ -154,16 +154,8 @@ def _document(block: _Block) -> Document:
     for start, end, columns in block.rows:
         links, attributes = links_of(columns)
         collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
-    try:
-        return Document(
-            id=block.identifier,
-            text=text,
-            sections=sections_of(title, abstract),
-            mentions=collector.mentions,
-            events=(*collector.events, *_relation_events(block)),
-        )
-    except ValueError as error:
-        raise FormatError(str(error), at=block.place) from None
+    sections, events = sections_of(title, abstract), _relation_events(block)
+    return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 
 
 def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
@@ -232,7 +224,6 @@ def encode(document: Document, report: WriteReport) -> bytes:
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
-    report.mentions += len(document.mentions)
     return ("\n".join(rows) + "\n\n").encode()
 
 

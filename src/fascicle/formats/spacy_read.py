@@ -286,15 +286,9 @@ def _document(
         _add_entities(doc, {one: column[part] for one, column in columns.of.items()})
         identifier, meta, events = _told(found, number)
         events += _unread(found, columns, number)
-        return Document(
-            id=f"{source.name}:{number + 1}" if identifier is None else identifier,
-            text=tokens.text,
-            words=tokens.words(),
-            sentences=tokens.sentences(),
-            mentions=doc.collector.mentions,
-            meta=meta,
-            events=(*doc.collector.events, *events),
-        )
+        name = f"{source.name}:{number + 1}" if identifier is None else identifier
+        words, sentences = tokens.words(), tokens.sentences()
+        return doc.collector.document(name, words=words, sentences=sentences, meta=meta, events=events)
     except _BROKEN as error:
         raise FormatError(f"the columns of the document make none ({error!r:.300})", at=place) from None
 

@@ -65,7 +65,7 @@ def encode(document: Document, report: WriteReport) -> Entry:
     tokens, ranges = _tokens(document)
     _count(document, tokens, report)
     placed = list(_placed(document, ranges, report))
-    report.mentions += len(placed)
+    report.mentions = len(placed)
     strings: set[str] = set(tokens.texts) | {""}
     groups = _groups(placed, ranges, strings)
     columns = _columns(tokens, placed, strings)

@@ -195,7 +195,6 @@ class Rows:
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
-        part.mentions = len(said.mentions)
         text = said.text if self._with_text else None
         return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
 
@@ -248,7 +247,6 @@ class _TaskRows:
         self._cells = tuple(_CELLS[part] for part in columns.values())
 
     def __call__(self, document: Document, part: WriteReport) -> bytes:
-        part.mentions = len(document.mentions)
         rows = (
             "\t".join(cell(document, mention, number) for cell in self._cells) + "\n"
             for number, mention in enumerate(document.mentions, 1)

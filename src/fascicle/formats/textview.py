@@ -237,7 +237,6 @@ class _Views:
         self._title, self._colour = options.title, options.colour
 
     def __call__(self, document: Document, part: WriteReport) -> bytes:
-        part.mentions = len(document.mentions)
         if self._colour:  # words have one colour
             _count_hidden(document, part)
         # The view counts what it renders, so what cannot be written is found before.

@@ -223,7 +223,6 @@ _PAGE_HEAD: Final = (
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
-    report.mentions += len(document.mentions)
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
     names.encode()  # a lone surrogate in a name is an error, as in every other format
     if unheld := len(FORBIDDEN.findall(document.text + names)):

@@ -202,7 +202,7 @@ def _ends_of(part: Ints, count: int) -> Ints:
     return np.concatenate([part[: count - count // 2], part[len(part) - count // 2 :]])
 
 
-def pad_marked(marked: Sequence[Ints], *, pad: int) -> Batch:
+def pad_marked(marked: Sequence[Sequence[int] | Ints], *, pad: int) -> Batch:
     """Pads inputs to ``input_ids`` and ``attention_mask``, ``[B, T]``; there must be at least one."""
     length = max(map(len, marked))
     ids = np.full((len(marked), length), pad, dtype=np.int64)

@@ -304,14 +304,19 @@ def _assemble(
     bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64) if parts else _no_ranges()
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
-        keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
-        unit_of = np.full(len(ids), -1, dtype=np.int64)
-        unit_of[keep] = np.arange(len(keep))
-        units, first = spans[keep], keep
+        unit_of, first, units = piece_units(spans)
     else:
         words = document.words if document.words is not None else words_by.words(document.text)
         unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
     return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds, text=document.text)
+
+
+def piece_units(spans: Ints) -> tuple[Ints, Ints, Ints]:
+    """Makes each piece with a range a unit; returns the unit of each piece, its piece, and its range."""
+    keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
+    unit_of = np.full(len(spans), -1, dtype=np.int64)
+    unit_of[keep] = np.arange(len(keep))
+    return unit_of, keep, spans[keep]
 
 
 def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:

@@ -19,7 +19,7 @@ from fascicle.core.spans import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.inputs import Columns, Finder, look_up
-from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents
+from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents, piece_units
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import NO_CONTEXT, Context, Window, segment_starts, windows_of
 
@@ -141,12 +141,9 @@ def by_pieces(read: Reading) -> Reading:
 
 def _pieces_as_units(pieces: Pieces) -> Pieces:
     """Makes pieces the units, as ``encode_documents`` does for the level ``piece``."""
-    keep = np.flatnonzero(pieces.spans[:, 0] < pieces.spans[:, 1])
-    unit_of = np.full(len(pieces.ids), -1, dtype=np.int64)
-    unit_of[keep] = np.arange(len(keep))
-    units = pieces.spans[keep]
+    unit_of, first, units = piece_units(pieces.spans)
     inputs = None if pieces.inputs is None else pieces.inputs.of(units, pieces.text)
-    return replace(pieces, units=units, first=keep, unit_of=unit_of, inputs=inputs)
+    return replace(pieces, units=units, first=first, unit_of=unit_of, inputs=inputs)
 
 
 def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:

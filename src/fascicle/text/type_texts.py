@@ -15,6 +15,7 @@ from fascicle.core.wording import counted, has_letters
 from fascicle.errors import RecipeError
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings
 from fascicle.settings.types import Instance, TypeDescriptions, parse_instance
+from fascicle.text.marked import pad_marked
 from fascicle.text.pieces import PieceTokenizer
 
 _OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is added to the vocabulary
@@ -97,8 +98,10 @@ def type_texts(
         rows.append(row)
         places.append(place)
     _refuse_twins(written, rows, origin=reader.origin)
+    padded = pad_marked(rows, pad=tokenizer.pad)
     return TypeTexts(
-        **_padded(rows, tokenizer),
+        ids=padded["input_ids"],
+        mask=padded["attention_mask"],
         place=np.array(places, dtype=np.int64),
         counts=np.array([sum(w.type == name for w in written) for name in types], dtype=np.int64),
         at_rest=FEWEST_INSTANCES if settings.type_view == "instances" else 1,
@@ -164,12 +167,3 @@ def _refuse_twins(written: Sequence[_Written], rows: Sequence[Sequence[int]], *,
                 f"{other.what} and {text.what} are the same pieces to {origin}, which could not tell the types apart: "
                 "say what belongs to each in other words"
             )
-
-
-def _padded(rows: Sequence[Sequence[int]], tokenizer: PieceTokenizer) -> dict[str, Ints]:
-    length = max(map(len, rows))
-    ids = np.full((len(rows), length), tokenizer.pad, dtype=np.int64)
-    mask = np.zeros((len(rows), length), dtype=np.int64)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)], mask[number, : len(row)] = row, 1
-    return {"ids": ids, "mask": mask}

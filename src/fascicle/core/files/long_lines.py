@@ -2,7 +2,7 @@ r"""Recovery after a line that is too long: the lines after it are still read, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import AnyStr
 
 from fascicle.errors import FormatError
@@ -10,7 +10,28 @@ from fascicle.errors import FormatError
 _CHUNK = 1 << 20
 
 
-def cut_long(
+def raw_lines(
+    readline: Callable[[int], AnyStr], *, most: int, ends: tuple[AnyStr, AnyStr]
+) -> Iterator[tuple[AnyStr, int]]:
+    r"""Yields the lines of a file with their ends, or several that end with ``\r`` as one; and what is left out.
+
+    Args:
+        readline: function that reads on.
+        most: most bytes or characters of a line.
+        ends: ``\n`` and ``\r``.
+
+    Yields:
+        Lines within the limit, and 0; or for a line that is too long nothing, and its length.
+    """
+    held = ends[0][:0]
+    while raw := held or readline(most + 1):
+        held, lost = raw[:0], 0
+        if len(raw) > most:
+            raw, held, lost = _cut_long(raw, readline, most=most, ends=ends)
+        yield raw, lost
+
+
+def _cut_long(
     raw: AnyStr, readline: Callable[[int], AnyStr], *, most: int, ends: tuple[AnyStr, AnyStr]
 ) -> tuple[AnyStr, AnyStr, int]:
     r"""Splits input at the end of a line, or leaves out a line that is too long.
@@ -46,12 +67,6 @@ def cut_long(
 def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newline: AnyStr) -> AnyStr:
     """Reads on from the beginning of a line until it is known whether the line is too long."""
     return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
-
-
-def reading_first(held: AnyStr, readline: Callable[[int], AnyStr]) -> Callable[[int], AnyStr]:
-    """Returns a reader that first returns the rest that `cut_long` gave, which may be empty."""
-    first = [held] if held else []
-    return lambda size: first.pop() if first else readline(size)
 
 
 def too_long(path: str, number: int, *, most: int) -> FormatError:

@@ -144,8 +144,6 @@ def taken_over(path: Path) -> Iterator[bool]:
     if sys.platform == "win32":
         yield False
         return
-    import fcntl
-
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -153,11 +151,7 @@ def taken_over(path: Path) -> Iterator[bool]:
         return
     try:
         kind = os.fstat(descriptor).st_mode
-        mine = stat.S_ISREG(kind) or stat.S_ISDIR(kind)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            mine = False
+        mine = (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) and bool(_locked(descriptor))
         yield mine and _is_still(path, descriptor)
     finally:
         os.close(descriptor)
@@ -170,17 +164,9 @@ def _holding(path: Path, descriptor: int) -> Iterator[bool]:
         os.close(descriptor)
         yield True
         return
-    import fcntl
-
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:  # without locks no process removes it as stale either
-            pass
-        yield _is_still(path, descriptor)
+        # Without locks no process removes it as stale either.
+        yield _locked(descriptor) is not False and _is_still(path, descriptor)
     finally:
         os.close(descriptor)
 
@@ -210,14 +196,20 @@ def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
     Raises:
         OutputError: another process has the lock.
     """
-    with contextlib.suppress(ImportError):
+    found = _locked(stream.fileno())
+    if found is False:
+        raise refusal
+    return bool(found)
+
+
+def _locked(descriptor: int) -> bool | None:
+    """Locks an open file; returns false if another process has the lock, and ``None`` where there are no locks."""
+    try:
         import fcntl
 
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise refusal from None
-        except OSError:
-            return False
-        return True
-    return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
